@@ -1,0 +1,58 @@
+# Every target does its own set-up: a machine needs Python >= 3.10, a C compiler and make, nothing else.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# Arguments for pytest: make test ARGS="-k smi -x"
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench lint build clean FORCE
+
+help: ## Print this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
+	$(BIN)/nvshare demo
+
+test: $(VENV)/installed ## Run every test (ARGS="-k name" to choose)
+	$(BIN)/python -m pytest $(ARGS)
+
+bench: $(VENV)/installed ## Run every benchmark and print JSON
+	$(BIN)/nvshare bench all --json
+
+lint: $(VENV)/installed ## Check style, types, C formatting and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict src tests protocol native/emulator/exports
+	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
+	$(BIN)/lint-imports
+
+build: $(VENV)/installed ## Compile and install into .venv (only what changed)
+
+clean: ## Remove everything that make created
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The tools: installed once, and again when pyproject.toml changes.
+$(VENV)/tools: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+# The names of all source files. It changes when a file appears or goes, and an editable install has to be told of that.
+$(VENV)/sources: FORCE $(VENV)/tools
+	@find src native workloads bench cmake -type f -not -name '*.pyc' | LC_ALL=C sort >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# The build folder persists, so this compiles only what changed. Python files need no new install when edited.
+NATIVE := CMakeLists.txt $(shell find native workloads bench cmake -type f 2>/dev/null)
+
+$(VENV)/installed: $(VENV)/tools $(VENV)/sources $(NATIVE)
+	$(BIN)/python -m pip install --quiet --no-build-isolation \
+	    --config-settings=cmake.define.NVSHARE_WERROR=ON --editable .
+	touch $@
+
+FORCE:
