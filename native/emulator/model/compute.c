@@ -1,0 +1,123 @@
+/* The compute engine of a GPU: one context at a time, in slices.
+ *
+ * Contexts that have a kernel ready follow each other in a fixed round. A change from one to another
+ * costs switch_ns, which is how sharing loses time; a context that is alone is never switched. Within
+ * a context the kernel of the highest priority runs, then the one that was ready first. */
+#include "compute.h"
+
+#include <math.h>
+
+#include "activity.h"
+#include "busy.h"
+
+static bool is_computing(const struct gpu *gpu, const struct operation *operation) {
+    return operation->kind == OPERATION_WORK && operation->ready_at <= gpu->clock &&
+           operation->stretch_engine == ENGINE_COMPUTE && operation->left > 0;
+}
+
+/* A context's place in the round. */
+static uint64_t place_of(uint32_t slot, uint32_t context) {
+    return (uint64_t)slot << 32 | context;
+}
+
+static uint64_t current_place(const struct gpu *gpu) {
+    return place_of(gpu->current_slot, gpu->current_context);
+}
+
+/* The first context with work after `after` in the round, and whether there is another besides. */
+struct contenders {
+    bool any;
+    bool current_has_work;
+    bool others_have_work;
+    uint64_t next;
+};
+
+static struct contenders look_around(struct node *node, struct gpu *gpu) {
+    struct contenders found = {0};
+    uint64_t current = current_place(gpu);
+    for (uint32_t i = 0; i < gpu->active_count; i++) {
+        struct active_queue at = gpu->active[i];
+        struct queue *queue = &node->slots[at.slot].queues[at.queue];
+        if (!is_computing(gpu, head_of(queue)))
+            continue;
+        uint64_t place = place_of(at.slot, queue->context);
+        found.any = true;
+        if (place == current) {
+            found.current_has_work = true;
+            continue;
+        }
+        /* Distances count upwards from the current place and wrap around. */
+        if (!found.others_have_work || place - current < found.next - current)
+            found.next = place;
+        found.others_have_work = true;
+    }
+    return found;
+}
+
+void compute_choose(struct node *node, struct gpu *gpu) {
+    if (gpu->switch_left > 0)
+        return;
+    struct contenders found = look_around(node, gpu);
+    bool stays = found.current_has_work && (gpu->slice_left > 0 || !found.others_have_work);
+    if (!found.any || stays) {
+        if (stays && gpu->slice_left <= 0)
+            gpu->slice_left = (double)gpu->profile.slice_ns;
+        return;
+    }
+    bool first = gpu->current_slot == NO_INDEX;
+    gpu->current_slot = (uint32_t)(found.next >> 32);
+    gpu->current_context = (uint32_t)found.next;
+    gpu->slice_left = (double)gpu->profile.slice_ns;
+    if (!first) {
+        gpu->switch_left = (double)gpu->profile.switch_ns;
+        gpu->switches++;
+    }
+}
+
+static struct operation *chosen(struct node *node, struct gpu *gpu) {
+    struct operation *best = NULL;
+    int16_t best_priority = 0;
+    for (uint32_t i = 0; i < gpu->active_count; i++) {
+        struct active_queue at = gpu->active[i];
+        struct queue *queue = &node->slots[at.slot].queues[at.queue];
+        struct operation *operation = head_of(queue);
+        if (place_of(at.slot, queue->context) != current_place(gpu) ||
+            !is_computing(gpu, operation))
+            continue;
+        /* As in the API, the lower number is the higher priority. */
+        if (!best || queue->priority < best_priority ||
+            (queue->priority == best_priority && operation->started_at < best->started_at)) {
+            best = operation;
+            best_priority = queue->priority;
+        }
+    }
+    return best;
+}
+
+double compute_time_to_event(struct node *node, struct gpu *gpu) {
+    if (gpu->switch_left > 0)
+        return gpu->switch_left;
+    const struct operation *operation = chosen(node, gpu);
+    if (!operation)
+        return INFINITY;
+    bool contended = look_around(node, gpu).others_have_work;
+    return contended ? fmin(operation->left, gpu->slice_left) : operation->left;
+}
+
+bool compute_let_time_pass(struct node *node, struct gpu *gpu, double ns) {
+    if (gpu->switch_left > 0) {
+        gpu->switch_left = gpu->switch_left > ns ? gpu->switch_left - ns : 0;
+        return true;
+    }
+    struct operation *operation = chosen(node, gpu);
+    if (!operation)
+        return false;
+    operation->left -= ns;
+    if (operation->left < 1e-3)
+        operation->left = 0;
+    gpu->slice_left -= ns;
+    struct account *account = &node->slots[gpu->current_slot].accounts[gpu - node->gpus];
+    account->compute_ns += (uint64_t)ns;
+    busy_note_account(account, gpu->clock, (uint64_t)ns);
+    return true;
+}

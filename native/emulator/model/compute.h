@@ -1,0 +1,16 @@
+/* The compute engine of a GPU: one context at a time, in slices. */
+#ifndef NVSHARE_EMULATOR_COMPUTE_H
+#define NVSHARE_EMULATOR_COMPUTE_H
+
+#include "state.h"
+
+/* Decides whose context is on the engine from now on. */
+void compute_choose(struct node *node, struct gpu *gpu);
+
+/* Emulated ns until a slice, a switch or a stretch ends; INFINITY when the engine has no work. */
+double compute_time_to_event(struct node *node, struct gpu *gpu);
+
+/* Works for that long on the chosen context. Returns whether there was anything to do. */
+bool compute_let_time_pass(struct node *node, struct gpu *gpu, double ns);
+
+#endif

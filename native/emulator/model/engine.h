@@ -1,0 +1,19 @@
+/* The model of time: what the GPUs have done by now. */
+#ifndef NVSHARE_EMULATOR_ENGINE_H
+#define NVSHARE_EMULATOR_ENGINE_H
+
+#include "state.h"
+
+/* Works the model out up to `now`. With the lock held. Whoever looks does this, on behalf of all. */
+void engine_advance(struct node *node, uint64_t now);
+
+/* Hands an operation to a queue that has room for it; returns its ticket. With the lock held, and
+ * the model up to date. */
+uint64_t engine_submit(struct node *node, uint32_t slot, uint32_t queue,
+                       const struct operation *operation, const struct reference *references);
+bool engine_has_room(const struct node *node, const struct queue *queue, uint32_t references);
+
+/* The least emulated time in which a ticket can be reached, if nobody else gets in the way. */
+uint64_t engine_soonest(const struct node *node, uint32_t slot, uint32_t queue, uint64_t ticket);
+
+#endif

@@ -1,0 +1,48 @@
+/* What node.conf says: the constants of the model. Nothing else in the emulator is a constant of a
+ * card. The names are the keys of the file, which the Python side writes from the TOML profiles. */
+#ifndef NVSHARE_EMULATOR_PROFILE_H
+#define NVSHARE_EMULATOR_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_GPUS = 15 };
+
+struct gpu_profile {
+    char name[64];
+    char uuid[48];
+    uint64_t pci_bus;
+    uint64_t compute_major, compute_minor;
+    uint64_t multiprocessors, cores_per_multiprocessor;
+    uint64_t clock_khz, memory_clock_khz, memory_bus_bits, l2_bytes;
+    uint64_t shared_per_block_optin, shared_per_multiprocessor;
+    uint64_t threads_per_multiprocessor, blocks_per_multiprocessor, copy_engines;
+    uint64_t memory_bytes;  /* as NVML counts it */
+    uint64_t usable_bytes;  /* as cuMemGetInfo counts it */
+    uint64_t context_bytes; /* taken by every context */
+    uint64_t bandwidth;     /* bytes/s of device memory, as kernels reach it */
+    uint64_t h2d_bandwidth, d2h_bandwidth, peer_bandwidth;
+    uint64_t duplex_permille;        /* both directions together, of one alone */
+    uint64_t fault_bandwidth;        /* bytes/s paged in by faults */
+    uint64_t fault_overlap_permille; /* how many programs can fault at that rate at a time */
+    uint64_t populate_bandwidth;     /* bytes/s of first touch */
+    uint64_t slice_ns, switch_ns, kernel_floor_ns, launch_ns, context_create_ns;
+    uint64_t queue_depth;
+    uint64_t pcie_generation, pcie_width;
+    uint64_t power_idle_mw, power_limit_mw, temperature_idle_c, temperature_busy_c;
+};
+
+struct node_profile {
+    char name[64];
+    double speed; /* emulated seconds per real second */
+    bool data;    /* copies and kernels move bytes */
+    bool full_prefetch_evicts;
+    uint32_t gpu_count;
+};
+
+/* Reads node.conf. Returns 0, or -EINVAL/-errno with a sentence in `why`. */
+int profile_read(const char *path, struct node_profile *node, struct gpu_profile *gpus, char *why,
+                 size_t why_bytes);
+
+#endif

@@ -1,0 +1,212 @@
+/* The state of an emulated node: everything its processes share, in one mapped file.
+ *
+ * Rules that keep it usable when a process is killed at any instruction:
+ *  - Everything is changed under node.lock, a robust mutex; whoever finds it abandoned runs
+ *    node_recover(), which recounts what is derived from what is primary.
+ *  - Primary are: the slot of a process, its counters of bytes, its queues and its blocks. Derived
+ *    (and marked so) are: the totals of a GPU, the residents of a range, the lists of active queues.
+ *  - There are no pointers and no linked lists in here, only arrays and indices.
+ *  - A process is alive as long as its worker thread holds slot.life, a robust mutex too.
+ *
+ * Times are emulated nanoseconds since the node began, amounts are bytes.
+ */
+#ifndef NVSHARE_EMULATOR_STATE_H
+#define NVSHARE_EMULATOR_STATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile.h"
+
+enum {
+    NODE_FORMAT = 1,
+    MAX_PROCESSES = 512,
+    MAX_QUEUES = 128,   /* per process; streams beyond that share queues, as on hardware */
+    QUEUE_SLOTS = 1024, /* operations a queue can hold; a profile may allow fewer */
+    REFERENCE_SLOTS = 2048,
+    MAX_RANGES = 32768,   /* managed allocations per process (small ones share a block) */
+    MAX_BLOCKS = 1 << 19, /* 1 TiB of managed memory per process */
+    BUSY_BUCKETS = 64,
+    NAME_BYTES = 64,
+};
+
+#define BLOCK_BYTES    ((uint64_t)2 << 20)
+#define BUSY_BUCKET_NS ((uint64_t)100 * 1000 * 1000)
+#define NO_INDEX       UINT32_MAX
+
+/* Where a block of managed memory is. A GPU's number is its index + LOCATION_GPU. */
+enum location { LOCATION_NOWHERE = 0, LOCATION_HOST = 1, LOCATION_GPU = 2 };
+
+struct block {
+    uint8_t location;
+    uint8_t preferred;     /* a location, LOCATION_NOWHERE = no preference */
+    uint8_t last_prefetch; /* a location */
+    uint8_t read_mostly;
+    uint16_t accessed_by; /* one bit per GPU; bit 15: the host */
+    uint64_t arrival;     /* place in the order in which blocks came to where they are */
+};
+
+/* A run of blocks that was allocated together and is used together. */
+struct range {
+    uint32_t in_use;
+    uint32_t first_block;
+    uint32_t blocks;
+    uint32_t
+        eviction_hand; /* where eviction goes on, so that blocks leave in the order they came */
+    uint32_t resident[MAX_GPUS]; /* derived */
+};
+
+/* A part of a range that an operation touches. */
+struct reference {
+    uint32_t range;
+    uint32_t first_block;
+    uint32_t blocks;
+    uint32_t spare;
+    uint64_t bytes; /* of the allocation inside those blocks */
+};
+
+enum operation_kind {
+    OPERATION_MARKER,   /* nothing to do: an event */
+    OPERATION_WAIT,     /* until another queue has come to a ticket */
+    OPERATION_HOST,     /* until the process says it is done: a host function */
+    OPERATION_WORK,     /* an amount of work on an engine: a kernel, a copy, a memset */
+    OPERATION_PREFETCH, /* managed blocks to a place */
+};
+
+enum engine { ENGINE_COMPUTE, ENGINE_BUS_IN, ENGINE_BUS_OUT, ENGINE_FAULT, ENGINE_NONE };
+
+/* What the blocks of the current stretch will be when it is done. */
+enum stretch {
+    STRETCH_FIRST,    /* not begun */
+    STRETCH_PLAIN,    /* the part of the work that touches no managed memory */
+    STRETCH_RESIDENT, /* managed blocks that are on the GPU */
+    STRETCH_REMOTE,   /* managed blocks read over the bus where they are */
+    STRETCH_ARRIVING, /* blocks on their way to the target */
+    STRETCH_LEAVING,  /* other blocks on their way out, to make room */
+};
+
+enum operation_flags {
+    OPERATION_FIXED_COST = 1, /* touching resident blocks costs nothing beyond `amount` */
+    OPERATION_OVERWRITES = 2, /* first touch needs no zeroing */
+    OPERATION_READS_ONLY = 4, /* blocks are read where they are */
+};
+
+struct operation {
+    uint8_t kind;
+    uint8_t engine;
+    uint8_t flags;
+    uint8_t target; /* of a prefetch: a location */
+    uint16_t references;
+    uint8_t host_ready; /* a host function may run now */
+    uint8_t host_done;  /* and has */
+    uint32_t wait_queue;
+    uint32_t spare;
+    uint64_t wait_ticket;
+    uint64_t first_reference; /* counts on; modulo REFERENCE_SLOTS it is the place */
+    uint64_t ready_at;        /* submission + launch latency */
+    uint64_t amount;          /* ns on ENGINE_COMPUTE, bytes on a bus */
+
+    /* Progress. */
+    uint8_t stretch;
+    uint8_t stretch_engine;
+    uint16_t at_reference;
+    uint32_t at_block; /* within the reference */
+    uint32_t stretch_blocks;
+    double left; /* of the stretch: ns on compute and fault, bytes on a bus */
+    uint64_t started_at;
+    uint64_t finished_at;
+    uint64_t completion; /* place in the order in which the process's operations finished */
+};
+
+struct queue {
+    uint32_t in_use;
+    uint8_t gpu;
+    uint8_t active; /* derived: stands in the GPU's list of queues with work */
+    int16_t priority;
+    uint32_t context;   /* queues of one context run without switching */
+    uint64_t submitted; /* tickets given out; the ticket of an operation is its number + 1 */
+    uint64_t completed; /* by the model */
+    uint64_t reaped;    /* effects carried out by the process; their slots are free again */
+    uint64_t references_submitted;
+    uint64_t references_done;
+    struct operation operations[QUEUE_SLOTS];
+    struct reference references[REFERENCE_SLOTS];
+};
+
+/* What one process has and has used of one GPU. */
+struct account {
+    uint64_t plain_bytes;
+    uint64_t context_bytes;
+    uint32_t contexts;
+    uint32_t resident_blocks; /* derived */
+    uint64_t compute_ns;      /* on the compute engine */
+    uint64_t fault_ns;        /* waiting for pages */
+    uint64_t in_bytes, out_bytes;
+    uint64_t kernels;
+    uint64_t busy_bucket[BUSY_BUCKETS]; /* number of the bucket; */
+    uint32_t busy_ns[BUSY_BUCKETS];     /* and the busy time in it */
+};
+
+struct slot {
+    uint32_t in_use;
+    int32_t pid;
+    uint32_t uid;
+    uint32_t generation;
+    uint64_t began_at;
+    pthread_mutex_t life;
+    char name[NAME_BYTES];
+    uint32_t queue_limit; /* all in use are below */
+    uint32_t range_limit;
+    uint32_t range_hint; /* none below is free */
+    uint32_t block_limit;
+    struct account accounts[MAX_GPUS];
+    struct queue queues[MAX_QUEUES];
+    struct range ranges[MAX_RANGES];
+    struct block blocks[MAX_BLOCKS];
+};
+
+struct active_queue {
+    uint16_t slot;
+    uint16_t queue;
+};
+
+struct gpu {
+    struct gpu_profile profile;
+    uint64_t clock; /* the model has been worked out up to here */
+
+    /* The compute engine: whose context is on it, and for how long. */
+    uint32_t current_slot;
+    uint32_t current_context;
+    double slice_left;
+    double switch_left;
+
+    uint64_t plain_bytes;     /* derived */
+    uint64_t context_bytes;   /* derived */
+    uint32_t resident_blocks; /* derived */
+
+    uint64_t switches, faults, evictions, in_bytes, out_bytes, busy_total_ns;
+    uint64_t busy_bucket[BUSY_BUCKETS];
+    uint32_t busy_ns[BUSY_BUCKETS];
+
+    uint32_t active_count; /* derived */
+    struct active_queue active[MAX_PROCESSES * MAX_QUEUES];
+};
+
+struct node {
+    uint64_t magic; /* written last */
+    uint64_t epoch; /* CLOCK_MONOTONIC, real ns */
+    struct node_profile profile;
+    pthread_mutex_t lock;
+    uint64_t completions;
+    uint64_t arrivals;
+    uint64_t last_reap;
+    uint64_t deaths;       /* processes whose slot was taken back */
+    uint64_t recoveries;   /* of the lock from a dead owner */
+    uint32_t slot_limit;   /* all in use are below */
+    uint32_t waits_across; /* derived: pending waits of one GPU's queue for another GPU's */
+    struct gpu gpus[MAX_GPUS];
+    struct slot slots[MAX_PROCESSES];
+};
+
+#endif

@@ -1,0 +1,57 @@
+/* Handing operations to the model, and how soon they can be done. */
+#include <string.h>
+
+#include "activity.h"
+#include "engine.h"
+
+bool engine_has_room(const struct node *node, const struct queue *queue, uint32_t references) {
+    uint64_t depth = node->gpus[queue->gpu].profile.queue_depth;
+    if (depth > QUEUE_SLOTS)
+        depth = QUEUE_SLOTS;
+    return queue->submitted - queue->reaped < depth &&
+           queue->references_submitted - queue->references_done + references <= REFERENCE_SLOTS;
+}
+
+uint64_t engine_submit(struct node *node, uint32_t slot_index, uint32_t queue_index,
+                       const struct operation *operation, const struct reference *references) {
+    struct slot *slot = &node->slots[slot_index];
+    struct queue *queue = &slot->queues[queue_index];
+    const struct gpu *gpu = &node->gpus[queue->gpu];
+    struct operation *place = &queue->operations[queue->submitted % QUEUE_SLOTS];
+    *place = *operation;
+    place->first_reference = queue->references_submitted;
+    place->ready_at = gpu->clock + (operation->kind >= OPERATION_WORK ? gpu->profile.launch_ns : 0);
+    for (uint32_t i = 0; i < operation->references; i++)
+        queue->references[(queue->references_submitted + i) % REFERENCE_SLOTS] = references[i];
+    queue->references_submitted += operation->references;
+    queue->submitted++; /* from here on it counts, also after a crash */
+    node->waits_across += waits_across(slot, queue, operation);
+    activate(node, slot_index, queue_index);
+    return queue->submitted;
+}
+
+static double lasts_at_least(const struct gpu *gpu, const struct operation *operation) {
+    if (operation->kind < OPERATION_WORK)
+        return 0;
+    bool begun = operation->stretch != STRETCH_FIRST;
+    double amount = begun ? operation->left : (double)operation->amount;
+    uint8_t engine = begun ? operation->stretch_engine : operation->engine;
+    if (engine == ENGINE_BUS_IN)
+        return amount * 1e9 / (double)gpu->profile.h2d_bandwidth;
+    if (engine == ENGINE_BUS_OUT)
+        return amount * 1e9 / (double)gpu->profile.d2h_bandwidth;
+    return amount;
+}
+
+uint64_t engine_soonest(const struct node *node, uint32_t slot, uint32_t index, uint64_t ticket) {
+    const struct queue *queue = &node->slots[slot].queues[index];
+    const struct gpu *gpu = &node->gpus[queue->gpu];
+    double sum = 0;
+    for (uint64_t i = queue->completed; i < queue->submitted && i < ticket; i++) {
+        const struct operation *operation = &queue->operations[i % QUEUE_SLOTS];
+        if (i == queue->completed && operation->ready_at > gpu->clock)
+            sum += (double)(operation->ready_at - gpu->clock);
+        sum += lasts_at_least(gpu, operation);
+    }
+    return (uint64_t)sum;
+}
