@@ -1,0 +1,41 @@
+/* Copies as the program describes them, turned into tasks: shared by all forms of memcpy, and by the
+ * copy nodes of graphs. */
+#ifndef NVSHARE_EMULATOR_COPY_H
+#define NVSHARE_EMULATOR_COPY_H
+
+#include "../process/task.h"
+
+/* What the program says about one side's address. */
+enum side_claim {
+    SIDE_IS_HOST,   /* anything the CPU or the driver can reach */
+    SIDE_IS_DEVICE, /* must be known to the driver */
+    SIDE_IS_ANY,    /* to be found out */
+};
+
+struct copy_claims {
+    enum side_claim from, to;
+};
+
+/* What the addresses turned out to be. */
+struct copy_nature {
+    bool pageable;    /* a side is memory of the program's that the driver knows nothing of */
+    bool device_only; /* both sides are device memory: nobody on the host needs to wait */
+};
+
+/* Fails with INVALID_VALUE when a side runs out of its allocation. */
+CUresult copy_check(const struct copy_task *copy, struct copy_claims claims,
+                    struct copy_nature *nature);
+
+/* A checked copy in a stream. */
+enum copy_mode { COPY_SYNC, COPY_ASYNC };
+CUresult copy_do(CUstream handle, enum copy_mode mode, const struct copy_task *copy,
+                 struct copy_claims claims);
+
+/* A copy of `bytes` in one piece. */
+struct copy_task copy_line(uint64_t to, uint64_t from, size_t bytes);
+
+/* A box as cuMemcpy3D takes it; and the same with its claims, not yet checked. */
+CUresult copy_from_box(const CUDA_MEMCPY3D *box, struct copy_task *out);
+CUresult copy_read_box(const CUDA_MEMCPY3D *box, struct copy_task *out, struct copy_claims *claims);
+
+#endif

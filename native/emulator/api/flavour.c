@@ -1,0 +1,3 @@
+#include "api/flavour.h"
+
+_Thread_local bool emulator_per_thread_default;

@@ -1,0 +1,157 @@
+/* Physical memory: created, described, released. vmm_map.c gives it addresses. */
+#include "vmm.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../process/handle.h"
+#include "../unsupported.h"
+#include "capture.h"
+
+CUresult physical_create(const struct physical *wanted, struct physical **out) {
+    struct physical *physical = malloc(sizeof *physical);
+    if (!physical)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *physical = *wanted;
+    physical->magic = PHYSICAL_MAGIC;
+    physical->handles = 1;
+    physical->id = driver_next_id();
+    if (!handle_note(physical)) {
+        free(physical);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (physical->memory)
+        physical->memory->owner = physical;
+    *out = physical;
+    return CUDA_SUCCESS;
+}
+
+struct physical *physical_find(CUmemGenericAllocationHandle handle) {
+    return handle_find(handle, PHYSICAL_MAGIC);
+}
+
+void physical_drop(struct physical *physical) {
+    if (physical->handles || physical->mappings)
+        return;
+    handle_forget(physical);
+    if (physical->file >= 0) {
+        if (physical->data)
+            munmap(physical->data, physical->bytes);
+        close(physical->file);
+    }
+    if (physical->memory)
+        memory_release(physical->memory);
+    free(physical);
+}
+
+static CUresult check_properties(const CUmemAllocationProp *properties) {
+    REQUIRE(properties && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED,
+            CUDA_ERROR_INVALID_VALUE);
+    if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return emulator_unsupported("cuMemCreate of memory that is not on a device");
+    if (properties->requestedHandleTypes & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return emulator_unsupported("cuMemCreate for handles other than file descriptors");
+    REQUIRE_DEVICE(properties->location.id);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                       CUmemAllocationGranularity_flags option) {
+    REQUIRE_DRIVER();
+    REQUIRE(granularity && (unsigned)option <= CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,
+            CUDA_ERROR_INVALID_VALUE);
+    CUresult result = check_properties(prop);
+    if (result == CUDA_SUCCESS)
+        *granularity = BLOCK_BYTES;
+    return result;
+}
+
+/* Memory that can be exported has a file to itself, since that is what the importer gets. */
+static CUresult give_bytes(struct physical *physical) {
+    physical->file = -1;
+    physical->data = physical->memory->data;
+    if (!(physical->properties.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
+        return CUDA_SUCCESS;
+    CUresult result = shared_file_create(physical->gpu, physical->bytes, &physical->file);
+    if (result != CUDA_SUCCESS || !driver->data)
+        return result;
+    physical->data = mmap(NULL, physical->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                          physical->file, 0);
+    if (physical->data == MAP_FAILED) {
+        close(physical->file);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult create(size_t bytes, const CUmemAllocationProp *properties, struct physical **out) {
+    struct physical wanted = {.bytes = bytes, .properties = *properties};
+    wanted.gpu = gpu_of_device(properties->location.id);
+    CUresult result = memory_allocate_plain(NULL, wanted.gpu, bytes, &wanted.memory);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = give_bytes(&wanted);
+    if (result == CUDA_SUCCESS)
+        result = physical_create(&wanted, out);
+    if (result != CUDA_SUCCESS)
+        memory_release(wanted.memory);
+    return result;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+                     const CUmemAllocationProp *prop, unsigned long long flags) {
+    REQUIRE_DRIVER();
+    REQUIRE(handle && size && size % BLOCK_BYTES == 0 && !flags, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = check_properties(prop);
+    if (result == CUDA_SUCCESS)
+        result = capture_forbids_unsafe();
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct physical *physical;
+    driver_lock();
+    result = create(size, prop, &physical);
+    driver_unlock();
+    if (result == CUDA_SUCCESS)
+        *handle = (CUmemGenericAllocationHandle)(uintptr_t)physical;
+    return result;
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+    REQUIRE_DRIVER();
+    driver_lock();
+    struct physical *physical = physical_find(handle);
+    bool released = physical && physical->handles;
+    if (released) {
+        physical->handles--;
+        physical_drop(physical);
+    }
+    driver_unlock();
+    return released ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                CUmemGenericAllocationHandle handle) {
+    REQUIRE_DRIVER();
+    REQUIRE(prop, CUDA_ERROR_INVALID_VALUE);
+    driver_lock();
+    const struct physical *physical = physical_find(handle);
+    if (physical)
+        *prop = physical->properties;
+    driver_unlock();
+    return physical ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
+    REQUIRE_DRIVER();
+    REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
+    driver_lock();
+    const struct allocation *allocation = memory_find((uint64_t)(uintptr_t)addr);
+    const struct mapping *mapping = allocation ? mapping_of(allocation) : NULL;
+    if (mapping) {
+        mapping->physical->handles++;
+        *handle = (CUmemGenericAllocationHandle)(uintptr_t)mapping->physical;
+    }
+    driver_unlock();
+    return mapping ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

@@ -1,0 +1,123 @@
+/* A copy as work for the model: which way it goes, what it costs, and the bytes themselves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "task.h"
+
+static uint64_t bytes_of(const struct copy_task *copy) {
+    return (uint64_t)copy->width * copy->rows * copy->layers;
+}
+
+static uint64_t address_at(const struct copy_side *side, size_t layer, size_t row) {
+    return side->address + (layer * side->height + row) * side->pitch;
+}
+
+/* How many bytes from an address on are in one piece. */
+static size_t piece_at(uint64_t address, size_t wanted) {
+    const struct allocation *allocation = memory_find(address);
+    if (!allocation)
+        return wanted;
+    uint64_t rest = allocation->bytes - (address - allocation->address);
+    return rest < wanted ? rest : wanted;
+}
+
+/* A row may run over several mappings of physical memory that lie side by side. */
+static void copy_row(uint64_t to, uint64_t from, size_t bytes) {
+    while (bytes) {
+        driver_lock();
+        size_t piece = piece_at(to, piece_at(from, bytes));
+        void *target = memory_resolve(to);
+        const void *source = memory_resolve(from);
+        driver_unlock(); /* a large copy must not hold up other threads */
+        if (target && source)
+            memmove(target, source, piece);
+        to += piece;
+        from += piece;
+        bytes -= piece;
+    }
+}
+
+static void copy_bytes(const struct copy_task *copy) {
+    for (size_t layer = 0; layer < copy->layers; layer++)
+        for (size_t row = 0; row < copy->rows; row++)
+            copy_row(address_at(&copy->to, layer, row), address_at(&copy->from, layer, row),
+                     copy->width);
+}
+
+static void carry_out(void *data, uint64_t finished_at) {
+    (void)finished_at;
+    copy_bytes(data);
+    free(data);
+}
+
+enum side_kind { SIDE_HOST, SIDE_DEVICE, SIDE_MANAGED };
+
+static enum side_kind kind_of(uint64_t address, uint32_t *gpu) {
+    const struct allocation *allocation = memory_find(address);
+    if (!allocation || allocation->kind == MEMORY_HOST || allocation->kind == MEMORY_REGISTERED)
+        return SIDE_HOST;
+    *gpu = allocation->gpu;
+    return allocation->kind == MEMORY_MANAGED ? SIDE_MANAGED : SIDE_DEVICE;
+}
+
+/* Host to host over the CPU takes no time of the GPU's. Copies inside a GPU read and write its
+ * memory. Copies between GPUs leave through the bus of the one whose stream it is. */
+static void plan(const struct copy_task *copy, uint32_t gpu, struct operation *operation,
+                 struct touch *touch) {
+    const struct gpu_profile *profile = gpu_profile(gpu);
+    uint32_t from_gpu = gpu, to_gpu = gpu;
+    driver_lock();
+    enum side_kind from = kind_of(copy->from.address, &from_gpu);
+    enum side_kind to = kind_of(copy->to.address, &to_gpu);
+    uint64_t bytes = bytes_of(copy);
+    operation->amount = bytes;
+    if (from == SIDE_MANAGED)
+        memory_touch(touch, copy->from.address, bytes);
+    if (to == SIDE_MANAGED)
+        memory_touch(touch, copy->to.address, bytes);
+    driver_unlock();
+    bool between = from == SIDE_DEVICE && to == SIDE_DEVICE && from_gpu != to_gpu;
+    if (between) {
+        operation->engine = ENGINE_BUS_OUT;
+        operation->amount = (uint64_t)((double)bytes * (double)profile->d2h_bandwidth /
+                                       (double)profile->peer_bandwidth);
+    } else if (from == SIDE_HOST && to == SIDE_HOST) {
+        operation->amount = 0;
+    } else if (from == SIDE_HOST) {
+        operation->engine = ENGINE_BUS_IN;
+        operation->flags |= OPERATION_OVERWRITES;
+    } else if (to == SIDE_HOST) {
+        operation->engine = ENGINE_BUS_OUT;
+        operation->flags |= OPERATION_READS_ONLY;
+    } else {
+        operation->engine = ENGINE_COMPUTE;
+        operation->amount = (uint64_t)(2.0 * (double)bytes * 1e9 / (double)profile->bandwidth);
+        operation->flags |= OPERATION_FIXED_COST | OPERATION_OVERWRITES;
+    }
+}
+
+CUresult queue_copy(struct CUstream_st *stream, const struct copy_task *copy, uint64_t *ticket) {
+    if (bytes_of(copy) == 0) {
+        *ticket = queue_newest(stream->queue);
+        return CUDA_SUCCESS;
+    }
+    if (!driver->model) {
+        if (driver->data)
+            copy_bytes(copy);
+        return CUDA_SUCCESS;
+    }
+    struct operation operation = {.kind = OPERATION_WORK};
+    struct touch touch = {0};
+    plan(copy, stream->context->gpu, &operation, &touch);
+    struct effect effect = {0};
+    if (driver->data) {
+        struct copy_task *own = malloc(sizeof *own);
+        if (!own)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        *own = *copy;
+        effect = (struct effect){carry_out, own, true};
+    }
+    *ticket = stream_push(stream, operation, &touch, effect);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,107 @@
+/* Events: a place in a stream's order, and the time when the stream got there. */
+#include "event.h"
+
+#include <stdlib.h>
+
+#include "../api/capture.h"
+#include "task.h"
+
+CUresult event_create(struct CUctx_st *context, unsigned flags, CUevent *out) {
+    struct CUevent_st *event = calloc(1, sizeof *event);
+    if (!event)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    event->magic = EVENT_MAGIC;
+    event->flags = flags;
+    event->context = context;
+    *out = event;
+    return CUDA_SUCCESS;
+}
+
+static void drop_record(struct event_record *record) {
+    if (record && __atomic_sub_fetch(&record->users, 1, __ATOMIC_ACQ_REL) == 0)
+        free(record);
+}
+
+void event_destroy(CUevent event) {
+    if (event->captured)
+        capture_mark_drop(event->captured);
+    drop_record(event->record);
+    event->magic = 0;
+    free(event);
+}
+
+/* The event's recording, with a reference of the caller's. */
+static struct event_record *take_record(CUevent event) {
+    driver_lock();
+    struct event_record *record = event->record;
+    if (record)
+        __atomic_add_fetch(&record->users, 1, __ATOMIC_ACQ_REL);
+    driver_unlock();
+    return record;
+}
+
+static void note_time(void *data, uint64_t finished_at) {
+    struct event_record *record = data;
+    record->finished_at = finished_at;
+    __atomic_store_n(&record->done, true, __ATOMIC_RELEASE);
+    drop_record(record);
+}
+
+CUresult queue_event_record(struct CUstream_st *stream, CUevent event, uint64_t *ticket) {
+    struct event_record *record = calloc(1, sizeof *record);
+    if (!record)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    record->users = 2;
+    record->queue = stream->queue;
+    /* A recording that is asked for is pumped out by who asks, so it needs no worker. */
+    *ticket = stream_push(stream, (struct operation){.kind = OPERATION_MARKER}, NULL,
+                          (struct effect){note_time, record, false});
+    record->ticket = *ticket;
+    driver_lock();
+    struct event_record *before = event->record;
+    event->record = record;
+    driver_unlock();
+    drop_record(before);
+    return CUDA_SUCCESS;
+}
+
+CUresult queue_event_wait(struct CUstream_st *stream, CUevent event, uint64_t *ticket) {
+    struct event_record *record = take_record(event);
+    if (record && record->queue != stream->queue)
+        stream_push_wait(stream, record->queue, record->ticket);
+    drop_record(record);
+    *ticket = queue_newest(stream->queue);
+    return CUDA_SUCCESS;
+}
+
+CUresult event_query(CUevent event) {
+    struct event_record *record = take_record(event);
+    if (!record)
+        return CUDA_SUCCESS; /* never recorded counts as complete */
+    if (!__atomic_load_n(&record->done, __ATOMIC_ACQUIRE))
+        worker_pump();
+    bool done = __atomic_load_n(&record->done, __ATOMIC_ACQUIRE);
+    drop_record(record);
+    return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+void event_wait(CUevent event) {
+    struct event_record *record = take_record(event);
+    if (record && !__atomic_load_n(&record->done, __ATOMIC_ACQUIRE))
+        queue_wait(record->queue, record->ticket);
+    drop_record(record);
+}
+
+CUresult event_elapsed_ms(CUevent from, CUevent to, float *ms) {
+    if ((from->flags | to->flags) & CU_EVENT_DISABLE_TIMING)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (event_query(from) != CUDA_SUCCESS || event_query(to) != CUDA_SUCCESS)
+        return CUDA_ERROR_NOT_READY;
+    struct event_record *first = take_record(from), *second = take_record(to);
+    CUresult result = first && second ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS)
+        *ms = (float)(((double)second->finished_at - (double)first->finished_at) / 1e6);
+    drop_record(first);
+    drop_record(second);
+    return result;
+}

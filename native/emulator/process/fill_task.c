@@ -1,0 +1,70 @@
+/* A memset as work for the model, and the bytes themselves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "task.h"
+
+static void fill_row(unsigned char *bytes, const struct fill_task *fill, size_t elements) {
+    for (size_t i = 0; i < elements; i++)
+        memcpy(bytes + i * fill->element_bytes, &fill->value, fill->element_bytes);
+}
+
+/* A row may run over several mappings that lie side by side; they end on multiples of an element. */
+static void fill_at(uint64_t address, const struct fill_task *fill) {
+    size_t left = fill->width * fill->element_bytes;
+    while (left) {
+        driver_lock();
+        const struct allocation *allocation = memory_find(address);
+        uint64_t rest = allocation ? allocation->bytes - (address - allocation->address) : left;
+        size_t piece = rest < left ? (size_t)rest : left;
+        unsigned char *bytes = memory_resolve(address);
+        driver_unlock();
+        if (bytes)
+            fill_row(bytes, fill, piece / fill->element_bytes);
+        address += piece;
+        left -= piece;
+    }
+}
+
+static void fill_all(const struct fill_task *fill) {
+    for (size_t row = 0; row < fill->rows; row++)
+        fill_at(fill->address + row * fill->pitch, fill);
+}
+
+static void carry_out(void *data, uint64_t finished_at) {
+    (void)finished_at;
+    fill_all(data);
+    free(data);
+}
+
+CUresult queue_fill(struct CUstream_st *stream, const struct fill_task *fill, uint64_t *ticket) {
+    uint64_t bytes = (uint64_t)fill->width * fill->element_bytes * fill->rows;
+    if (bytes == 0) {
+        *ticket = queue_newest(stream->queue);
+        return CUDA_SUCCESS;
+    }
+    if (!driver->model) {
+        if (driver->data)
+            fill_all(fill);
+        return CUDA_SUCCESS;
+    }
+    struct touch touch = {0};
+    driver_lock();
+    memory_touch(&touch, fill->address, bytes);
+    driver_unlock();
+    struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
+    operation.flags = OPERATION_OVERWRITES;
+    operation.amount = (uint64_t)((double)touch.plain_bytes * 1e9 /
+                                  (double)gpu_profile(stream->context->gpu)->bandwidth);
+    struct effect effect = {0};
+    if (driver->data) {
+        struct fill_task *own = malloc(sizeof *own);
+        if (!own)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        *own = *fill;
+        effect = (struct effect){carry_out, own, true};
+    }
+    *ticket = stream_push(stream, operation, &touch, effect);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,40 @@
+/* Kernels as the driver knows them. A CUfunction and a CUkernel are both a pointer to this. */
+#ifndef NVSHARE_EMULATOR_FUNCTION_H
+#define NVSHARE_EMULATOR_FUNCTION_H
+
+#include "../image/image.h"
+#include "driver.h"
+
+#define FUNCTION_MAGIC 0x46756e31u
+
+/* What a kernel of ours really does with its parameters; see ../kernels. `parameters` is laid out as
+ * the kernel gets it; addresses in it go through memory_resolve(). */
+struct kernel_call {
+    unsigned grid[3], block[3];
+    const unsigned char *parameters;
+    unsigned parameter_bytes;
+};
+typedef void kernel_body(const struct kernel_call *call);
+
+struct module; /* owns the image; see ../api/module.h */
+
+struct function {
+    uint32_t magic;
+    struct module *module;
+    const struct image_kernel *image;
+    kernel_body *body;                                /* NULL: timed, not computed */
+    uint64_t (*cost)(const struct kernel_call *call); /* ns; NULL: by the bytes touched */
+    int max_dynamic_shared;
+    int preferred_carveout;
+    CUfunc_cache cache_config;
+};
+
+static inline struct function *function_of(CUfunction handle) {
+    struct function *function = (struct function *)handle;
+    return function && function->magic == FUNCTION_MAGIC ? function : NULL;
+}
+
+/* The named kernels that compute: looked up when a module that has them is loaded. */
+kernel_body *kernels_find(const char *name, uint64_t (**cost)(const struct kernel_call *call));
+
+#endif

@@ -1,0 +1,100 @@
+/* A kernel as work for the model: what it touches, what it costs, and what it computes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "function.h"
+#include "memory.h"
+#include "task.h"
+
+struct computation {
+    kernel_body *body;
+    struct kernel_call call;
+    unsigned char parameters[];
+};
+
+static void compute(void *data, uint64_t finished_at) {
+    (void)finished_at;
+    struct computation *computation = data;
+    driver_lock();
+    computation->body(&computation->call);
+    driver_unlock();
+    free(computation);
+}
+
+static struct kernel_call call_of(const struct kernel_task *kernel) {
+    struct kernel_call call = {.parameters = kernel->parameters,
+                               .parameter_bytes = kernel->parameter_bytes};
+    memcpy(call.grid, kernel->grid, sizeof call.grid);
+    memcpy(call.block, kernel->block, sizeof call.block);
+    return call;
+}
+
+/* Only kernels of ours compute, and only when bytes are kept at all. */
+static struct effect effect_of(const struct kernel_task *kernel) {
+    if (!kernel->function->body || !driver->data)
+        return (struct effect){0};
+    struct computation *computation = malloc(sizeof *computation + kernel->parameter_bytes);
+    if (!computation)
+        return (struct effect){0};
+    computation->body = kernel->function->body;
+    computation->call = call_of(kernel);
+    memcpy(computation->parameters, kernel->parameters, kernel->parameter_bytes);
+    computation->call.parameters = computation->parameters;
+    return (struct effect){compute, computation, true};
+}
+
+/* Everything in the parameters that is the address of an allocation counts as touched, whole. This
+ * is how pointers are found: at every multiple of eight, as the compiler aligns them. */
+static void touch_parameters(const struct kernel_task *kernel, struct touch *touch) {
+    driver_lock();
+    const struct allocation *seen[64];
+    unsigned count = 0;
+    for (unsigned at = 0; at + 8 <= kernel->parameter_bytes; at += 8) {
+        uint64_t word;
+        memcpy(&word, kernel->parameters + at, sizeof word);
+        const struct allocation *allocation = word ? memory_find(word) : NULL;
+        bool repeated = !allocation;
+        for (unsigned i = 0; i < count && !repeated; i++)
+            repeated = seen[i] == allocation;
+        if (repeated)
+            continue;
+        if (count < sizeof seen / sizeof seen[0])
+            seen[count++] = allocation;
+        memory_touch_allocation(touch, allocation);
+    }
+    driver_unlock();
+}
+
+static uint64_t duration_of(const struct kernel_task *kernel, uint32_t gpu,
+                            const struct touch *touch, bool *fixed) {
+    const struct function *function = kernel->function;
+    struct kernel_call call = call_of(kernel);
+    *fixed = true;
+    if (driver->kernel_ns >= 0)
+        return (uint64_t)driver->kernel_ns;
+    if (function->cost)
+        return function->cost(&call);
+    if (function->image->cost_ns)
+        return function->image->cost_ns;
+    *fixed = false;
+    const struct gpu_profile *profile = gpu_profile(gpu);
+    uint64_t ns = (uint64_t)((double)touch->plain_bytes * 1e9 / (double)profile->bandwidth);
+    return ns > profile->kernel_floor_ns ? ns : profile->kernel_floor_ns;
+}
+
+CUresult queue_kernel(struct CUstream_st *stream, const struct kernel_task *kernel,
+                      uint64_t *ticket) {
+    struct effect effect = effect_of(kernel);
+    if (!driver->model) {
+        *ticket = stream_push(stream, (struct operation){0}, NULL, effect);
+        return CUDA_SUCCESS;
+    }
+    struct touch touch = {0};
+    touch_parameters(kernel, &touch);
+    bool fixed;
+    struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
+    operation.amount = duration_of(kernel, stream->context->gpu, &touch, &fixed);
+    operation.flags = fixed ? OPERATION_FIXED_COST : 0;
+    *ticket = stream_push(stream, operation, &touch, effect);
+    return CUDA_SUCCESS;
+}

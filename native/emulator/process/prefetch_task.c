@@ -1,0 +1,15 @@
+/* A prefetch of managed memory as work for the model. No byte moves in the process: managed memory
+ * has one address, and only the model knows where its blocks are. */
+#include "memory.h"
+#include "task.h"
+
+CUresult queue_prefetch(struct CUstream_st *stream, const struct task *task, uint64_t *ticket) {
+    struct touch touch = {0};
+    driver_lock();
+    memory_touch(&touch, task->prefetch.address, task->prefetch.bytes);
+    driver_unlock();
+    struct operation operation = {
+        .kind = OPERATION_PREFETCH, .engine = ENGINE_NONE, .target = task->prefetch.target};
+    *ticket = stream_push(stream, operation, &touch, (struct effect){0});
+    return CUDA_SUCCESS;
+}

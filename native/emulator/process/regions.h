@@ -1,0 +1,16 @@
+/* A map from addresses to whatever lies there, for memory outside the driver's own arenas. */
+#ifndef NVSHARE_EMULATOR_REGIONS_H
+#define NVSHARE_EMULATOR_REGIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct regions;
+struct regions *regions_create(void);
+
+/* False when it overlaps another or memory is out. */
+bool regions_insert(struct regions *regions, uint64_t address, uint64_t bytes, void *owner);
+void regions_remove(struct regions *regions, uint64_t address);
+void *regions_find(const struct regions *regions, uint64_t address);
+
+#endif

@@ -1,0 +1,23 @@
+/* Addresses that are set aside with no memory behind them: cuMemAddressReserve, and the places
+ * where memory of other processes appears. Nobody can follow such an address on the CPU. */
+#ifndef NVSHARE_EMULATOR_RESERVATION_H
+#define NVSHARE_EMULATOR_RESERVATION_H
+
+#include <stdint.h>
+
+#include "driver.h"
+
+struct reservation {
+    uint64_t address, bytes;
+    uint64_t mapping, mapping_bytes; /* what the operating system gave, before alignment */
+};
+
+/* All of these want the driver's lock. `alignment` is a power of two, `hint` may be 0. */
+CUresult reservation_create(uint64_t bytes, uint64_t alignment, uint64_t hint,
+                            struct reservation **out);
+void reservation_release(struct reservation *reservation);
+
+/* The reservation that contains an address, or NULL. */
+struct reservation *reservation_find(uint64_t address);
+
+#endif

@@ -1,0 +1,400 @@
+/* The process's side of its queues, and the thread that looks after them.
+ *
+ * Whoever waits for the GPU works the model out himself and carries out the effects of what is done,
+ * so that no time is lost in handing over between threads. The worker does the same for operations
+ * that nobody waits for, runs host functions, and by living tells the node that the process lives. */
+#define _GNU_SOURCE
+#include "worker.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "../model/engine.h"
+
+/* The end of a wait is spent yielding: a machine wakes a sleeper some 60 µs late, and that times the
+ * speed of the node would be the GPU's lateness. Real ns. */
+#define SHORT_WAIT_NS 120000
+/* How long a wait may be before it is looked at again, when its end is not known. Real ns. */
+#define LONG_WAIT_NS 2000000
+
+struct local_operation {
+    struct effect effect;
+    host_function *function; /* of the user's, with its data in effect.data */
+    bool taken;              /* by the worker */
+};
+
+struct local_queue {
+    struct local_operation operations[QUEUE_SLOTS];
+    uint32_t users;  /* streams that share it */
+    uint64_t urgent; /* tickets up to here must be seen to without being asked */
+};
+
+struct worker {
+    pthread_t thread;
+    pthread_mutex_t effects; /* held while effects are carried out */
+    pthread_mutex_t sleep;   /* guards the two conditions */
+    pthread_cond_t progress; /* for those who wait */
+    pthread_cond_t alarm;    /* for the worker */
+    bool started;            /* has joined the node, or failed to */
+    bool released;           /* the driver is ready for it */
+    int join_result;
+    uint64_t changes; /* counts up with every push that needs the worker */
+    struct local_queue *queues[MAX_QUEUES];
+};
+
+static struct queue *shared_queue(uint32_t queue) {
+    return &driver_slot()->queues[queue];
+}
+
+static uint64_t real_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Sleeps on a condition until a real instant. The timer slack of 50 µs would be milliseconds of
+ * emulated time, so the thread does without it for this sleep. */
+static void sleep_until(struct worker *worker, pthread_cond_t *condition, uint64_t real) {
+    struct timespec until = {(time_t)(real / 1000000000u), (long)(real % 1000000000u)};
+    int slack = prctl(PR_GET_TIMERSLACK);
+    prctl(PR_SET_TIMERSLACK, 1);
+    pthread_cond_timedwait(condition, &worker->sleep, &until);
+    if (slack > 0)
+        prctl(PR_SET_TIMERSLACK, slack);
+}
+
+void driver_pause(uint64_t emulated_ns) {
+    if (!driver->model)
+        return;
+    uint64_t until = real_now() + (uint64_t)((double)emulated_ns / driver->node->profile.speed);
+    struct timespec when = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR) {
+    }
+}
+
+/* The queue whose oldest finished operation finished first, or NO_INDEX. */
+static uint32_t next_to_reap(struct worker *worker) {
+    uint32_t best = NO_INDEX;
+    uint64_t best_completion = UINT64_MAX;
+    uint32_t limit = driver_slot()->queue_limit;
+    for (uint32_t q = 0; q < limit; q++) {
+        const struct queue *queue = shared_queue(q);
+        uint64_t completed = __atomic_load_n(&queue->completed, __ATOMIC_ACQUIRE);
+        if (!worker->queues[q] || queue->reaped >= completed)
+            continue;
+        uint64_t completion = queue->operations[queue->reaped % QUEUE_SLOTS].completion;
+        if (completion < best_completion) {
+            best_completion = completion;
+            best = q;
+        }
+    }
+    return best;
+}
+
+static void reap(struct worker *worker, uint32_t q) {
+    struct queue *queue = shared_queue(q);
+    uint64_t number = queue->reaped;
+    struct local_operation *local = &worker->queues[q]->operations[number % QUEUE_SLOTS];
+    struct effect effect = local->effect;
+    uint64_t finished_at = queue->operations[number % QUEUE_SLOTS].finished_at;
+    local->effect = (struct effect){0};
+    if (effect.run)
+        effect.run(effect.data, finished_at);
+    __atomic_store_n(&queue->reaped, number + 1, __ATOMIC_RELEASE);
+}
+
+static void announce_progress(struct worker *worker) {
+    pthread_mutex_lock(&worker->sleep);
+    pthread_cond_broadcast(&worker->progress);
+    pthread_mutex_unlock(&worker->sleep);
+}
+
+static void reap_all(struct worker *worker) {
+    bool any = false;
+    pthread_mutex_lock(&worker->effects);
+    for (uint32_t q; (q = next_to_reap(worker)) != NO_INDEX; any = true)
+        reap(worker, q);
+    pthread_mutex_unlock(&worker->effects);
+    if (any)
+        announce_progress(worker);
+}
+
+void worker_pump(void) {
+    if (!driver->model)
+        return;
+    node_lock(driver->node);
+    node_unlock(driver->node);
+    reap_all(driver->worker);
+}
+
+uint64_t queue_newest(uint32_t q) {
+    return __atomic_load_n(&shared_queue(q)->submitted, __ATOMIC_ACQUIRE);
+}
+
+bool queue_reached(uint32_t q, uint64_t ticket) {
+    return __atomic_load_n(&shared_queue(q)->reaped, __ATOMIC_ACQUIRE) >= ticket;
+}
+
+/* Real time at which a ticket may be reached at the earliest. */
+static uint64_t soonest(uint32_t q, uint64_t ticket) {
+    node_lock(driver->node);
+    uint64_t left = engine_soonest(driver->node, driver->slot, q, ticket);
+    node_unlock(driver->node);
+    uint64_t real = (uint64_t)((double)left / driver->node->profile.speed);
+    return real_now() + (real < LONG_WAIT_NS * 500ull ? real : LONG_WAIT_NS * 500ull);
+}
+
+/* An operation that waits for another queue or for the host gives no hint how long it takes. */
+static bool end_is_unknown(uint32_t q) {
+    const struct queue *queue = shared_queue(q);
+    uint64_t completed = __atomic_load_n(&queue->completed, __ATOMIC_ACQUIRE);
+    uint8_t kind = queue->operations[completed % QUEUE_SLOTS].kind;
+    return kind == OPERATION_WAIT || kind == OPERATION_HOST;
+}
+
+void queue_wait(uint32_t q, uint64_t ticket) {
+    struct worker *worker = driver->worker;
+    if (!driver->model)
+        return;
+    for (;;) {
+        uint64_t until = soonest(q, ticket);
+        reap_all(worker);
+        if (queue_reached(q, ticket))
+            return;
+        uint64_t now = real_now();
+        if (until < now + SHORT_WAIT_NS && !end_is_unknown(q)) {
+            sched_yield();
+            continue;
+        }
+        if (end_is_unknown(q))
+            until = now + LONG_WAIT_NS / 20;
+        else
+            until -= SHORT_WAIT_NS;
+        pthread_mutex_lock(&worker->sleep);
+        if (!queue_reached(q, ticket))
+            sleep_until(worker, &worker->progress, until);
+        pthread_mutex_unlock(&worker->sleep);
+    }
+}
+
+static void alert_worker(struct worker *worker) {
+    pthread_mutex_lock(&worker->sleep);
+    worker->changes++;
+    pthread_cond_signal(&worker->alarm);
+    pthread_mutex_unlock(&worker->sleep);
+}
+
+static uint64_t push(uint32_t q, const struct operation *operation,
+                     const struct reference *references, struct local_operation local) {
+    struct worker *worker = driver->worker;
+    struct queue *queue = shared_queue(q);
+    for (;;) {
+        node_lock(driver->node);
+        if (engine_has_room(driver->node, queue, operation->references))
+            break;
+        uint64_t oldest = queue->reaped + 1;
+        node_unlock(driver->node);
+        queue_wait(q, oldest);
+    }
+    worker->queues[q]->operations[queue->submitted % QUEUE_SLOTS] = local;
+    uint64_t ticket = engine_submit(driver->node, driver->slot, q, operation, references);
+    bool urgent = local.effect.eager || local.function;
+    if (urgent)
+        worker->queues[q]->urgent = ticket;
+    node_unlock(driver->node);
+    if (urgent)
+        alert_worker(worker);
+    return ticket;
+}
+
+uint64_t queue_push(uint32_t q, const struct operation *operation,
+                    const struct reference *references, struct effect effect) {
+    return push(q, operation, references, (struct local_operation){.effect = effect});
+}
+
+uint64_t queue_push_host(uint32_t q, host_function *function, void *data) {
+    struct operation operation = {.kind = OPERATION_HOST};
+    struct local_operation local = {.effect = {.data = data}, .function = function};
+    return push(q, &operation, NULL, local);
+}
+
+static uint32_t free_queue(const struct slot *slot) {
+    for (uint32_t q = 0; q < MAX_QUEUES; q++) {
+        const struct local_queue *local = driver->worker->queues[q];
+        const struct queue *queue = &slot->queues[q];
+        if (!local || (local->users == 0 && queue->reaped == queue->submitted))
+            return q;
+    }
+    return NO_INDEX;
+}
+
+/* A queue of the same GPU and context, when all are taken. */
+static uint32_t shareable_queue(const struct slot *slot, uint32_t gpu, uint32_t context) {
+    uint32_t best = NO_INDEX;
+    for (uint32_t q = 0; q < MAX_QUEUES; q++) {
+        const struct queue *queue = &slot->queues[q];
+        if (queue->gpu == gpu && queue->context == context && driver->worker->queues[q]->users &&
+            (best == NO_INDEX ||
+             driver->worker->queues[q]->users < driver->worker->queues[best]->users))
+            best = q;
+    }
+    return best;
+}
+
+uint32_t queue_open(uint32_t gpu, uint32_t context, int priority) {
+    struct slot *slot = driver_slot();
+    node_lock(driver->node);
+    uint32_t q = free_queue(slot);
+    if (q == NO_INDEX) {
+        q = shareable_queue(slot, gpu, context);
+    } else {
+        if (!driver->worker->queues[q])
+            driver->worker->queues[q] = calloc(1, sizeof(struct local_queue));
+        struct queue *queue = &slot->queues[q];
+        queue->gpu = (uint8_t)gpu;
+        queue->context = context;
+        queue->priority = (int16_t)priority;
+        if (q >= slot->queue_limit)
+            slot->queue_limit = q + 1;
+        queue->in_use = 1;
+    }
+    if (q != NO_INDEX && driver->worker->queues[q])
+        driver->worker->queues[q]->users++;
+    node_unlock(driver->node);
+    return q;
+}
+
+void queue_close(uint32_t q) {
+    node_lock(driver->node);
+    driver->worker->queues[q]->users--;
+    node_unlock(driver->node);
+}
+
+/* Runs the host functions whose turn has come. Returns whether there were any. */
+static bool run_host_functions(struct worker *worker) {
+    bool any = false;
+    for (uint32_t q = 0; q < driver_slot()->queue_limit; q++) {
+        struct queue *queue = shared_queue(q);
+        node_lock(driver->node);
+        struct operation *head = &queue->operations[queue->completed % QUEUE_SLOTS];
+        bool due = worker->queues[q] && queue->completed < queue->submitted &&
+                   head->kind == OPERATION_HOST && head->host_ready && !head->host_done;
+        node_unlock(driver->node);
+        if (!due)
+            continue;
+        reap_all(worker); /* what came before it in any stream is visible to it */
+        struct local_operation *local =
+            &worker->queues[q]->operations[queue->completed % QUEUE_SLOTS];
+        local->function(local->effect.data);
+        node_lock(driver->node);
+        head->host_done = 1;
+        node_unlock(driver->node);
+        any = true;
+    }
+    return any;
+}
+
+/* When the worker has to look again. */
+static uint64_t next_alarm(struct worker *worker) {
+    uint64_t next = UINT64_MAX;
+    for (uint32_t q = 0; q < driver_slot()->queue_limit; q++) {
+        const struct local_queue *local = worker->queues[q];
+        if (!local || queue_reached(q, local->urgent))
+            continue;
+        uint64_t ticket = shared_queue(q)->reaped + 1;
+        uint64_t when = soonest(q, ticket);
+        if (end_is_unknown(q))
+            when = real_now() + LONG_WAIT_NS / 20;
+        if (when < next)
+            next = when;
+    }
+    return next;
+}
+
+static void work(struct worker *worker) {
+    for (;;) {
+        pthread_mutex_lock(&worker->sleep);
+        uint64_t seen = worker->changes;
+        pthread_mutex_unlock(&worker->sleep);
+        worker_pump();
+        if (run_host_functions(worker))
+            continue;
+        uint64_t alarm = next_alarm(worker);
+        pthread_mutex_lock(&worker->sleep);
+        if (seen == worker->changes) {
+            if (alarm == UINT64_MAX)
+                pthread_cond_wait(&worker->alarm, &worker->sleep);
+            else
+                sleep_until(worker, &worker->alarm, alarm);
+        }
+        pthread_mutex_unlock(&worker->sleep);
+    }
+}
+
+struct start {
+    struct driver *driver;
+    struct worker *worker;
+};
+
+static void *run_worker(void *argument) {
+    struct start start = *(struct start *)argument;
+    prctl(PR_SET_NAME, "nvshare-emu");
+    int slot = node_join(start.driver->node);
+    pthread_mutex_lock(&start.worker->sleep);
+    start.worker->join_result = slot;
+    start.worker->started = true;
+    pthread_cond_broadcast(&start.worker->progress);
+    while (slot >= 0 && !start.worker->released)
+        pthread_cond_wait(&start.worker->progress, &start.worker->sleep);
+    pthread_mutex_unlock(&start.worker->sleep);
+    if (slot >= 0)
+        work(start.worker);
+    return NULL;
+}
+
+static void init_condition(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+int worker_start(struct driver *new_driver) {
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
+        return -ENOMEM;
+    pthread_mutex_init(&worker->effects, NULL);
+    pthread_mutex_init(&worker->sleep, NULL);
+    init_condition(&worker->progress);
+    init_condition(&worker->alarm);
+    struct start start = {new_driver, worker}; /* the thread copies it before it says `started` */
+    sigset_t all, before; /* the program's signals are for the program's threads */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&worker->thread, NULL, run_worker, &start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        return -error;
+    pthread_mutex_lock(&worker->sleep);
+    while (!worker->started)
+        pthread_cond_wait(&worker->progress, &worker->sleep);
+    pthread_mutex_unlock(&worker->sleep);
+    if (worker->join_result < 0)
+        return worker->join_result;
+    new_driver->slot = (uint32_t)worker->join_result;
+    new_driver->worker = worker;
+    return 0;
+}
+
+void worker_release(struct worker *worker) {
+    pthread_mutex_lock(&worker->sleep);
+    worker->released = true;
+    pthread_cond_broadcast(&worker->progress);
+    pthread_mutex_unlock(&worker->sleep);
+}

@@ -1,0 +1,40 @@
+/* The process's side of its queues: what happens in this process when the model says that an
+ * operation is done, and the thread that sees to it when nobody else does. */
+#ifndef NVSHARE_EMULATOR_WORKER_H
+#define NVSHARE_EMULATOR_WORKER_H
+
+#include "driver.h"
+
+/* What to do in the process once an operation is done by the model: move the bytes, note the time.
+ * `run` is called once, in the order in which operations finish; `data` is its own to free. */
+struct effect {
+    void (*run)(void *data, uint64_t finished_at);
+    void *data;
+    bool eager; /* somebody may look at the result without asking the driver first */
+};
+
+/* Starts the thread, which joins the node on the process's behalf. Returns 0 or negative errno. */
+int worker_start(struct driver *new_driver);
+void worker_release(struct worker *worker); /* once `driver` is set */
+
+/* Queues of the node, for streams. Opening never fails: past the last, queues are shared. */
+uint32_t queue_open(uint32_t gpu, uint32_t context, int priority);
+void queue_close(uint32_t queue);
+
+/* Hands an operation to a queue, waiting for room when it is full; returns its ticket. */
+uint64_t queue_push(uint32_t queue, const struct operation *operation,
+                    const struct reference *references, struct effect effect);
+
+/* The ticket of the newest operation; and whether a ticket's effects have been carried out. */
+uint64_t queue_newest(uint32_t queue);
+bool queue_reached(uint32_t queue, uint64_t ticket);
+void queue_wait(uint32_t queue, uint64_t ticket);
+
+/* Carries out the effects of all that is done by now. */
+void worker_pump(void);
+
+/* A function of the user's, run by the worker when its queue has come to it. */
+typedef void host_function(void *data);
+uint64_t queue_push_host(uint32_t queue, host_function *function, void *data);
+
+#endif
