@@ -1,0 +1,98 @@
+/* What one driver call costs the caller: the best of several rounds, in nanoseconds.
+ *
+ *     call-cost launch|copy|info|alloc [CALLS] [ROUNDS]
+ *
+ * Prints one JSON line. Run on an emulated node with NVSHARE_EMULATOR_MODEL=off it shows the bare
+ * cost; under an interposer, what that adds. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../workloads/driver/driver.h"
+
+static const char KERNEL[] = ".version 6.3\n.target sm_75\n.address_size 64\n"
+                             ".visible .entry nothing()\n{\n  ret;\n}\n";
+
+struct bench {
+    struct driver_functions driver;
+    CUfunction function;
+    CUdeviceptr memory;
+};
+
+static double now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void launch(struct bench *b) {
+    CHECK(&b->driver, cuLaunchKernel, b->function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+}
+
+static void copy(struct bench *b) {
+    uint32_t word = 0;
+    CHECK(&b->driver, cuMemcpyHtoD, b->memory, &word, sizeof word);
+}
+
+static void info(struct bench *b) {
+    size_t free_bytes, total;
+    CHECK(&b->driver, cuMemGetInfo, &free_bytes, &total);
+}
+
+static void alloc(struct bench *b) {
+    CUdeviceptr address;
+    CHECK(&b->driver, cuMemAlloc, &address, 4096);
+    CHECK(&b->driver, cuMemFree, address);
+}
+
+static const struct {
+    const char *name;
+    void (*call)(struct bench *b);
+} KNOWN[] = {{"launch", launch}, {"copy", copy}, {"info", info}, {"alloc", alloc}};
+
+static void prepare(struct bench *b) {
+    CUdevice device;
+    CUcontext context;
+    CUmodule module;
+    b->driver = driver_load();
+    CHECK(&b->driver, cuInit, 0);
+    CHECK(&b->driver, cuDeviceGet, &device, 0);
+    CHECK(&b->driver, cuDevicePrimaryCtxRetain, &context, device);
+    CHECK(&b->driver, cuCtxSetCurrent, context);
+    CHECK(&b->driver, cuModuleLoadData, &module, KERNEL);
+    CHECK(&b->driver, cuModuleGetFunction, &b->function, module, "nothing");
+    CHECK(&b->driver, cuMemAlloc, &b->memory, 4096);
+}
+
+/* The quickest round is the one that nothing disturbed. Between rounds the queue drains. */
+static double best_ns(struct bench *b, void (*call)(struct bench *b), long calls, long rounds) {
+    double best = 0;
+    for (long round = 0; round < rounds; round++) {
+        CHECK(&b->driver, cuCtxSynchronize);
+        double began = now_ns();
+        for (long i = 0; i < calls; i++)
+            call(b);
+        double each = (now_ns() - began) / (double)calls;
+        if (round == 0 || each < best)
+            best = each;
+    }
+    return best;
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    long calls = argc > 2 ? atol(argv[2]) : 1000, rounds = argc > 3 ? atol(argv[3]) : 20;
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+        if (strcmp(KNOWN[i].name, what) != 0)
+            continue;
+        struct bench b;
+        prepare(&b);
+        printf("{\"what\": \"%s\", \"ns\": %.2f}\n", what,
+               best_ns(&b, KNOWN[i].call, calls, rounds));
+        return 0;
+    }
+    fprintf(stderr, "usage: call-cost launch|copy|info|alloc [CALLS] [ROUNDS]\n");
+    return 2;
+}

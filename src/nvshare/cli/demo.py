@@ -1,0 +1,145 @@
+"""``nvshare demo``: what an emulated GPU node does, in under a minute. Needs no GPU."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.table import Table
+
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.node import Node
+from nvshare.emulator.report import read_report
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+from nvshare.emulator.workload import Run
+from nvshare.errors import NvshareError
+
+_GPUS = "2xt4"
+_SPEED = 100.0
+_LOOK_S = 0.1
+_STARTUP = ("--startup", "6")
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program of the demo, and how many iterations it will make."""
+
+    workload: str
+    gpu: int
+    iterations: int
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Programs that run at the same time, and what is known of them from a real T4."""
+
+    title: str
+    programs: tuple[Program, ...]
+    real: str
+
+
+_SCENES = (
+    Scene(
+        "one program per GPU",
+        (
+            Program("pytorch-add", 0, 4000, _STARTUP),
+            Program("pytorch-add-small", 1, 40000, _STARTUP),
+        ),
+        "163 s, 392 s",
+    ),
+    Scene(
+        "two that fit share a GPU",
+        (Program("pytorch-add-small", 0, 10000), Program("pytorch-add-small", 0, 10000)),
+        "2.2 times as long as alone",
+    ),
+    Scene(
+        "two of 12 GB on 16 GB: refused",
+        (Program("pytorch-add", 0, 10), Program("pytorch-add", 0, 10)),
+        "out of memory",
+    ),
+    Scene(
+        "the same with unified memory: thrashing",
+        (Program("pytorch-add", 0, 10, ("--managed",)),) * 2,
+        "13 s per iteration, alone 0.04 s",
+    ),
+)
+
+
+@click.command()
+def demo() -> None:
+    """Show an emulated node with two T4s, and programs that meet on it."""
+    console = Console()
+    console.print(
+        f"An emulated node with two Tesla T4s; {_SPEED:.0f} emulated seconds pass in one real one."
+    )
+    settings = Settings(speed=_SPEED, data="off")
+    table = Table("scene", "program", "GPU", "emulated", "it/s", "on a real T4", title="Result")
+    with transient_node(node_root(), settings, parse_gpus(_GPUS)) as node:
+        for scene in _SCENES:
+            _play(console, table, node, scene)
+    console.print(table)
+    console.print("Everything above ran on emulated GPUs. Times are emulated seconds.")
+
+
+def _play(console: Console, table: Table, node: Node, scene: Scene) -> None:
+    runs = [
+        Run(
+            node,
+            program.workload,
+            *("--iterations", str(program.iterations), "--device", str(program.gpu)),
+            *program.options,
+        )
+        for program in scene.programs
+    ]
+    try:
+        _watch(console, node, scene, runs)
+        for number, (program, run) in enumerate(zip(scene.programs, runs, strict=True)):
+            first = number == 0
+            table.add_row(
+                scene.title if first else "",
+                program.workload,
+                str(program.gpu),
+                *_outcome(run),
+                scene.real if first else "",
+                end_section=number == len(runs) - 1,
+            )
+    finally:
+        for run in runs:
+            run.stop()
+
+
+def _outcome(run: Run) -> tuple[str, str]:
+    try:
+        result = run.result()
+    except NvshareError as error:
+        return "refused", (error.why or "").removeprefix("cuMemAlloc: CUDA_ERROR_").lower()
+    return f"{result.seconds:.1f} s", f"{result.iterations_per_s:.2f}"
+
+
+def _watch(console: Console, node: Node, scene: Scene, runs: Sequence[Run]) -> None:
+    """Show how far everybody is, until all have ended. The node counts finished kernels."""
+    columns = (TextColumn("  {task.description:<24}"), BarColumn(40), MofNCompleteColumn())
+    console.print(f"[bold]{scene.title}[/bold]")
+    with Progress(*columns, console=console) as progress:
+        bars = {
+            run.process.pid: progress.add_task(f"{program.workload}", total=program.iterations)
+            for program, run in zip(scene.programs, runs, strict=True)
+        }
+        while any(run.process.poll() is None for run in runs):
+            _update(progress, bars, node)
+            time.sleep(_LOOK_S)
+        for program, run in zip(scene.programs, runs, strict=True):
+            if run.process.returncode == 0:
+                progress.update(bars[run.process.pid], completed=program.iterations)
+
+
+def _update(progress: Progress, bars: dict[int, TaskID], node: Node) -> None:
+    for process in read_report(node.folder).processes:
+        if process.pid in bars:
+            done = sum(account.kernels for account in process.gpus)
+            progress.update(bars[process.pid], completed=done)

@@ -1,0 +1,63 @@
+"""The tables of ``nvshare emulate smi``, in the manner of nvidia-smi. Reads nothing itself."""
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+
+from nvshare.emulator.smi import GpuReading, Snapshot
+
+_MIB = 1024**2
+
+
+def render(snapshot: Snapshot) -> RenderableType:
+    """Return both tables: the GPUs, and the processes on them."""
+    return Group(_gpus(snapshot), _processes(snapshot))
+
+
+def _gpus(snapshot: Snapshot) -> Table:
+    table = Table(
+        title=f"emulated node {snapshot.node}, driver {snapshot.driver_version}",
+        title_justify="left",
+    )
+    table.add_column("GPU", justify="right")
+    table.add_column("Name")
+    for heading in ("Temp", "Power", "Memory", "GPU-Util"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for gpu in snapshot.gpus:
+        table.add_row(
+            str(gpu.index),
+            escape(gpu.name),
+            _or_na(gpu.temperature_c, "C"),
+            f"{_or_na(gpu.power_w, 'W')} / {_or_na(gpu.power_limit_w, 'W')}",
+            f"{_mib(gpu.memory_used_bytes)} / {_mib(gpu.memory_total_bytes)}",
+            _or_na(gpu.utilisation_percent, "%"),
+        )
+    return table
+
+
+def _processes(snapshot: Snapshot) -> Table:
+    table = Table(title="processes", title_justify="left")
+    for heading in ("GPU", "PID"):
+        table.add_column(heading, justify="right")
+    table.add_column("Process")
+    table.add_column("Memory", justify="right")
+    for gpu in snapshot.gpus:
+        _add_processes(table, gpu)
+    if not table.row_count:
+        table.add_row("", "", "none", "")
+    return table
+
+
+def _add_processes(table: Table, gpu: GpuReading) -> None:
+    for process in gpu.processes:
+        table.add_row(
+            str(gpu.index), str(process.pid), escape(process.name), _mib(process.memory_bytes)
+        )
+
+
+def _mib(size: int) -> str:
+    return f"{size / _MIB:.0f}MiB"
+
+
+def _or_na(value: float | None, unit: str) -> str:
+    return "N/A" if value is None else f"{value:.0f}{unit}"

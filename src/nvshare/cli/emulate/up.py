@@ -1,0 +1,23 @@
+"""``nvshare emulate up``: start a named node."""
+
+import click
+
+from nvshare.cli.emulate.options import node_name, node_options
+from nvshare.emulator.conf import Data, FullPrefetch, Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.node import create
+from nvshare.emulator.root import node_root
+
+
+@click.command()
+@node_name
+@node_options
+def up(name: str, gpus: str, speed: float, data: Data, full_prefetch: FullPrefetch) -> None:
+    """Start an emulated node that stays until `down`."""
+    profiles = parse_gpus(gpus)
+    node = create(node_root(), name, Settings(speed, data, full_prefetch), profiles)
+    click.echo(f'The emulated node "{node.name}" is up:')
+    for index, gpu in enumerate(node.gpu_names):
+        click.echo(f"  GPU {index}: {gpu}")
+    click.echo(f"Run a program on it:  nvshare emulate --node {node.name} -- COMMAND")
+    click.echo(f'Or in this shell:     eval "$(nvshare emulate env {node.name})"')

@@ -1,0 +1,38 @@
+"""The folder that holds all emulated nodes of this user."""
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from nvshare.errors import NvshareError
+
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (ownership is checked below)
+
+
+def node_root() -> Path:
+    """Return the folder of this user's nodes, made if need be, readable by nobody else.
+
+    It lies in shared memory, where the state of a node belongs; where there is none, in the
+    folder for temporary files.
+    """
+    usable = _SHARED_MEMORY.is_dir() and os.access(_SHARED_MEMORY, os.W_OK)
+    parent = _SHARED_MEMORY if usable else Path(tempfile.gettempdir())
+    return private_folder(parent / f"nvshare-emulator-{os.getuid()}")
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder of mode 0700, or check that the one that is there is ours alone.
+
+    The parent is writable by everybody, so somebody else may have put the name there first.
+    """
+    path.mkdir(mode=0o700, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise NvshareError(
+            f"{path} cannot be used for emulated nodes",
+            why="it exists, and is not a folder that belongs to you",
+            do="have it removed by its owner or an administrator",
+        )
+    path.chmod(0o700)
+    return path
