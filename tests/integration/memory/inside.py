@@ -1,0 +1,66 @@
+"""The other side of the fixture ``emulated``: runs one function of a file, with a CUDA driver.
+
+    python inside.py FILE FUNCTION
+
+A program and not a module for tests: it is started by conftest.py, on an emulated node.
+"""
+
+import ctypes
+import runpy
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from cuda.bindings import driver
+
+
+class Cuda:
+    """``cuda.bindings.driver`` with errors as exceptions and results without the error code.
+
+    The primary context of device 0 is current. ``libcuda`` is the library itself, for functions
+    and versions of functions that the bindings do not have.
+    """
+
+    def __init__(self) -> None:
+        self.libcuda = ctypes.CDLL("libcuda.so.1")
+        self.cuInit(0)
+        self.device = self.cuDeviceGet(0)
+        self.context = self.cuDevicePrimaryCtxRetain(self.device)
+        self.cuCtxSetCurrent(self.context)
+
+    def __getattr__(self, name: str) -> Any:
+        thing = getattr(driver, name)
+        if isinstance(thing, type) or not name.startswith("cu"):
+            return thing
+
+        def checked(*arguments: Any) -> Any:
+            code, *results = thing(*arguments)
+            if code != driver.CUresult.CUDA_SUCCESS:
+                raise RuntimeError(f"{name}: {code.name}")
+            return results[0] if len(results) == 1 else tuple(results) or None
+
+        return checked
+
+    def error(self, name: str, *arguments: Any) -> str:
+        """Call a function that is expected to fail; return the name of its error."""
+        function: Callable[..., Any] = getattr(driver, name)
+        return str(function(*arguments)[0].name.removeprefix("CUDA_ERROR_"))
+
+    def read(self, address: Any, count: int) -> bytes:
+        """Copy bytes from the device, or from wherever the address points."""
+        buffer = bytearray(count)
+        self.cuMemcpyDtoH(buffer, address, count)
+        return bytes(buffer)
+
+    def write(self, address: Any, data: bytes) -> None:
+        """Copy bytes to the device."""
+        self.cuMemcpyHtoD(address, data, len(data))
+
+    def free(self) -> int:
+        """How many bytes of the GPU nobody has."""
+        return int(self.cuMemGetInfo()[0])
+
+
+if __name__ == "__main__":
+    # Not as __main__: the file of the tests is not to think that it was started.
+    runpy.run_path(sys.argv[1], run_name="inside")[sys.argv[2]](Cuda())

@@ -1,0 +1,136 @@
+"""Emulated nodes, a library to ask about them, and processes that hold a known amount of them."""
+
+import ctypes
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nvshare.emulator.conf import Conf, Settings, read_conf
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import NVML, library_folder
+from nvshare.emulator.node import CONF_FILE, Node
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+
+ROOT = Path(__file__).parents[3]
+EMULATOR = ROOT / "native" / "emulator"
+
+MakeNode = Callable[..., Node]
+Guest = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def make_node() -> Iterator[MakeNode]:
+    """Make nodes that go when the test ends."""
+    with ExitStack() as stack:
+
+        def make(gpus: str = "2xt4", speed: float = 1.0) -> Node:
+            settings = Settings(speed=speed)
+            return stack.enter_context(transient_node(node_root(), settings, parse_gpus(gpus)))
+
+        yield make
+
+
+@pytest.fixture
+def node(make_node: MakeNode) -> Node:
+    """Two T4s at ordinary speed."""
+    return make_node()
+
+
+@pytest.fixture
+def conf(node: Node) -> Conf:
+    """What the node was told about itself."""
+    return read_conf((node.folder / CONF_FILE).read_text(encoding="ascii"))
+
+
+@pytest.fixture(scope="session")
+def pynvml() -> Any:
+    """nvidia-ml-py. The emulated library is in memory before it asks for one, and so it gets it."""
+    ctypes.CDLL(str(library_folder() / NVML), mode=ctypes.RTLD_GLOBAL)
+    import pynvml
+
+    return pynvml
+
+
+@pytest.fixture
+def on_node(pynvml: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Node], Any]]:
+    """Initialise NVML on a node and shut it down at the end."""
+    begun: list[Node] = []
+
+    def begin(node: Node) -> Any:
+        monkeypatch.setenv("NVSHARE_EMULATOR_NODE", str(node.folder))
+        pynvml.nvmlInit()
+        begun.append(node)
+        return pynvml
+
+    yield begin
+    for _ in begun:
+        pynvml.nvmlShutdown()
+
+
+@pytest.fixture
+def nvml(on_node: Callable[[Node], Any], node: Node) -> Any:
+    """NVML, initialised on the node."""
+    return on_node(node)
+
+
+@pytest.fixture(scope="session")
+def guest_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compile native/tests/node_guest.c with the model, and nothing else of the emulator."""
+    program = tmp_path_factory.mktemp("guest") / "node_guest"
+    command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+    command += [f"-I{EMULATOR}", str(ROOT / "native/tests/node_guest.c")]
+    command += [str(source) for source in sorted((EMULATOR / "model").glob("*.c"))]
+    subprocess.run([*command, "-lm", "-lpthread", "-o", str(program)], check=True, timeout=120)
+    return program
+
+
+@pytest.fixture
+def guest(guest_program: Path) -> Iterator[Guest]:
+    """Start processes on a node; they end with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(
+        node: Node,
+        *,
+        gpu: int = 0,
+        contexts: int = 1,
+        plain_bytes: int = 0,
+        blocks: int = 0,
+        busy_ns: int = 0,
+    ) -> "subprocess.Popen[str]":
+        arguments = [str(number) for number in (gpu, contexts, plain_bytes, blocks, busy_ns)]
+        process = subprocess.Popen(
+            [guest_program, *arguments],
+            env={"NVSHARE_EMULATOR_NODE": str(node.folder)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate(timeout=10)
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], bool]], None]:
+    """Ask until it is so: the model's time goes on by itself."""
+
+    def ask(is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 10
+        while not is_so():
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
+    return ask

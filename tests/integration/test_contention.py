@@ -1,0 +1,58 @@
+"""What programs do to each other on an emulated GPU, compared with one that is alone."""
+
+from collections.abc import Callable
+
+import pytest
+
+from nvshare.emulator.node import Node
+from nvshare.emulator.report import read_report
+from nvshare.emulator.workload import Result, Run
+
+MakeNode = Callable[..., Node]
+SHARING_LOSS = 1.107
+
+
+def together(node: Node, *programs: tuple[str, ...]) -> list[Result]:
+    runs = [Run(node, *program) for program in programs]
+    return [run.result(100) for run in runs]
+
+
+def test_two_on_one_gpu_run_at_half_speed_less_the_sharing_loss(make_node: MakeNode) -> None:
+    node = make_node("2xt4", speed=50, data="off")
+    program = ("pytorch-add-small", "--iterations", "10000")
+    alone = Run(node, *program).result(100)
+    for result in together(node, program, program):
+        wanted = alone.iterations_per_s / 2 / SHARING_LOSS
+        assert result.iterations_per_s == pytest.approx(wanted, rel=0.03)
+
+
+def test_on_two_gpus_both_run_at_full_speed(make_node: MakeNode) -> None:
+    node = make_node("2xt4", speed=50, data="off")
+    program = ("pytorch-add-small", "--iterations", "10000")
+    alone = Run(node, *program).result(100)
+    for result in together(node, program, (*program, "--device", "1")):
+        assert result.iterations_per_s == pytest.approx(alone.iterations_per_s, rel=0.03)
+
+
+def test_two_that_do_not_fit_thrash(make_node: MakeNode) -> None:
+    node = make_node("t4", speed=100, data="off")
+    program = ("pytorch-add", "--managed", "--iterations", "10")
+    alone = Run(node, *program[:2], "--iterations", "200").result(100)
+    for result in together(node, program, program):
+        assert alone.iterations_per_s / result.iterations_per_s > 10
+    assert read_report(node.folder).gpus[0].evictions > 0
+
+
+def test_plain_memory_that_does_not_fit_is_refused(make_node: MakeNode) -> None:
+    node = make_node("t4", speed=100, data="off")
+    first = Run(node, "pytorch-add")
+    try:
+        while not any(
+            a.plain_bytes > 12e9 for p in read_report(node.folder).processes for a in p.gpus
+        ):
+            assert first.process.poll() is None
+        second = Run(node, "pytorch-add")
+        assert second.process.wait(60) == 1
+        assert "CUDA_ERROR_OUT_OF_MEMORY" in second.process.communicate()[1]
+    finally:
+        first.stop()

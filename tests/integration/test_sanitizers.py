@@ -1,0 +1,66 @@
+"""The emulated driver under AddressSanitizer and UndefinedBehaviorSanitizer, hammered by many."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.node import Node
+from nvshare.emulator.report import read_report
+
+from .hammering import ROOT, build_hammer
+
+KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+SANITIZE = "-fsanitize=address,undefined"
+PROCESSES = 16
+THREADS = 2
+ROUNDS = 60
+
+
+@pytest.fixture(scope="module")
+def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the emulated libraries with the sanitizers."""
+    folder = tmp_path_factory.mktemp("sanitized")
+    cmake = [str(Path(sys.executable).parent / "cmake")]
+    options = ["-G", "Ninja", "-DNVSHARE_SANITIZE=ON", "-DNVSHARE_WERROR=ON"]
+    options += [f"-DPython_EXECUTABLE={sys.executable}"]
+    ninja = f"-DCMAKE_MAKE_PROGRAM={Path(sys.executable).parent / 'ninja'}"
+    subprocess.run(
+        [*cmake, "-S", str(ROOT), "-B", str(folder), *options, ninja],
+        check=True,
+        capture_output=True,
+    )
+    targets = ["--target", "cuda", "nvidia-ml"]
+    subprocess.run([*cmake, "--build", str(folder), *targets], check=True, capture_output=True)
+    return folder / "native" / "emulator"
+
+
+@pytest.mark.timeout(300)
+def test_many_processes_hammering_all_calls_are_clean(
+    make_node: Callable[..., Node], sanitized: Path, tmp_path: Path
+) -> None:
+    program = build_hammer(tmp_path, sanitized, SANITIZE)
+    node = make_node("2xtiny", speed=1000)
+    environment = {**os.environ, **node.environment(sanitized, {})}
+    # What the driver keeps for the life of the process is no leak; it is freed with the process.
+    environment["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=0:exitcode=99"
+    environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1:exitcode=98"
+    started = [
+        subprocess.Popen(
+            [program, str(THREADS), str(ROUNDS), str(seed), KERNELS],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for seed in range(PROCESSES)
+    ]
+    ended = [(process.communicate(timeout=240), process.returncode) for process in started]
+    assert ended == [(("ok\n", ""), 0)] * PROCESSES
+    report = read_report(node.folder)
+    assert report.difference is None
+    assert report.processes == ()

@@ -1,0 +1,113 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nvshare.cli.emulate.child import CannotStartError, run_child
+
+PARENT = """
+import os, sys
+from nvshare.cli.emulate.child import run_child
+sys.exit(run_child([sys.executable, "-c", sys.argv[1]], os.environ))
+"""
+
+# Counts what it receives of one signal until its input ends, and exits with that number.
+COUNTS = """
+import signal, sys
+count = 0
+def on_signal(*_):
+    global count
+    count += 1
+    print("signal", flush=True)
+signal.signal({signal}, on_signal)
+print("ready", flush=True)
+sys.stdin.read()
+sys.exit(10 + count)
+"""
+
+
+def shell(script: str, **environment: str) -> int:
+    return run_child(["/bin/sh", "-c", script], {**os.environ, **environment})
+
+
+def start(child: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", PARENT, child],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("code", [0, 1, 42, 255])
+def test_the_exit_code_is_passed_on(code: int) -> None:
+    assert shell(f"exit {code}") == code
+
+
+@pytest.mark.parametrize("name", ["TERM", "KILL", "SEGV"])
+def test_a_signal_that_ended_it_is_128_and_more(name: str) -> None:
+    # A core file would be litter.
+    assert shell(f"ulimit -c 0; kill -{name} $$") == 128 + signal.Signals[f"SIG{name}"]
+
+
+def test_the_environment_is_the_one_given() -> None:
+    assert shell('test "$FRUIT" = plum', FRUIT="plum") == 0
+
+
+def test_the_child_has_no_signal_blocked() -> None:
+    assert shell("grep -q '^SigBlk:[[:space:]]*0*$' /proc/self/status") == 0
+
+
+def test_signals_are_as_before_afterwards() -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    shell("true")
+    with pytest.raises(CannotStartError):
+        run_child(["/does/not/exist"], {})
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
+
+
+def test_a_command_that_is_not_there() -> None:
+    with pytest.raises(CannotStartError) as caught:
+        run_child(["/does/not/exist"], {})
+    assert caught.value.exit_code == 127
+
+
+def test_a_command_that_is_no_program(tmp_path: Path) -> None:
+    with pytest.raises(CannotStartError) as caught:
+        run_child([str(tmp_path)], {})
+    assert caught.value.exit_code == 126
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_from_a_process_is_forwarded_once(name: str) -> None:
+    with start(COUNTS.format(signal=f"signal.{name}")) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "ready\n"
+        parent.send_signal(signal.Signals[name])
+        assert parent.stdout.readline() == "signal\n"
+        parent.stdin.close()
+        assert parent.wait() == 11
+
+
+def test_control_c_reaches_the_child_once() -> None:
+    controller, terminal = os.openpty()
+    take_terminal = (
+        "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    )
+    child = COUNTS.format(signal="signal.SIGINT")
+    command = [sys.executable, "-c", take_terminal, "-c", PARENT, child]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "ready\n"
+        os.write(controller, b"\x03")
+        assert parent.stdout.readline() == "signal\n"
+        # The end of input, typed.
+        os.write(controller, b"\x04")
+        assert parent.wait() == 11
+    os.close(controller)
+    os.close(terminal)

@@ -1,0 +1,121 @@
+"""quantity.c, log.c and the small functions of frame.c, called from a program of their own."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nvshare.errors import BadInputError
+from nvshare.quantity import parse_quantity
+
+ROOT = Path(__file__).parents[3]
+LIMIT = 1024
+
+
+@pytest.fixture(scope="session")
+def program(build_common: Callable[[Path], Path]) -> Path:
+    return build_common(ROOT / "native/tests/common_check.c")
+
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(program: Path) -> Run:
+    def call(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(
+            [program, *arguments],
+            env={"PATH": os.environ["PATH"], **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return done
+
+    return call
+
+
+def in_python(text: str) -> str:
+    try:
+        return str(parse_quantity(text))
+    except BadInputError as error:
+        return "ERANGE" if "too much" in error.what else "EINVAL"
+
+
+QUANTITIES = st.one_of(
+    st.from_regex(
+        r"[0-9]{0,21}(\.[0-9]{0,9})?(k|K|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|mi|b)?", fullmatch=True
+    ),
+    st.text(st.characters(codec="ascii", exclude_characters="\0"), max_size=8),
+)
+
+
+class TestQuantity:
+    def test_known_values(self, run: Run) -> None:
+        texts = ["4Gi", "1500Mi", "2G", "1.5Gi", "0.1", "1024", "0", "16Pi", "18446744073709551615"]
+        assert run("quantity", *texts).stdout.split() == [str(parse_quantity(t)) for t in texts]
+
+    def test_python_agrees(self, run: Run) -> None:
+        # One process for many texts: collected first, compared after.
+        texts: list[str] = []
+
+        @given(QUANTITIES)
+        def collect(text: str) -> None:
+            texts.append(text)
+
+        collect()
+        assert run("quantity", *texts).stdout.splitlines() == [in_python(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [("", b""), ("1.2", b"1.2"), ("1234567", b"1234567"), ("123456789", b"1234567")],
+)
+def test_a_text_is_cut_and_filled_up(run: Run, text: str, field: bytes) -> None:
+    assert bytes.fromhex(run("text", text).stdout) == field.ljust(8, b"\0")
+
+
+def test_fields_are_taken_from_long_payloads_only(run: Run) -> None:
+    run("take")
+
+
+class TestLog:
+    def test_stderr_gets_warnings_only(self, run: Run) -> None:
+        done = run("log", "hello", NVSHARE_LOG="debug")
+        assert done.stdout == ""
+        assert re.fullmatch(
+            r"nvshare\[\d+\]: warning: hello\nnvshare\[\d+\]: warning: once hello\n", done.stderr
+        )
+
+    @pytest.mark.parametrize(("level", "lines"), [("debug", 4), ("info", 3), ("warn", 2), ("", 2)])
+    def test_a_file_gets_what_the_level_says(
+        self, run: Run, tmp_path: Path, level: str, lines: int
+    ) -> None:
+        file = tmp_path / "log"
+        done = run("log", "hello", NVSHARE_LOG=level, NVSHARE_LOG_FILE=str(file))
+        assert (done.stdout, done.stderr) == ("", "")
+        assert len(file.read_text().splitlines()) == lines
+
+    def test_a_level_that_does_not_exist_is_a_warning(self, run: Run) -> None:
+        assert 'NVSHARE_LOG is "loud"' in run("log", "x", NVSHARE_LOG="loud").stderr
+
+    def test_a_file_that_cannot_be_opened_is_a_warning(self, run: Run) -> None:
+        done = run("log", "x", NVSHARE_LOG_FILE="/nonexistent/log")
+        assert "/nonexistent/log cannot be opened: No such file" in done.stderr
+
+    def test_a_long_line_is_cut(self, run: Run) -> None:
+        first = run("log", "x" * 5000).stderr.splitlines()[0]
+        assert len(first) == LIMIT - 1
+
+    def test_lines_stay_whole(self, run: Run, tmp_path: Path) -> None:
+        file = tmp_path / "log"
+        run("log-threads", "200", NVSHARE_LOG="info", NVSHARE_LOG_FILE=str(file))
+        lines = file.read_text().splitlines()
+        assert len(lines) == 5 * 200
+        assert all(re.fullmatch(r"nvshare\[\d+\]: \w+ \d+ 0{200}", line) for line in lines)

@@ -1,0 +1,55 @@
+"""The generated files are up to date, and every variable is in the table."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from protocol.generate import generate
+from protocol.model import TableError, read_environment, read_protocol
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("name", list(generate()))
+def test_a_generated_file_is_as_it_would_be_generated(name: str) -> None:
+    assert (ROOT / name).read_text(encoding="utf-8") == generate()[name], (
+        "run: python -m protocol.generate"
+    )
+
+
+def test_every_variable_in_the_sources_is_in_the_table() -> None:
+    known = {variable.name for variable in read_environment()}
+    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "native").rglob("*.[ch]")]
+    used = {
+        name
+        for source in sources
+        for name in re.findall(r'"(NVSHARE_[A-Z_]+)"', source.read_text(encoding="utf-8"))
+    }
+    assert used <= known
+
+
+def write(path: Path, fields: str) -> Path:
+    path.write_text(
+        "magic = 1\nversion = 1\nmax_payload = 64\n[enums]\n[flags]\n[frames.A]\n"
+        f'number = 1\nfrom = "client"\nmeaning = "a"\nfields = [{fields}]\n'
+    )
+    return path
+
+
+def field(name: str, kind: str, more: str = "") -> str:
+    return f'{{ name = "{name}", type = "{kind}", meaning = "m"{more} }},'
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        (field("a", "u32") + field("b", "u64"), "not a multiple"),
+        (field("a", "u32"), "fill it up"),
+        (field("a", "u13"), "no type"),
+        (field("a", "bytes", ", size = 128"), "longer than max_payload"),
+    ],
+)
+def test_a_bad_frame_is_refused(tmp_path: Path, fields: str, complaint: str) -> None:
+    with pytest.raises(TableError, match=complaint):
+        read_protocol(write(tmp_path / "frames.toml", fields))
