@@ -1,15 +1,21 @@
 """What programs do to each other on an emulated GPU, compared with one that is alone."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import read_report
 from nvshare.emulator.workload import Result, Run
 
 MakeNode = Callable[..., Node]
 SHARING_LOSS = 1.107
+PAGING = Path(__file__).parent / "programs" / "paging.py"
 
 
 def together(node: Node, *programs: tuple[str, ...]) -> list[Result]:
@@ -56,3 +62,21 @@ def test_plain_memory_that_does_not_fit_is_refused(make_node: MakeNode) -> None:
         assert "CUDA_ERROR_OUT_OF_MEMORY" in second.process.communicate()[1]
     finally:
         first.stop()
+
+
+def test_12_gb_come_in_at_bus_speed_by_prefetch_and_in_17_5_s_by_faults(
+    make_node: MakeNode,
+) -> None:
+    node = make_node("t4", speed=100, data="off")
+    output = subprocess.run(
+        [sys.executable, str(PAGING)],
+        env={**os.environ, **node.environment(library_folder(), {})},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    ).stdout
+    seconds = dict(line.rsplit(" ", 1) for line in output.splitlines())
+    assert float(seconds["out by prefetch"]) == pytest.approx(1.046, rel=0.05)
+    assert float(seconds["in by prefetch"]) == pytest.approx(1.046, rel=0.05)
+    assert float(seconds["in by faults"]) == pytest.approx(17.5, rel=0.05)

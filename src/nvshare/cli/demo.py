@@ -45,27 +45,28 @@ class Scene:
 
 _SCENES = (
     Scene(
-        "one program per GPU",
+        "one per GPU",
         (
             Program("pytorch-add", 0, 4000, _STARTUP),
             Program("pytorch-add-small", 1, 40000, _STARTUP),
         ),
-        "163 s, 392 s",
+        "163 s and 392 s",
     ),
     Scene(
-        "two that fit share a GPU",
+        "two that fit",
         (Program("pytorch-add-small", 0, 10000), Program("pytorch-add-small", 0, 10000)),
-        "2.2 times as long as alone",
+        "2.2 x as long",
     ),
     Scene(
-        "two of 12 GB on 16 GB: refused",
-        (Program("pytorch-add", 0, 10), Program("pytorch-add", 0, 10)),
+        "two of 12 GB",
+        # The second one comes when the first has its memory, and is refused.
+        (Program("pytorch-add", 0, 200), Program("pytorch-add", 0, 200, ("--startup", "2"))),
         "out of memory",
     ),
     Scene(
-        "the same with unified memory: thrashing",
+        "and paging",
         (Program("pytorch-add", 0, 10, ("--managed",)),) * 2,
-        "13 s per iteration, alone 0.04 s",
+        "13 s/iteration",
     ),
 )
 
@@ -78,7 +79,7 @@ def demo() -> None:
         f"An emulated node with two Tesla T4s; {_SPEED:.0f} emulated seconds pass in one real one."
     )
     settings = Settings(speed=_SPEED, data="off")
-    table = Table("scene", "program", "GPU", "emulated", "it/s", "on a real T4", title="Result")
+    table = Table("", "program", "GPU", "emulated", "it/s", "on a real T4", title="Result")
     with transient_node(node_root(), settings, parse_gpus(_GPUS)) as node:
         for scene in _SCENES:
             _play(console, table, node, scene)
@@ -117,8 +118,13 @@ def _outcome(run: Run) -> tuple[str, str]:
     try:
         result = run.result()
     except NvshareError as error:
-        return "refused", (error.why or "").removeprefix("cuMemAlloc: CUDA_ERROR_").lower()
+        return "refused", _error_name(error)
     return f"{result.seconds:.1f} s", f"{result.iterations_per_s:.2f}"
+
+
+def _error_name(error: NvshareError) -> str:
+    """Say in words what the driver answered: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY."""
+    return (error.why or "").partition("CUDA_ERROR_")[2].replace("_", " ").lower()
 
 
 def _watch(console: Console, node: Node, scene: Scene, runs: Sequence[Run]) -> None:

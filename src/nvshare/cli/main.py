@@ -6,6 +6,7 @@ import click
 
 import nvshare
 from nvshare.cli.bench import bench
+from nvshare.cli.demo import demo
 from nvshare.cli.emulate import emulate
 from nvshare.cli.workload import workload
 from nvshare.errors import NvshareError
@@ -29,7 +30,7 @@ def cli() -> None:
     """Share GPUs between programs, each as if it had a whole GPU to itself."""
 
 
-for verb in (emulate, workload, bench):
+for verb in (demo, emulate, workload, bench):
     cli.add_command(verb)
 
 
