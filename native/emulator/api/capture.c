@@ -1,6 +1,8 @@
 /* Beginning and ending captures, and asking about them. */
 #include "capture_state.h"
 
+#include <stdlib.h>
+
 #include "../unsupported.h"
 
 static CUresult begin(CUstream handle, CUgraph graph, bool owns_graph,
@@ -116,56 +118,79 @@ static CUstreamCaptureStatus status_of(const struct CUstream_st *stream) {
                                                   : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-/* Any of the places but that of the status may be NULL. */
-CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                   cuuint64_t *id_out, CUgraph *graph_out,
-                                   const CUgraphNode **dependencies_out,
-                                   size_t *numDependencies_out) {
+/* Where the answers go. Any place may be NULL. */
+struct capture_info {
+    cuuint64_t *id;
+    CUgraph *graph;
+    const CUgraphNode **dependencies;
+    const CUgraphEdgeData **edges;
+    size_t *count;
+};
+
+/* Edges carry no data here, but programs go through what they ask for without a look at it. */
+static CUresult answer(struct capture *capture, const struct capture_info *info) {
+    if (info->edges) {
+        size_t count = capture->dependencies.count;
+        CUgraphEdgeData *edges = calloc(count ? count : 1, sizeof *edges);
+        REQUIRE(edges, CUDA_ERROR_OUT_OF_MEMORY);
+        free(capture->edges);
+        *info->edges = capture->edges = edges;
+    }
+    if (info->id)
+        *info->id = capture->sequence->id;
+    if (info->graph)
+        *info->graph = capture->sequence->graph;
+    if (info->dependencies)
+        *info->dependencies = capture->dependencies.items;
+    if (info->count)
+        *info->count = capture->dependencies.count;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_info(CUstream handle, CUstreamCaptureStatus *status,
+                         const struct capture_info *info) {
     REQUIRE_DRIVER();
-    REQUIRE(captureStatus_out, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(status, CUDA_ERROR_INVALID_VALUE);
     struct CUstream_st *stream;
-    CUresult result = stream_resolve(hStream, &stream);
+    CUresult result = stream_resolve(handle, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     REQUIRE(!stream->is_legacy || !capture_streams || !capture_blocks_legacy(stream),
             CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     captures_lock();
-    *captureStatus_out = status_of(stream);
-    if (*captureStatus_out == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
-        const struct capture *capture = stream->capture;
-        if (id_out)
-            *id_out = capture->sequence->id;
-        if (graph_out)
-            *graph_out = capture->sequence->graph;
-        if (dependencies_out)
-            *dependencies_out = capture->dependencies.items;
-        if (numDependencies_out)
-            *numDependencies_out = capture->dependencies.count;
-    }
+    *status = status_of(stream);
+    if (*status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        result = answer(stream->capture, info);
     captures_unlock();
-    return CUDA_SUCCESS;
+    return result;
 }
 
-/* Edges carry no data here, so there is none to return. */
 CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
                                    cuuint64_t *id_out, CUgraph *graph_out,
                                    const CUgraphNode **dependencies_out,
                                    const CUgraphEdgeData **edgeData_out,
                                    size_t *numDependencies_out) {
     REQUIRE(!edgeData_out || dependencies_out, CUDA_ERROR_INVALID_VALUE);
-    if (edgeData_out)
-        *edgeData_out = NULL;
-    return cuStreamGetCaptureInfo_v2(hStream, captureStatus_out, id_out, graph_out,
-                                     dependencies_out, numDependencies_out);
+    struct capture_info info = {id_out, graph_out, dependencies_out, edgeData_out,
+                                numDependencies_out};
+    return get_info(hStream, captureStatus_out, &info);
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                   cuuint64_t *id_out, CUgraph *graph_out,
+                                   const CUgraphNode **dependencies_out,
+                                   size_t *numDependencies_out) {
+    struct capture_info info = {id_out, graph_out, dependencies_out, NULL, numDependencies_out};
+    return get_info(hStream, captureStatus_out, &info);
 }
 
 CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
                                 cuuint64_t *id_out) {
-    return cuStreamGetCaptureInfo_v2(hStream, captureStatus_out, id_out, NULL, NULL, NULL);
+    return get_info(hStream, captureStatus_out, &(struct capture_info){.id = id_out});
 }
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus) {
-    return cuStreamGetCaptureInfo_v2(hStream, captureStatus, NULL, NULL, NULL, NULL);
+    return get_info(hStream, captureStatus, &(struct capture_info){0});
 }
 
 static CUresult update(struct capture *capture, const CUgraphNode *nodes, size_t count, bool set) {

@@ -1,9 +1,9 @@
 /* Stream capture: work that streams are told to do becomes the nodes of a graph.
  *
  * A capture begins in one stream. Another stream joins when it waits for an event that was recorded
- * in a stream of the capture, and has to be waited for in turn before the capture ends. Every stream
- * of it has the set of nodes that its next node will come after. An error invalidates the capture
- * as a whole; then all that can be done with it is to end it.
+ * in a stream of the capture, and has to be waited for in turn before the capture ends. Every
+ * stream of it has the set of nodes that its next node will come after. An error invalidates the
+ * capture as a whole; then all that can be done with it is to end it.
  *
  * Captures have a lock of their own. The driver's lock may be taken inside it, not the other way
  * round: none of these functions may be called with the driver's lock held. */
@@ -21,8 +21,8 @@ extern unsigned capture_streams;
 
 bool capture_blocks_legacy(const struct CUstream_st *legacy);
 
-/* Must this task of a stream that is not being captured go through capture_add() all the same? It may
- * wait for a captured event, or be in the legacy stream, which captures make unusable. */
+/* Must this task of a stream that is not being captured go through capture_add() all the same? It
+ * may wait for a captured event, or be in the legacy stream, which captures make unusable. */
 static inline bool capture_concerns(const struct CUstream_st *stream, const struct task *task) {
     if (task->kind == TASK_EVENT_WAIT && task->event.event->captured)
         return true;
@@ -44,7 +44,7 @@ CUresult capture_forbids_context(const struct CUctx_st *context);
 /* May this event be queried or waited for by the CPU? */
 CUresult capture_forbids_event(CUevent event);
 
-/* May the calling thread do what is not ordered by a stream, such as allocating memory? Asked of all
+/* May the calling thread do what no stream puts in order, such as allocating memory? Asked of all
  * calls that the documentation of cuThreadExchangeStreamCaptureMode calls potentially unsafe. */
 CUresult capture_forbids_unsafe(void);
 

@@ -53,6 +53,7 @@ static void free_capture(struct capture *capture) {
     capture->stream->capture = NULL;
     capture_streams--;
     node_list_clear(&capture->dependencies);
+    free(capture->edges);
     free(capture);
 }
 

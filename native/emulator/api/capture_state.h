@@ -25,7 +25,8 @@ struct capture {
     struct CUstream_st *stream;
     struct sequence *sequence;
     struct node_list dependencies;
-    struct capture *next; /* of the same sequence */
+    CUgraphEdgeData *edges; /* zeros, for a program that asks for the data of its dependencies */
+    struct capture *next;   /* of the same sequence */
 };
 
 struct capture_mark {
@@ -52,8 +53,8 @@ CUresult sequence_join(struct sequence *sequence, struct CUstream_st *stream);
 /* Returns the error, so that `return sequence_fail(...)` reads well. */
 CUresult sequence_fail(struct sequence *sequence, CUresult error);
 
-/* CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, and an end to the captures that make it so, if this is the legacy
- * stream and a stream that would have to wait for it is being captured. */
+/* CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, and an end to the captures that make it so, if this is the
+ * legacy stream and a stream that would have to wait for it is being captured. */
 CUresult legacy_check(const struct CUstream_st *stream);
 
 struct capture_mark *mark_create(struct capture *capture);

@@ -10,7 +10,7 @@ enum {
     MULTIPROCESSOR_REGISTERS = 64 * 1024, /* of every GPU since Kepler */
 };
 
-/* Registers of a thread; a guess where the image does not tell, because PTX has not been compiled. */
+/* Registers of a thread; a guess where the image does not tell: PTX has not been compiled yet. */
 int function_registers(const struct function *function);
 
 /* Registers a warp takes, which come in portions. */

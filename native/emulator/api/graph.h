@@ -1,7 +1,7 @@
 /* Graphs: nodes, each with the task it stands for and the nodes it comes after.
  *
- * The API says that a graph is not to be used by two threads at once, so nothing here is locked; what
- * captures share between threads is locked by them. Identifiers are never reused. */
+ * The API says that a graph is not to be used by two threads at once, so nothing here is locked;
+ * what captures share between threads is locked by them. Identifiers are never reused. */
 #ifndef NVSHARE_EMULATOR_GRAPH_H
 #define NVSHARE_EMULATOR_GRAPH_H
 
@@ -74,7 +74,8 @@ void graph_destroy(CUgraph graph); /* takes the driver's lock */
 /* The clone of a whole graph, child graphs and user objects included. */
 CUresult graph_clone(const struct CUgraph_st *graph, CUgraph *out);
 
-/* Adds a node without any task, after `dependencies`, which must be nodes of this graph, each once. */
+/* Adds a node without any task, after `dependencies`, which must be nodes of this graph, each
+ * once. */
 CUresult graph_add(CUgraph graph, CUgraphNodeType type, const CUgraphNode *dependencies,
                    size_t count, CUgraphNode *out);
 

@@ -102,8 +102,8 @@ static bool are_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode 
     return true;
 }
 
-/* An edge that is there already is an error, and then none is added. Cycles are found when the graph
- * is instantiated, as with the real driver. */
+/* An edge that is there already is an error, and then none is added. Cycles are found when the
+ * graph is instantiated, as with the real driver. */
 CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
                                    const CUgraphEdgeData *edgeData, size_t numDependencies) {
     REQUIRE_DRIVER();

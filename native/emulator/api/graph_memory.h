@@ -18,8 +18,8 @@ void graph_memory_drop(uint64_t address);
 /* An allocation node is launched: the memory is in use. False if it is already. */
 bool graph_memory_use(uint64_t address);
 
-/* Somebody frees it. True if it belongs to a graph: it stays where it is, for the next launch. To be
- * asked by everything that frees memory in the order of a stream, and by cuMemFree. */
+/* Somebody frees it. True if it belongs to a graph: it stays where it is, for the next launch. To
+ * be asked by everything that frees memory in the order of a stream, and by cuMemFree. */
 bool graph_memory_free(uint64_t address);
 
 #endif

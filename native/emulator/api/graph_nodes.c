@@ -1,5 +1,5 @@
-/* Nodes that do work: kernels, copies, fills, host functions. Nodes that order it, and memory, are in
- * graph_nodes_order.c. */
+/* Nodes that do work: kernels, copies, fills, host functions. Nodes that order it, and memory, are
+ * in graph_nodes_order.c. */
 #include <string.h>
 
 #include "../process/function.h"

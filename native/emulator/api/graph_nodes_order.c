@@ -1,5 +1,5 @@
-/* Nodes that do no work of their own: empty ones, child graphs, events, and memory. And the functions
- * that take nodes of any type. */
+/* Nodes that do no work of their own: empty ones, child graphs, events, and memory. And the
+ * functions that take nodes of any type. */
 #include "node_params.h"
 
 #include "../unsupported.h"

@@ -28,7 +28,7 @@ static bool is_ready(const struct CUgraphNode_st *node) {
 }
 
 /* Goes over the nodes in the order of creation and takes those that can come next, until a round
- * takes none. Nodes are nearly always created after what they depend on, and then one round does. */
+ * takes none. Nodes are mostly created after what they depend on, and then one round will do. */
 CUresult graph_sort(CUgraph graph, struct node_list *out, CUgraphNode *stuck) {
     struct node_list order = {0};
     CUgraphNode left = NULL;

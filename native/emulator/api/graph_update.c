@@ -102,8 +102,9 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsign
     return CUDA_SUCCESS;
 }
 
-/* Nodes are paired in the order of their creation: a program that builds its graph again, by capture
- * or by hand, builds it in the same order. The real driver can pair some graphs that were not. */
+/* Nodes are paired in the order of their creation: a program that builds its graph again, by
+ * capture or by hand, builds it in the same order. The real driver can pair some graphs that were
+ * not. */
 static CUgraphExecUpdateResultInfo compare(CUgraph mine, CUgraph other);
 
 static CUgraphExecUpdateResult compare_dependencies(const struct CUgraphNode_st *mine,

@@ -70,20 +70,24 @@ static struct allocation *region_at(const void *address, enum memory_kind kind) 
     return begins && !found->freeing ? found : NULL;
 }
 
-/* Work under way may be using the memory, so it is waited for before the memory goes. */
+/* Work under way may be using the memory, so it is waited for before the memory goes. As with
+ * cuMemFree, no context need be current. */
 static CUresult remove_region(void *address, enum memory_kind kind, CUresult unknown) {
-    REQUIRE_CONTEXT(context);
+    REQUIRE_DRIVER();
+    struct CUctx_st *context = context_current();
+    REQUIRE(!context || context->failed == CUDA_SUCCESS, context->failed);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     driver_lock();
     struct allocation *region = region_at(address, kind);
-    struct CUctx_st *of = region ? region->context : NULL;
+    struct CUctx_st *of = region && region->context ? region->context : context;
     if (region)
         region->freeing = true;
     driver_unlock();
     REQUIRE(region, unknown);
-    context_synchronize(of ? of : context);
+    if (of)
+        context_synchronize(of);
     driver_lock();
     memory_unregister(region);
     driver_unlock();

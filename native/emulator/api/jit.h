@@ -1,5 +1,5 @@
-/* The options of the just-in-time compiler. There is no compiler here, so most of them change nothing;
- * but programs do read the log that they ask for. */
+/* The options of the just-in-time compiler. There is no compiler here, so most of them change
+ * nothing; but programs do read the log that they ask for. */
 #ifndef NVSHARE_EMULATOR_JIT_H
 #define NVSHARE_EMULATOR_JIT_H
 

@@ -1,6 +1,6 @@
 /* The linker. It links nothing: no code runs here, so a kernel can do without the functions that it
- * calls. It keeps the image that has the kernels and hands it back unchanged. If several inputs have
- * kernels, all but one are lost, and that is said out loud. */
+ * calls. It keeps the image that has the kernels and hands it back unchanged. If several inputs
+ * have kernels, all but one are lost, and that is said out loud. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

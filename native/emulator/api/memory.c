@@ -57,19 +57,24 @@ static struct allocation *freeable(CUdeviceptr address) {
     return found->kind == MEMORY_PLAIN && (!found->owner || pool_block_of(found)) ? found : NULL;
 }
 
+/* Needs no current context, since an address tells whose it is: numba-cuda frees what is left after it
+ * has popped its contexts. */
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
-    REQUIRE_CONTEXT(context);
+    REQUIRE_DRIVER();
+    struct CUctx_st *context = context_current();
+    REQUIRE(!context || context->failed == CUDA_SUCCESS, context->failed);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS || !dptr)
         return result;
     driver_lock();
     struct allocation *allocation = freeable(dptr);
-    struct CUctx_st *of = allocation ? allocation->context : NULL;
+    struct CUctx_st *of = allocation && allocation->context ? allocation->context : context;
     if (allocation)
         allocation->freeing = true; /* two threads that free it: one of them is wrong */
     driver_unlock();
     REQUIRE(allocation, CUDA_ERROR_INVALID_VALUE);
-    context_synchronize(of ? of : context);
+    if (of)
+        context_synchronize(of);
     driver_lock();
     if (graph_memory_free(dptr))
         allocation->freeing = false; /* the graph may be launched again */

@@ -1,7 +1,7 @@
 /* Modules and libraries: the kernels and the global variables of one code image.
  *
- * A module belongs to a context and a library to none, otherwise they are the same thing. A library's
- * variables are made in each context that asks for them. */
+ * A module belongs to a context and a library to none, otherwise they are the same thing. A
+ * library's variables are made in each context that asks for them. */
 #ifndef NVSHARE_EMULATOR_MODULE_H
 #define NVSHARE_EMULATOR_MODULE_H
 

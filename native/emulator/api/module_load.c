@@ -32,8 +32,8 @@ static bool choose_gpu(const struct CUctx_st *context, uint32_t *gpu) {
     return true;
 }
 
-/* Only our own modules have kernels that compute: a program's kernel that happens to bear the name of
- * one of ours is left alone. */
+/* Only our own modules have kernels that compute: a program's kernel that happens to bear the name
+ * of one of ours is left alone. */
 static bool is_ours(const struct image *image) {
     for (size_t i = 0; i < image->global_count; i++)
         if (strcmp(image->globals[i].name, "nvshare_named_kernels") == 0)

@@ -97,12 +97,12 @@ static CUresult draft_task(const CUgraphNodeParams *params, struct draft *draft)
     case CU_GRAPH_NODE_TYPE_GRAPH:
     case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return emulator_unsupported("graph nodes of the type conditional");
+        return emulator_unsupported("a conditional node in a graph");
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-        return emulator_unsupported("graph nodes of the type external semaphore");
+        return emulator_unsupported("an external semaphore node in a graph");
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        return emulator_unsupported("graph nodes of the type batch memory operation");
+        return emulator_unsupported("a batch memory operation node in a graph");
     default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
@@ -121,13 +121,22 @@ static void note_description(CUgraphNode node, const CUgraphNodeParams *params) 
         node->context = context_current();
 }
 
+static bool contains(const struct CUgraph_st *graph, const struct CUgraph_st *other) {
+    if (graph == other)
+        return true;
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i]->child && contains(graph->nodes.items[i]->child, other))
+            return true;
+    return false;
+}
+
 /* The graph that a child graph node is to have: a clone of the given one, or that one itself. */
 static CUresult adopt_child(const CUDA_CHILD_GRAPH_NODE_PARAMS *params,
                             const struct CUgraph_st *into, CUgraph *out) {
     CUgraph child = graph_of(params->graph);
     REQUIRE(child && child != into && !child->being_captured, CUDA_ERROR_INVALID_VALUE);
     if (params->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
-        REQUIRE(!child->embedded, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(!child->embedded && !contains(child, into), CUDA_ERROR_INVALID_VALUE);
         *out = child;
         return CUDA_SUCCESS;
     }

@@ -1,5 +1,5 @@
-/* The parameters of a graph's nodes, in the one form that can describe them all. The functions of the
- * API for single types of nodes put their parameters into this form. */
+/* The parameters of a graph's nodes, in the one form that can describe them all. The functions of
+ * the API for single types of nodes put their parameters into this form. */
 #ifndef NVSHARE_EMULATOR_NODE_PARAMS_H
 #define NVSHARE_EMULATOR_NODE_PARAMS_H
 

@@ -1,4 +1,5 @@
-/* How many blocks of a kernel a multiprocessor can hold: the least that any of its resources allows. */
+/* How many blocks of a kernel a multiprocessor can hold: the least that any of its resources
+ * allows. */
 #include "function_attribute.h"
 #include "module.h"
 

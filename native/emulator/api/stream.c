@@ -23,8 +23,6 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
     REQUIRE(handle && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD &&
                 handle->magic == STREAM_MAGIC,
             CUDA_ERROR_INVALID_HANDLE);
-    if (handle->capture)
-        capture_abandon(handle);
     stream_destroy(handle);
     return CUDA_SUCCESS;
 }

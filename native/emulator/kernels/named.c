@@ -1,5 +1,5 @@
-/* The kernels that the emulated GPU really computes: those of src/nvshare/emulator/kernels.ptx, which
- * do the same on a real one. Each has a struct that is its list of parameters there.
+/* The kernels that the emulated GPU really computes: those of src/nvshare/emulator/kernels.ptx,
+ * which do the same on a real one. Each has a struct that is its list of parameters there.
  *
  * They run with the driver's lock held. Memory is worked through allocation by allocation, since
  * mappings that lie side by side need not have their bytes side by side. The shape of a launch does

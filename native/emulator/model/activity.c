@@ -21,26 +21,21 @@ void deactivate(struct node *node, struct gpu *gpu, uint32_t position) {
     gpu->active_count--;
 }
 
-bool waits_across(const struct slot *slot, const struct queue *queue,
-                  const struct operation *operation) {
-    return operation->kind == OPERATION_WAIT &&
-           slot->queues[operation->wait_queue % MAX_QUEUES].gpu != queue->gpu;
-}
-
-static uint32_t count_in_queue(const struct slot *slot, const struct queue *queue) {
+static uint32_t count_in_queue(const struct queue *queue) {
     uint32_t count = 0;
     for (uint64_t i = queue->completed; i < queue->submitted; i++)
-        count += waits_across(slot, queue, &queue->operations[i % QUEUE_SLOTS]);
+        count += queue->operations[i % QUEUE_SLOTS].across;
     return count;
 }
 
-void count_waits_across(struct node *node) {
-    node->waits_across = 0;
+uint32_t count_waits_across(const struct node *node) {
+    uint32_t count = 0;
     for (uint32_t g = 0; g < node->profile.gpu_count; g++) {
         const struct gpu *gpu = &node->gpus[g];
         for (uint32_t i = 0; i < gpu->active_count; i++) {
             const struct slot *slot = &node->slots[gpu->active[i].slot];
-            node->waits_across += count_in_queue(slot, &slot->queues[gpu->active[i].queue]);
+            count += count_in_queue(&slot->queues[gpu->active[i].queue]);
         }
     }
+    return count;
 }

@@ -9,10 +9,8 @@ void activate(struct node *node, uint32_t slot, uint32_t queue);
 /* Drops the queue at `position` of the GPU's list; the last one takes its place. */
 void deactivate(struct node *node, struct gpu *gpu, uint32_t position);
 
-/* A wait of one GPU's queue for another GPU's makes their clocks advance together. */
-bool waits_across(const struct slot *slot, const struct queue *queue,
-                  const struct operation *operation);
-void count_waits_across(struct node *node);
+/* Pending waits of one GPU's queue for another GPU's: these make clocks advance together. */
+uint32_t count_waits_across(const struct node *node);
 
 static inline struct operation *head_of(struct queue *queue) {
     return &queue->operations[queue->completed % QUEUE_SLOTS];

@@ -30,7 +30,8 @@ static uint32_t percent(const uint64_t *bucket, const uint32_t *busy, uint64_t n
     uint32_t i = (uint32_t)((number - age) % BUSY_BUCKETS);
     if (bucket[i] != number - age)
         return 0;
-    return (uint32_t)(((uint64_t)busy[i] * 100 + BUSY_BUCKET_NS / 2) / BUSY_BUCKET_NS);
+    uint64_t rounded = ((uint64_t)busy[i] * 100 + BUSY_BUCKET_NS / 2) / BUSY_BUCKET_NS;
+    return rounded < 100 ? (uint32_t)rounded : 100; /* a crash can make a step count twice */
 }
 
 void busy_note_gpu(struct gpu *gpu, uint64_t from, uint64_t ns) {

@@ -2,7 +2,10 @@
  *
  * Contexts that have a kernel ready follow each other in a fixed round. A change from one to another
  * costs switch_ns, which is how sharing loses time; a context that is alone is never switched. Within
- * a context the kernel of the highest priority runs, then the one that was ready first. */
+ * a context the kernel of the highest priority runs, then the one that was ready first.
+ *
+ * A context that is alone has slices too: one follows the other from when it came, and a newcomer
+ * waits for the end of the one it falls into. Nothing here depends on how often somebody looks. */
 #include "compute.h"
 
 #include <math.h>
@@ -59,11 +62,10 @@ void compute_choose(struct node *node, struct gpu *gpu) {
         return;
     struct contenders found = look_around(node, gpu);
     bool stays = found.current_has_work && (gpu->slice_left > 0 || !found.others_have_work);
-    if (!found.any || stays) {
-        if (stays && gpu->slice_left <= 0)
-            gpu->slice_left = (double)gpu->profile.slice_ns;
+    if (stays && gpu->slice_left <= 0)
+        gpu->slice_left = (double)gpu->profile.slice_ns;
+    if (!found.any || stays)
         return;
-    }
     bool first = gpu->current_slot == NO_INDEX;
     gpu->current_slot = (uint32_t)(found.next >> 32);
     gpu->current_context = (uint32_t)found.next;
@@ -74,24 +76,24 @@ void compute_choose(struct node *node, struct gpu *gpu) {
     }
 }
 
+/* As in the API, the lower number is the higher priority. */
+static bool goes_before(struct queue *queue, struct queue *other) {
+    if (queue->priority != other->priority)
+        return queue->priority < other->priority;
+    uint64_t started = head_of(queue)->started_at, other_started = head_of(other)->started_at;
+    return started != other_started ? started < other_started : queue < other;
+}
+
 static struct operation *chosen(struct node *node, struct gpu *gpu) {
-    struct operation *best = NULL;
-    int16_t best_priority = 0;
+    struct queue *best = NULL;
     for (uint32_t i = 0; i < gpu->active_count; i++) {
         struct active_queue at = gpu->active[i];
         struct queue *queue = &node->slots[at.slot].queues[at.queue];
-        struct operation *operation = head_of(queue);
-        if (place_of(at.slot, queue->context) != current_place(gpu) ||
-            !is_computing(gpu, operation))
-            continue;
-        /* As in the API, the lower number is the higher priority. */
-        if (!best || queue->priority < best_priority ||
-            (queue->priority == best_priority && operation->started_at < best->started_at)) {
-            best = operation;
-            best_priority = queue->priority;
-        }
+        if (place_of(at.slot, queue->context) == current_place(gpu) &&
+            is_computing(gpu, head_of(queue)) && (!best || goes_before(queue, best)))
+            best = queue;
     }
-    return best;
+    return best ? head_of(best) : NULL;
 }
 
 double compute_time_to_event(struct node *node, struct gpu *gpu) {
@@ -104,9 +106,21 @@ double compute_time_to_event(struct node *node, struct gpu *gpu) {
     return contended ? fmin(operation->left, gpu->slice_left) : operation->left;
 }
 
+/* With others waiting a slice ends on time; only one who was alone can have gone beyond it. */
+static void use_slice(struct gpu *gpu, double ns) {
+    gpu->slice_left -= ns;
+    if (gpu->slice_left < 0)
+        gpu->slice_left +=
+            ceil(-gpu->slice_left / (double)gpu->profile.slice_ns) * (double)gpu->profile.slice_ns;
+}
+
+void compute_rest(struct gpu *gpu, uint64_t ns) {
+    gpu->switch_left = fmax(0, gpu->switch_left - (double)ns);
+}
+
 bool compute_let_time_pass(struct node *node, struct gpu *gpu, double ns) {
     if (gpu->switch_left > 0) {
-        gpu->switch_left = gpu->switch_left > ns ? gpu->switch_left - ns : 0;
+        gpu->switch_left = fmax(0, gpu->switch_left - ns);
         return true;
     }
     struct operation *operation = chosen(node, gpu);
@@ -115,7 +129,7 @@ bool compute_let_time_pass(struct node *node, struct gpu *gpu, double ns) {
     operation->left -= ns;
     if (operation->left < 1e-3)
         operation->left = 0;
-    gpu->slice_left -= ns;
+    use_slice(gpu, ns);
     struct account *account = &node->slots[gpu->current_slot].accounts[gpu - node->gpus];
     account->compute_ns += (uint64_t)ns;
     busy_note_account(account, gpu->clock, (uint64_t)ns);

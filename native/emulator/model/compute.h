@@ -13,4 +13,7 @@ double compute_time_to_event(struct node *node, struct gpu *gpu);
 /* Works for that long on the chosen context. Returns whether there was anything to do. */
 bool compute_let_time_pass(struct node *node, struct gpu *gpu, double ns);
 
+/* Nobody has anything to do for that long: all that can end is a switch to one who died. */
+void compute_rest(struct gpu *gpu, uint64_t ns);
+
 #endif

@@ -23,16 +23,29 @@ struct demand {
     uint64_t next_ready; /* the earliest submission that is still on its way, or UINT64_MAX */
 };
 
+static void count_work(struct gpu *gpu, struct account *account,
+                       const struct operation *operation) {
+    if (operation->engine == ENGINE_COMPUTE) {
+        account->kernels++;
+    } else if (operation->engine == ENGINE_BUS_IN) {
+        gpu->in_bytes += operation->amount;
+        account->in_bytes += operation->amount;
+    } else if (operation->engine == ENGINE_BUS_OUT) {
+        gpu->out_bytes += operation->amount;
+        account->out_bytes += operation->amount;
+    }
+}
+
 static void complete(struct node *node, struct gpu *gpu, struct slot *slot, struct queue *queue,
                      struct operation *operation) {
-    if (waits_across(slot, queue, operation))
-        node->waits_across--;
-    if (operation->kind == OPERATION_WORK && operation->engine == ENGINE_COMPUTE)
-        slot->accounts[queue->gpu].kernels++;
+    node->waits_across -= operation->across;
+    if (operation->kind == OPERATION_WORK)
+        count_work(gpu, &slot->accounts[queue->gpu], operation);
     operation->finished_at = gpu->clock;
     operation->completion = ++node->completions;
     queue->references_done = operation->first_reference + operation->references;
-    queue->completed++;
+    /* From here on it is done, for its process, which looks without the lock, and after a crash. */
+    __atomic_store_n(&queue->completed, queue->completed + 1, __ATOMIC_RELEASE);
 }
 
 /* Carries the operation at the head as far as it goes without time passing. Returns true when it is
@@ -57,9 +70,11 @@ static bool settle_head(struct node *node, struct gpu *gpu, struct slot *slot,
     return !stretch_next(&place, operation);
 }
 
-/* Completes all that can be completed now; one completion may set free another queue. */
-static void settle(struct node *node, struct gpu *gpu) {
-    for (bool progress = true; progress;) {
+/* Completes all that can be completed now; one completion may set free another queue. Returns
+ * whether there was any. */
+static bool settle(struct node *node, struct gpu *gpu) {
+    bool any = false;
+    for (bool progress = true; progress; any |= progress) {
         progress = false;
         for (uint32_t i = 0; i < gpu->active_count;) {
             struct active_queue at = gpu->active[i];
@@ -74,6 +89,16 @@ static void settle(struct node *node, struct gpu *gpu) {
             else
                 i++;
         }
+    }
+    return any;
+}
+
+/* The same for all GPUs, along chains of waits in any order. */
+static void settle_together(struct node *node) {
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (uint32_t g = 0; g < node->profile.gpu_count; g++)
+            progress |= settle(node, &node->gpus[g]);
     }
 }
 
@@ -171,18 +196,20 @@ static void advance_alone(struct node *node, struct gpu *gpu, uint64_t now) {
         let_time_pass(node, gpu, &demand, step);
         settle(node, gpu);
     }
-    if (gpu->clock < now)
+    if (gpu->clock < now) {
+        compute_rest(gpu, now - gpu->clock);
         gpu->clock = now;
+    }
 }
 
-/* With a wait of one GPU for another, all take the same steps. */
+/* With a wait of one GPU for another, all take the same steps. One who was killed while advancing
+ * left the first GPU ahead of some others. */
 static void advance_together(struct node *node, uint64_t now) {
     struct demand demands[MAX_GPUS];
+    for (uint32_t g = 1; g < node->profile.gpu_count; g++)
+        advance_alone(node, &node->gpus[g], node->gpus[0].clock);
     for (;;) {
-        for (uint32_t g = 0; g < node->profile.gpu_count; g++)
-            settle(node, &node->gpus[g]);
-        for (uint32_t g = 0; g < node->profile.gpu_count; g++)
-            settle(node, &node->gpus[g]);
+        settle_together(node);
         uint64_t clock = node->gpus[0].clock;
         if (clock >= now || !node->waits_across)
             return;

@@ -181,7 +181,7 @@ int node_join(struct node *node) {
     read_process_name(slot->name, sizeof slot->name);
     if (index >= node->slot_limit)
         node->slot_limit = index + 1;
-    slot->in_use = 1;
+    __atomic_store_n(&slot->in_use, 1, __ATOMIC_RELEASE);
     node_unlock(node);
     return (int)index;
 }
@@ -222,6 +222,7 @@ void node_clear_slot(struct node *node, uint32_t index) {
     memset(slot->accounts, 0, sizeof slot->accounts);
     slot->queue_limit = slot->range_limit = slot->range_hint = slot->block_limit = 0;
     slot->pid = 0;
-    slot->in_use = 0;
+    /* Only now: whoever is killed before this leaves a slot that is still known to be dead. */
+    __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
     recount(node);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static bool read_number(struct reading *r, const char *key, const char *value) {
         char *end;
         errno = 0;
         uint64_t number = strtoull(value, &end, 10);
-        if (errno || *end || end == value)
+        if (errno || *end || *value < '0' || *value > '9') /* it would take a sign, and blanks */
             return false;
         memcpy((char *)&r->gpus[gpu] + NUMBERS[i].offset, &number, sizeof number);
         r->seen[gpu] |= (uint64_t)1 << i;
@@ -93,7 +94,7 @@ static bool read_speed(const char *value, double *speed) {
     char *end;
     *speed = strtod_l(value, &end, c_locale);
     freelocale(c_locale);
-    return end != value && !*end && *speed > 0;
+    return end != value && !*end && *speed > 0 && isfinite(*speed);
 }
 
 static bool read_node_key(struct reading *r, const char *key, const char *value) {
@@ -135,6 +136,29 @@ static bool read_line(struct reading *r, char *line) {
     return known;
 }
 
+/* The model divides by these, or waits for them to be more than nothing. */
+static const char *zero_of(const struct gpu_profile *gpu) {
+    const struct {
+        const char *key;
+        uint64_t value;
+    } needed[] = {
+        {"bandwidth", gpu->bandwidth},
+        {"h2d_bandwidth", gpu->h2d_bandwidth},
+        {"d2h_bandwidth", gpu->d2h_bandwidth},
+        {"peer_bandwidth", gpu->peer_bandwidth},
+        {"duplex_permille", gpu->duplex_permille},
+        {"fault_bandwidth", gpu->fault_bandwidth},
+        {"fault_overlap_permille", gpu->fault_overlap_permille},
+        {"populate_bandwidth", gpu->populate_bandwidth},
+        {"slice_ns", gpu->slice_ns},
+        {"queue_depth", gpu->queue_depth},
+    };
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!needed[i].value)
+            return needed[i].key;
+    return NULL;
+}
+
 static int check_complete(const struct reading *r, char *why, size_t why_bytes) {
     if (!r->node.gpu_count || r->node.speed <= 0) {
         snprintf(why, why_bytes, "no [gpu] or no speed in it");
@@ -146,6 +170,11 @@ static int check_complete(const struct reading *r, char *why, size_t why_bytes) 
                 snprintf(why, why_bytes, "gpu %u has no %s", gpu, NUMBERS[i].key);
                 return -EINVAL;
             }
+        }
+        const char *zero = zero_of(&r->gpus[gpu]);
+        if (zero) {
+            snprintf(why, why_bytes, "gpu %u: %s is zero", gpu, zero);
+            return -EINVAL;
         }
     }
     return 0;

@@ -39,7 +39,6 @@ static void recount_gpu(struct node *node, uint32_t g) {
 }
 
 static void rebuild_activity(struct node *node) {
-    node->waits_across = 0;
     for (uint32_t g = 0; g < node->profile.gpu_count; g++)
         node->gpus[g].active_count = 0;
     for (uint32_t s = 0; s < node->slot_limit; s++) {
@@ -50,7 +49,7 @@ static void rebuild_activity(struct node *node) {
                 activate(node, s, q);
         }
     }
-    count_waits_across(node);
+    node->waits_across = count_waits_across(node);
 }
 
 void recount(struct node *node) {
@@ -71,6 +70,28 @@ void node_recover(struct node *node) {
     recount(node);
 }
 
+/* Is every queue with work in its GPU's list, once, and no other? */
+static bool activity_differs(const struct node *node) {
+    uint32_t pending = 0, listed = 0;
+    for (uint32_t s = 0; s < node->slot_limit; s++) {
+        const struct slot *slot = &node->slots[s];
+        for (uint32_t q = 0; slot->in_use && q < slot->queue_limit; q++) {
+            bool has_work = slot->queues[q].completed < slot->queues[q].submitted;
+            if (has_work != slot->queues[q].active)
+                return true;
+            pending += has_work;
+        }
+    }
+    for (uint32_t g = 0; g < node->profile.gpu_count; g++) {
+        const struct gpu *gpu = &node->gpus[g];
+        listed += gpu->active_count;
+        for (uint32_t i = 0; i < gpu->active_count; i++)
+            if (!node->slots[gpu->active[i].slot].queues[gpu->active[i].queue].active)
+                return true;
+    }
+    return pending != listed;
+}
+
 /* One number of a GPU that is derived, by name. */
 static const char *gpu_difference(struct node *node, uint32_t g) {
     struct gpu *gpu = &node->gpus[g];
@@ -86,6 +107,13 @@ static const char *gpu_difference(struct node *node, uint32_t g) {
 
 static const char *slot_difference(struct slot *slot, uint32_t gpu_count) {
     uint32_t before[MAX_GPUS];
+    for (uint32_t i = 0; i < slot->range_limit; i++) {
+        struct range *range = &slot->ranges[i];
+        memcpy(before, range->resident, sizeof before);
+        recount_range(slot, range);
+        if (memcmp(before, range->resident, sizeof before) != 0)
+            return "residents of a range";
+    }
     for (uint32_t g = 0; g < gpu_count; g++)
         before[g] = slot->accounts[g].resident_blocks;
     recount_slot(slot, gpu_count);
@@ -102,5 +130,9 @@ const char *node_difference(struct node *node) {
             difference = slot_difference(&node->slots[s], node->profile.gpu_count);
     for (uint32_t g = 0; g < node->profile.gpu_count && !difference; g++)
         difference = gpu_difference(node, g);
+    if (!difference && activity_differs(node))
+        difference = "lists of active queues";
+    if (!difference && node->waits_across != count_waits_across(node))
+        difference = "waits_across";
     return difference;
 }

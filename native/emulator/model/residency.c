@@ -34,6 +34,8 @@ static void count_block(struct node *node, struct slot *slot, struct range *rang
 void block_move(struct node *node, struct slot *slot, struct range *range, uint32_t block,
                 uint8_t location) {
     struct block *moved = &slot->blocks[range->first_block + block];
+    if (location >= LOCATION_GPU && !range->resident[location - LOCATION_GPU])
+        range->eviction_hand = block; /* the first to come is the first to go */
     count_block(node, slot, range, moved->location, -1);
     moved->location = location;
     moved->arrival = ++node->arrivals;
@@ -84,7 +86,10 @@ uint32_t gpu_evict(struct node *node, uint32_t gpu, uint32_t count) {
         struct victim victim = least_recently_used(node, gpu);
         if (!victim.range)
             break;
-        block_move(node, victim.slot, victim.range, victim.range->eviction_hand, LOCATION_HOST);
+        uint32_t block = victim.range->eviction_hand;
+        block_move(node, victim.slot, victim.range, block, LOCATION_HOST);
+        /* On at once: if it comes back before the next eviction, it is the last to go. */
+        victim.range->eviction_hand = (block + 1) % victim.range->blocks;
         evicted++;
     }
     node->gpus[gpu].evictions += evicted;
@@ -144,6 +149,8 @@ void gpu_give_context(struct node *node, uint32_t slot, uint32_t g) {
 
 int range_create(struct node *node, uint32_t slot_index, uint32_t first_block, uint32_t blocks) {
     struct slot *slot = &node->slots[slot_index];
+    if (first_block > MAX_BLOCKS || blocks > MAX_BLOCKS - first_block)
+        return -ENOSPC;
     uint32_t index = slot->range_hint;
     while (index < MAX_RANGES && slot->ranges[index].in_use)
         index++;

@@ -96,12 +96,12 @@ struct operation {
     uint8_t kind;
     uint8_t engine;
     uint8_t flags;
-    uint8_t target; /* of a prefetch: a location */
+    uint8_t target; /* where blocks are going: a location. A prefetch begins with it */
     uint16_t references;
     uint8_t host_ready; /* a host function may run now */
     uint8_t host_done;  /* and has */
     uint32_t wait_queue;
-    uint32_t spare;
+    uint32_t across; /* a wait for another GPU's queue */
     uint64_t wait_ticket;
     uint64_t first_reference; /* counts on; modulo REFERENCE_SLOTS it is the place */
     uint64_t ready_at;        /* submission + launch latency */

@@ -3,7 +3,7 @@
  * Work that touches only plain memory is a single stretch. Work on managed memory walks through its
  * blocks as the hardware would: runs of resident blocks cost what plain memory costs; a block that
  * is elsewhere is faulted in, slowly, one at a time, and on a full GPU somebody else's block leaves
- * first; a block that prefers the host is read over the bus each time. */
+ * first; a block that prefers the host is made there and read over the bus each time. */
 #include "stretch.h"
 
 #include "residency.h"
@@ -16,9 +16,13 @@ static const struct reference *reference_at(const struct place *place,
     return &place->queue->references[index % REFERENCE_SLOTS];
 }
 
+/* NULL when it was freed meanwhile, even if another range has its number now. */
 static struct range *range_of(const struct place *place, const struct reference *reference) {
     struct range *range = &place->slot->ranges[reference->range % MAX_RANGES];
-    return range->in_use ? range : NULL;
+    uint32_t offset = reference->first_block - range->first_block;
+    bool inside = reference->first_block >= range->first_block && offset <= range->blocks &&
+                  reference->blocks <= range->blocks - offset;
+    return range->in_use && inside ? range : NULL;
 }
 
 static struct block *block_at(const struct place *place, const struct reference *reference,
@@ -34,42 +38,73 @@ static void begin(struct operation *operation, enum stretch stretch, enum engine
     operation->left = left;
 }
 
-static void count_moved(const struct place *place, uint8_t location) {
-    struct gpu *gpu = &place->node->gpus[place->gpu];
-    struct account *account = &place->slot->accounts[place->gpu];
-    *(location == LOCATION_HOST ? &gpu->out_bytes : &gpu->in_bytes) += BLOCK_BYTES;
-    *(location == LOCATION_HOST ? &account->out_bytes : &account->in_bytes) += BLOCK_BYTES;
-}
-
-static void put_blocks(const struct place *place, const struct operation *operation,
-                       uint8_t location) {
-    const struct reference *reference = reference_at(place, operation);
-    struct range *range = range_of(place, reference);
-    if (!range)
-        return;
-    for (uint32_t i = 0; i < operation->stretch_blocks; i++) {
-        uint32_t in_range = reference->first_block + operation->at_block + i - range->first_block;
-        if (location >= LOCATION_GPU && !gpu_has_room(&place->node->gpus[location - LOCATION_GPU]))
-            gpu_evict(place->node, location - LOCATION_GPU, 1);
-        if (block_at(place, reference, operation->at_block + i)->location != LOCATION_NOWHERE)
-            count_moved(place, location);
-        block_move(place->node, place->slot, range, in_range, location);
+/* What came in over the bus of one GPU, and what left by another's or the same. */
+static void count_bytes(const struct place *place, uint8_t from, uint8_t to, uint64_t bytes) {
+    if (to >= LOCATION_GPU) {
+        place->node->gpus[to - LOCATION_GPU].in_bytes += bytes;
+        place->slot->accounts[to - LOCATION_GPU].in_bytes += bytes;
+    }
+    if (from >= LOCATION_GPU) {
+        place->node->gpus[from - LOCATION_GPU].out_bytes += bytes;
+        place->slot->accounts[from - LOCATION_GPU].out_bytes += bytes;
     }
 }
 
-/* The blocks of the stretch that just ended are where they were going. */
+/* Somebody may have taken the room that was there when the stretch began. A fault takes it back; a
+ * prefetch has to make room in its own way first. */
+static bool has_room_at(const struct place *place, const struct operation *operation) {
+    if (operation->target < LOCATION_GPU)
+        return true;
+    const struct gpu *target = &place->node->gpus[operation->target - LOCATION_GPU];
+    if (operation->kind != OPERATION_PREFETCH && !gpu_has_room(target))
+        gpu_evict(place->node, operation->target - LOCATION_GPU, 1);
+    return gpu_has_room(target);
+}
+
+/* Puts the blocks of the stretch where they were going; returns how many found room. After a crash
+ * in finish() the stretch may lie one further on than it was, hence the limit. */
+static uint32_t put_blocks(const struct place *place, const struct operation *operation) {
+    const struct reference *reference = reference_at(place, operation);
+    struct range *range = range_of(place, reference);
+    for (uint32_t i = 0; range && i < operation->stretch_blocks; i++) {
+        if (operation->at_block + i >= reference->blocks)
+            break;
+        const struct block *block = block_at(place, reference, operation->at_block + i);
+        if (block->location == operation->target)
+            continue;
+        if (!has_room_at(place, operation))
+            return i;
+        if (block->location != LOCATION_NOWHERE)
+            count_bytes(place, block->location, operation->target, BLOCK_BYTES);
+        uint32_t in_range = reference->first_block + operation->at_block + i - range->first_block;
+        block_move(place->node, place->slot, range, in_range, operation->target);
+    }
+    return operation->stretch_blocks;
+}
+
+static double bytes_of_run(const struct reference *reference, uint32_t run) {
+    return run ? (double)reference->bytes * run / reference->blocks : 0;
+}
+
+static void finish_arrival(const struct place *place, struct operation *operation) {
+    uint32_t arrived = put_blocks(place, operation);
+    if (operation->stretch_engine == ENGINE_FAULT)
+        place->node->gpus[place->gpu].faults += operation->stretch_blocks;
+    if (operation->kind == OPERATION_PREFETCH)
+        operation->stretch_blocks = arrived; /* the others come next; a fault gives up */
+}
+
 static void finish(const struct place *place, struct operation *operation) {
     if (operation->stretch == STRETCH_LEAVING) {
         gpu_evict(place->node, operation->target - LOCATION_GPU, operation->stretch_blocks);
         operation->stretch_blocks = 0;
     }
-    if (operation->stretch == STRETCH_ARRIVING) {
-        bool prefetch = operation->kind == OPERATION_PREFETCH;
-        put_blocks(place, operation,
-                   prefetch ? operation->target : (uint8_t)(LOCATION_GPU + place->gpu));
-        if (operation->stretch_engine == ENGINE_FAULT)
-            place->node->gpus[place->gpu].faults += operation->stretch_blocks;
-    }
+    if (operation->stretch == STRETCH_ARRIVING)
+        finish_arrival(place, operation);
+    if (operation->stretch == STRETCH_REMOTE && operation->engine == ENGINE_COMPUTE)
+        count_bytes(
+            place, LOCATION_NOWHERE, (uint8_t)(LOCATION_GPU + place->gpu),
+            (uint64_t)bytes_of_run(reference_at(place, operation), operation->stretch_blocks));
     operation->at_block += operation->stretch_blocks;
     operation->stretch_blocks = 0;
 }
@@ -78,14 +113,15 @@ static double compute_ns(const struct place *place, double bytes) {
     return bytes * 1e9 / (double)place->node->gpus[place->gpu].profile.bandwidth;
 }
 
-/* How many blocks from here on have the same location and preference. */
+/* How many blocks from here on have the same location and advice. */
 static uint32_t run_length(const struct place *place, const struct reference *reference,
                            uint32_t from, uint32_t most) {
     const struct block *first = block_at(place, reference, from);
     uint32_t run = 1;
     while (run < most && from + run < reference->blocks) {
         const struct block *next = block_at(place, reference, from + run);
-        if (next->location != first->location || next->preferred != first->preferred)
+        if (next->location != first->location || next->preferred != first->preferred ||
+            next->accessed_by != first->accessed_by)
             break;
         run++;
     }
@@ -105,13 +141,39 @@ static bool reads_remotely(const struct place *place, const struct operation *op
 static bool begin_in_place(const struct place *place, struct operation *operation,
                            const struct reference *reference, uint32_t run, bool remote) {
     const struct gpu_profile *profile = &place->node->gpus[place->gpu].profile;
-    double bytes = (double)reference->bytes * run / reference->blocks;
+    double bytes = bytes_of_run(reference, run);
     if (operation->engine != ENGINE_COMPUTE) /* a copy: its bus time is in `amount` */
         bytes = 0;
     double left = remote ? bytes * 1e9 / (double)profile->h2d_bandwidth
                   : operation->flags & OPERATION_FIXED_COST ? 0
                                                             : compute_ns(place, bytes);
     begin(operation, remote ? STRETCH_REMOTE : STRETCH_RESIDENT, ENGINE_COMPUTE, run, left);
+    return true;
+}
+
+/* One block comes to the GPU by a fault; on a full one, another leaves first. */
+static bool begin_arrival(const struct place *place, struct operation *operation, double left) {
+    const struct gpu *gpu = &place->node->gpus[place->gpu];
+    if (!gpu_has_room(gpu))
+        left += (double)BLOCK_BYTES * 1e9 / (double)gpu->profile.d2h_bandwidth;
+    operation->target = (uint8_t)(LOCATION_GPU + place->gpu);
+    begin(operation, STRETCH_ARRIVING, ENGINE_FAULT, 1, left);
+    return true;
+}
+
+/* First touch: the block comes into being where it is wanted. */
+static bool begin_populating(const struct place *place, struct operation *operation,
+                             const struct block *block) {
+    const struct gpu_profile *profile = &place->node->gpus[place->gpu].profile;
+    double left = (double)BLOCK_BYTES * 1e9 / (double)profile->populate_bandwidth;
+    if (operation->flags & OPERATION_OVERWRITES)
+        left = 0;
+    if (block->preferred != LOCATION_HOST)
+        return begin_arrival(place, operation, left);
+    operation->target = LOCATION_HOST;
+    if (operation->engine == ENGINE_COMPUTE) /* as in begin_in_place() */
+        left += (double)BLOCK_BYTES * 1e9 / (double)profile->h2d_bandwidth;
+    begin(operation, STRETCH_ARRIVING, ENGINE_FAULT, 1, left);
     return true;
 }
 
@@ -125,22 +187,14 @@ static bool begin_touch(const struct place *place, struct operation *operation,
         uint32_t run = run_length(place, reference, operation->at_block, rest);
         return begin_in_place(place, operation, reference, run, false);
     }
-    if (block->location == LOCATION_NOWHERE && gpu_could_make_room(gpu)) {
-        double each = operation->flags & OPERATION_OVERWRITES
-                          ? 0
-                          : (double)BLOCK_BYTES * 1e9 / (double)gpu->profile.populate_bandwidth;
-        begin(operation, STRETCH_ARRIVING, ENGINE_FAULT, 1, each);
-        return true;
-    }
+    if (block->location == LOCATION_NOWHERE && gpu_could_make_room(gpu))
+        return begin_populating(place, operation, block);
     if (reads_remotely(place, operation, block)) {
         uint32_t run = run_length(place, reference, operation->at_block, rest);
         return begin_in_place(place, operation, reference, run, true);
     }
-    double left = (double)BLOCK_BYTES * 1e9 / (double)gpu->profile.fault_bandwidth;
-    if (!gpu_has_room(gpu))
-        left += (double)BLOCK_BYTES * 1e9 / (double)gpu->profile.d2h_bandwidth;
-    begin(operation, STRETCH_ARRIVING, ENGINE_FAULT, 1, left);
-    return true;
+    return begin_arrival(place, operation,
+                         (double)BLOCK_BYTES * 1e9 / (double)gpu->profile.fault_bandwidth);
 }
 
 /* The next chunk of a prefetch, or the eviction that makes room for it. */

@@ -8,7 +8,8 @@ bool engine_has_room(const struct node *node, const struct queue *queue, uint32_
     uint64_t depth = node->gpus[queue->gpu].profile.queue_depth;
     if (depth > QUEUE_SLOTS)
         depth = QUEUE_SLOTS;
-    return queue->submitted - queue->reaped < depth &&
+    uint64_t reaped = __atomic_load_n(&queue->reaped, __ATOMIC_ACQUIRE);
+    return queue->submitted - reaped < depth &&
            queue->references_submitted - queue->references_done + references <= REFERENCE_SLOTS;
 }
 
@@ -19,13 +20,17 @@ uint64_t engine_submit(struct node *node, uint32_t slot_index, uint32_t queue_in
     const struct gpu *gpu = &node->gpus[queue->gpu];
     struct operation *place = &queue->operations[queue->submitted % QUEUE_SLOTS];
     *place = *operation;
+    /* Noted now: a queue may serve another GPU by the time it is no longer waited for. */
+    place->across = operation->kind == OPERATION_WAIT &&
+                    slot->queues[operation->wait_queue % MAX_QUEUES].gpu != queue->gpu;
     place->first_reference = queue->references_submitted;
     place->ready_at = gpu->clock + (operation->kind >= OPERATION_WORK ? gpu->profile.launch_ns : 0);
     for (uint32_t i = 0; i < operation->references; i++)
         queue->references[(queue->references_submitted + i) % REFERENCE_SLOTS] = references[i];
     queue->references_submitted += operation->references;
-    queue->submitted++; /* from here on it counts, also after a crash */
-    node->waits_across += waits_across(slot, queue, operation);
+    /* From here on it counts, also after a crash. */
+    __atomic_store_n(&queue->submitted, queue->submitted + 1, __ATOMIC_RELEASE);
+    node->waits_across += place->across;
     activate(node, slot_index, queue_index);
     return queue->submitted;
 }

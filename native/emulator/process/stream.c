@@ -1,6 +1,7 @@
 /* Streams: one queue of the node each, and the default streams of a context. */
 #include <stdlib.h>
 
+#include "../api/capture.h"
 #include "../api/flavour.h"
 #include "context.h"
 #include "worker.h"
@@ -42,6 +43,8 @@ CUresult stream_create(struct CUctx_st *context, unsigned flags, int priority,
 
 /* Work in the stream goes on; its queue is free again when that is done. */
 void stream_destroy(struct CUstream_st *stream) {
+    if (stream->capture)
+        capture_abandon(stream);
     driver_lock();
     struct CUstream_st **at = &stream->context->streams;
     while (*at && *at != stream)

@@ -150,7 +150,10 @@ ok(cu.cuLibraryUnload(library))
 # And through the linker.
 link = ok(cu.cuLinkCreate(0, None, None))
 kind = cu.CUjitInputType.CU_JIT_INPUT_PTX
-linked = cu.cuLinkAddData(link, kind, PTX, len(PTX), b"own.ptx", 0, None, None)
-print("linker:", failure(linked))
+ok(cu.cuLinkAddData(link, kind, PTX, len(PTX), b"own.ptx", 0, None, None))
+image, size = ok(cu.cuLinkComplete(link))
+linked = ok(cu.cuModuleLoadData(image))
+print("linked:", size > 0, ok(cu.cuFuncGetParamInfo(ok(cu.cuModuleGetFunction(linked, b"scale")), 3)))
 ok(cu.cuLinkDestroy(link))
+ok(cu.cuModuleUnload(linked))
 ok(cu.cuMemFree(data))

@@ -1,0 +1,142 @@
+"""Client programs on an emulated node: how one is started, and what stands in front of it.
+
+The programs in programs/ know nothing of nvshare's way of running them, and their output is the
+same wherever they run. So any way of running them can be tested by comparing it with expected/.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import DRIVER, library_folder
+from nvshare.emulator.node import Node
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "programs"
+EXPECTED = HERE / "expected"
+
+PYCUDA = "2026.1"
+
+Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
+Run: TypeAlias = Callable[..., str]
+
+
+@pytest.fixture
+def node() -> Iterator[Node]:
+    """Two small GPUs."""
+    with transient_node(node_root(), Settings(speed=100), parse_gpus("2xtiny")) as made:
+        yield made
+
+
+@pytest.fixture
+def launcher() -> Sequence[str]:
+    """What is put before a command. Parametrize it to run the programs in another way."""
+    return ()
+
+
+@pytest.fixture
+def start(node: Node, launcher: Sequence[str]) -> Iterator[Start]:
+    """Start a command on the node; it ends with the test."""
+    with ExitStack() as stack:
+
+        def begin(
+            *command: str | Path, environment: Mapping[str, str] | None = None
+        ) -> "subprocess.Popen[str]":
+            process = subprocess.Popen(
+                [*launcher, *command],
+                env={
+                    **os.environ,
+                    **node.environment(library_folder(), os.environ),
+                    **(environment or {}),
+                },
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield begin
+
+
+@pytest.fixture
+def run(start: Start) -> Run:
+    """Run a command to its end, and return its output. Nothing may go to standard error.
+
+    The emulated libraries say there what they do not implement.
+    """
+
+    def to_the_end(*command: str | Path, environment: Mapping[str, str] | None = None) -> str:
+        process = start(*command, environment=environment)
+        output, errors = process.communicate(timeout=100)
+        assert (process.returncode, errors) == (0, ""), errors + output
+        return output
+
+    return to_the_end
+
+
+@pytest.fixture
+def check(run: Run) -> Callable[..., None]:
+    """Run one of the programs, and compare its output with what is expected."""
+
+    def compare(program: str, environment: Mapping[str, str] | None = None) -> None:
+        output = run(sys.executable, PROGRAMS / f"{program}.py", environment=environment)
+        assert output == (EXPECTED / f"{program}.txt").read_text(encoding="utf-8")
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def pycuda() -> Path:
+    """A folder with PyCUDA in it. The first use compiles it, which takes two minutes."""
+    folder = Path(sys.prefix) / "clients" / f"pycuda-{PYCUDA}-{sys.implementation.cache_tag}"
+    if not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            made = build_pycuda(Path(scratch))
+            if not folder.exists():  # another test run may have been faster
+                made.rename(folder)
+    return folder
+
+
+def build_pycuda(scratch: Path) -> Path:
+    """Compile PyCUDA against PyPI's headers and the emulated driver: no toolkit is needed."""
+    if not shutil.which("g++"):
+        pytest.skip("compiling PyCUDA needs g++")
+    if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
+        pytest.skip("compiling PyCUDA needs the headers of Python")
+    home, library, target = scratch / "home", scratch / "lib", scratch / "pycuda"
+    home.mkdir()
+    library.mkdir()
+    (library / "libcuda.so").symlink_to(library_folder() / DRIVER)
+    headers = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "include"
+    # PyCUDA's setup.py reads this file. It compiles twice as fast without optimisation.
+    (home / ".aksetup-defaults.py").write_text(
+        f"CUDA_INC_DIR = [{str(headers)!r}]\n"
+        f"CUDADRV_LIB_DIR = [{str(library)!r}]\n"
+        "CUDA_ENABLE_CURAND = False\n"
+        "CXXFLAGS = ['-O0', '-g0']\n"
+    )
+    # No cache: this build is of no use to anybody else. Settings of pip's stay where they are.
+    command = [sys.executable, "-m", "pip", "install", "--no-cache-dir", "--no-deps"]
+    command += ["--target", str(target), f"pycuda=={PYCUDA}"]
+    config = os.environ.get("XDG_CONFIG_HOME", str(Path.home() / ".config"))
+    environment = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": config}
+    built = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
+    assert built.returncode == 0, built.stdout[-5000:] + built.stderr[-5000:]
+    return target

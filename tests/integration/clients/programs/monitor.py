@@ -1,0 +1,10 @@
+"""nvidia-ml-py lists who computes where: GPU, process, MiB."""
+
+import pynvml
+
+pynvml.nvmlInit()
+for index in range(pynvml.nvmlDeviceGetCount()):
+    device = pynvml.nvmlDeviceGetHandleByIndex(index)
+    for process in pynvml.nvmlDeviceGetComputeRunningProcesses(device):
+        print(index, process.pid, process.usedGpuMemory // 2**20)
+pynvml.nvmlShutdown()

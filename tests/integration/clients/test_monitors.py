@@ -1,0 +1,53 @@
+"""Monitors see a client that holds a known amount of memory: where it is, and how much it has."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Start = Callable[..., "subprocess.Popen[str]"]
+Run = Callable[..., str]
+
+PROGRAMS = Path(__file__).parent / "programs"
+BIN = Path(sys.executable).parent
+
+MEBIBYTES = 100
+OF_CONTEXT = 8  # what one context takes on the tiny GPU
+
+
+@pytest.fixture
+def holder(start: Start) -> "subprocess.Popen[str]":
+    """A process with 100 MiB on the second GPU."""
+    process = start(sys.executable, PROGRAMS / "holder.py", "1", str(MEBIBYTES))
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_nvml_lists_it(run: Run, holder: "subprocess.Popen[str]") -> None:
+    listed = run(sys.executable, PROGRAMS / "monitor.py")
+    assert listed == f"1 {holder.pid} {MEBIBYTES + OF_CONTEXT}\n"
+
+
+def test_gpustat_lists_it(run: Run, holder: "subprocess.Popen[str]") -> None:
+    first, second = json.loads(run(BIN / "gpustat", "--json"))["gpus"]
+    assert first["processes"] == []
+    [found] = second["processes"]
+    assert (found["pid"], found["gpu_memory_usage"]) == (holder.pid, MEBIBYTES + OF_CONTEXT)
+    assert second["memory.used"] - first["memory.used"] == MEBIBYTES + OF_CONTEXT
+
+
+def test_nvitop_shows_it(run: Run, holder: "subprocess.Popen[str]") -> None:
+    terminal = {"COLUMNS": "120", "LINES": "60", "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+    shown = run(BIN / "nvitop", "-1", "--no-unicode", "--colorful", environment=terminal)
+    [line] = [line for line in shown.splitlines() if f" {holder.pid} " in line]
+    assert f"{MEBIBYTES + OF_CONTEXT}.0MiB" in line or f"{MEBIBYTES + OF_CONTEXT}MiB" in line
+
+
+def test_nothing_is_left_of_it(run: Run, holder: "subprocess.Popen[str]") -> None:
+    holder.kill()
+    holder.wait(10)
+    assert run(sys.executable, PROGRAMS / "monitor.py") == ""

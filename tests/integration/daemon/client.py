@@ -1,0 +1,122 @@
+"""A client that does what it is told, and nothing else: the interposer's side of the protocol."""
+
+import os
+import select
+import socket
+from collections import deque
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from nvshare.daemon.devices import uuid_bytes
+from nvshare.wire import frames
+from nvshare.wire.codec import daemon_frames
+from nvshare.wire.frames import SOCKET_NAME, FromDaemon
+
+SECONDS = 20.0
+Kind = TypeVar("Kind")
+
+
+def hello(uuid: str, **changes: Any) -> frames.Hello:
+    """A HELLO with nothing special in it."""
+    values: dict[str, Any] = {
+        "device_uuid": uuid_bytes(uuid),
+        "allocation_kind": frames.AllocationKind.MANAGED,
+        "flags": frames.HelloFlags(0),
+        "allocated": 0,
+        "pinned": 0,
+        "swapped_out": 0,
+        "memory_limit": 0,
+        "compute_percent": 0,
+        "turn": 0,
+        "group": bytes(16),
+        "library_version": "test",
+    }
+    return frames.Hello(**{**values, **changes})
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(SECONDS)
+        self.sock.connect(str(folder / SOCKET_NAME))
+        self.received: deque[FromDaemon] = deque()
+        self.descriptors: deque[int] = deque()
+        self._decoder = daemon_frames()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Go away."""
+        self.sock.close()
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        self.descriptors.clear()
+
+    def join(self, uuid: str, **changes: Any) -> frames.Welcome:
+        """Register; leaves what comes after WELCOME and SETTINGS to be received."""
+        self.send(hello(uuid, **changes))
+        welcome = self.expect(frames.Welcome)
+        self.expect(frames.Settings)
+        return welcome
+
+    def send(self, *sent: frames.FromClient) -> None:
+        """Send frames."""
+        self.sock.sendall(b"".join(frame.pack() for frame in sent))
+
+    def want(self, turn: int = 0) -> None:
+        """Ask for a turn."""
+        self.send(frames.Want(turn))
+
+    def release(self, turn: int, **changes: Any) -> None:
+        """Give a turn up."""
+        values: dict[str, Any] = {
+            "turn": turn,
+            "reason": frames.ReleaseReason.IDLE,
+            "wants": 0,
+            "handed_turn": 0,
+            "allocated": 0,
+            "pinned": 0,
+            "swapped_out": 0,
+            "moved_bytes": 0,
+            "moved_ns": 0,
+        }
+        self.send(frames.Released(**{**values, **changes}))
+
+    def receive(self) -> FromDaemon | None:
+        """Wait for a frame; None when the daemon has closed the connection."""
+        while not self.received:
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self.sock, 65536, 8)
+            except ConnectionResetError:
+                return None
+            self.descriptors.extend(descriptors)
+            if not data:
+                return None
+            self.received.extend(self._decoder.feed(data))
+        return self.received.popleft()
+
+    def expect(self, kind: type[Kind]) -> Kind:
+        """Wait for a frame, which has to be of this kind."""
+        frame = self.receive()
+        assert isinstance(frame, kind), frame
+        return frame
+
+    def take_descriptor(self) -> int:
+        """Return the descriptor that came with the last frame."""
+        return self.descriptors.popleft()
+
+    def is_quiet(self, seconds: float = 0.05) -> bool:
+        """Whether nothing has come. The time is only as long as one is ready to wait for proof."""
+        return not self.received and not select.select([self.sock], [], [], seconds)[0]

@@ -1,0 +1,130 @@
+"""Daemons on emulated nodes."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nvshare.cli.control import Daemon as Control
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+from nvshare.launch.place import CONTROL_NAME
+
+from .client import Client
+
+
+@dataclass
+class Daemon:
+    """A daemon process."""
+
+    folder: Path
+    environ: dict[str, str]
+    options: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
+    process: "subprocess.Popen[str] | None" = None
+    clients: list[Client] = field(default_factory=list)
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        assert self.process is not None
+        return self.process.pid
+
+    @property
+    def control(self) -> Control:
+        """Its control API."""
+        return Control(self.folder / CONTROL_NAME)
+
+    @property
+    def gpus(self) -> list[str]:
+        """The UUIDs of its GPUs."""
+        return [gpu.uuid for gpu in self.control.status().devices]
+
+    def start(self) -> None:
+        """Start it, and wait until it says that it is ready."""
+        address = f"{self.folder}.notify"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
+            Path(address).unlink(missing_ok=True)
+            notified.bind(address)
+            notified.settimeout(30)
+            command = [*self.prefix, sys.executable, "-m", "nvshare", "daemon"]
+            self.process = subprocess.Popen(
+                [*command, f"--socket-dir={self.folder}", *self.options],
+                env={**self.environ, "NOTIFY_SOCKET": address},
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            assert notified.recv(4096).startswith(b"READY=1")
+
+    def stop(self, number: int = signal.SIGTERM) -> str:
+        """End it, and return what it has logged."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=30)
+        return said
+
+    def connect(self) -> Client:
+        """Connect a client, which is closed at the end of the test."""
+        client = Client(self.folder)
+        self.clients.append(client)
+        return client
+
+
+StartDaemon = Callable[..., Daemon]
+
+
+@pytest.fixture
+def node_environment() -> Iterator[dict[str, str]]:
+    """What puts a program on a node with two GPUs."""
+    with transient_node(node_root(), Settings(), parse_gpus("2xt4")) as node:
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
+        yield {**inherited, **node.environment(library_folder(), inherited)}
+
+
+@pytest.fixture
+def start_daemon(tmp_path: Path, node_environment: dict[str, str]) -> Iterator[StartDaemon]:
+    """Start daemons with options; they end with the test, and have nothing to complain about."""
+    started: list[Daemon] = []
+
+    def start(*options: str, prefix: tuple[str, ...] = (), **environ: str) -> Daemon:
+        folder = tmp_path / f"d{len(started)}"
+        daemon = Daemon(folder, {**node_environment, **environ}, options, prefix)
+        started.append(daemon)
+        daemon.start()
+        return daemon
+
+    yield start
+    for daemon in started:
+        for client in daemon.clients:
+            client.close()
+        if daemon.process is not None and daemon.process.poll() is None:
+            said = daemon.stop()
+            assert "traceback" not in said, said
+
+
+@pytest.fixture
+def daemon(start_daemon: StartDaemon) -> Daemon:
+    """A daemon in auto mode."""
+    return start_daemon()
+
+
+@pytest.fixture
+def serial(start_daemon: StartDaemon) -> Daemon:
+    """A daemon that lets one client run at a time."""
+    return start_daemon("--mode=serial", "--turn=3600")
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    """Give the fuzzer its size."""
+    if "bad_frames" in metafunc.fixturenames:
+        metafunc.parametrize("bad_frames", [metafunc.config.getoption("bad_frames")])

@@ -1,0 +1,131 @@
+"""Turns, as clients see them."""
+
+import os
+import select
+
+from nvshare.wire import frames
+from nvshare.wire.frames import ReleaseReason, Urgency
+
+from .client import Client
+from .conftest import Daemon, StartDaemon
+
+GIB = 1 << 30
+
+
+def test_a_client_that_is_alone_runs_at_once(daemon: Daemon) -> None:
+    client = daemon.connect()
+    welcome = client.join(daemon.gpus[0])
+    assert welcome.client_id == 1
+    assert welcome.daemon_version == daemon.control.status().version
+    assert client.expect(frames.Grant).turn == 1
+
+
+def test_clients_that_fit_run_together(daemon: Daemon) -> None:
+    for _ in range(4):
+        client = daemon.connect()
+        client.join(daemon.gpus[0], allocated=2 * GIB)
+        client.expect(frames.Grant)
+    assert daemon.control.status().devices[0].running == 4
+
+
+def two_in_turn(daemon: Daemon) -> tuple[Client, Client]:
+    """One that holds turn 1, and one that waits for it."""
+    holder, waiter = daemon.connect(), daemon.connect()
+    gpu = daemon.gpus[0]
+    holder.join(gpu)
+    holder.want()
+    assert holder.expect(frames.Grant).turn == 1
+    waiter.join(gpu)
+    waiter.want()
+    return holder, waiter
+
+
+def test_one_at_a_time_with_the_daemon_in_between(serial: Daemon) -> None:
+    holder, waiter = two_in_turn(serial)
+    revoke = holder.expect(frames.Revoke)
+    assert (revoke.turn, revoke.urgency) == (1, Urgency.WHEN_IDLE)
+    assert waiter.expect(frames.Standby).turn == 2
+    # It does not use the eventfd, as if it had released before PASS_TO arrived.
+    holder.release(1)
+    assert waiter.expect(frames.Grant).turn == 2
+
+
+def test_a_turn_is_handed_over_without_the_daemon(serial: Daemon) -> None:
+    holder, waiter = two_in_turn(serial)
+    holder.expect(frames.Revoke)
+    pass_to = holder.expect(frames.PassTo)
+    standby = waiter.expect(frames.Standby)
+    assert (pass_to.turn, pass_to.next_turn, standby.turn) == (1, 2, 2)
+    ours, theirs = holder.take_descriptor(), waiter.take_descriptor()
+
+    assert not select.select([theirs], [], [], 0)[0]
+    os.eventfd_write(ours, 1)
+    assert select.select([theirs], [], [], 0)[0]
+
+    holder.release(1, handed_turn=2, wants=1)
+    assert waiter.expect(frames.Grant).turn == 2
+    assert waiter.expect(frames.Revoke).turn == 2
+    status = serial.control.status()
+    assert status.devices[0].handovers == 1
+    assert [client.state for client in status.clients] == ["waiting", "running"]
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_a_claim_to_have_handed_over_what_was_never_ordered_is_ignored(serial: Daemon) -> None:
+    holder, waiter = two_in_turn(serial)
+    waiter.expect(frames.Standby)
+    holder.release(1, handed_turn=77)
+    assert waiter.expect(frames.Grant).turn == 2
+    assert serial.control.status().devices[0].handovers == 0
+
+
+def test_the_turn_ends_by_the_clock(start_daemon: StartDaemon) -> None:
+    daemon = start_daemon("--mode=serial", "--turn=0.05")
+    holder, waiter = two_in_turn(daemon)
+    kinds = {holder.expect(frames.Revoke).urgency}
+    holder.expect(frames.PassTo)
+    kinds.add(holder.expect(frames.Revoke).urgency)
+    assert kinds == {Urgency.WHEN_IDLE, Urgency.NOW}
+    waiter.expect(frames.Standby)
+    holder.release(1, reason=ReleaseReason.ASKED, wants=1)
+    assert waiter.expect(frames.Grant).turn == 2
+
+
+def test_when_the_waiter_goes_the_holder_keeps_its_turn(serial: Daemon) -> None:
+    holder, waiter = two_in_turn(serial)
+    holder.expect(frames.Revoke)
+    holder.expect(frames.PassTo)
+    waiter.close()
+    assert holder.expect(frames.Keep).turn == 1
+
+
+def test_memory_that_does_not_fit_is_moved_out(daemon: Daemon) -> None:
+    gpu = daemon.gpus[0]
+    first, second = daemon.connect(), daemon.connect()
+    first.join(gpu, allocated=10 * GIB)
+    first.want()
+    first.expect(frames.Grant)
+    second.join(gpu, allocated=10 * GIB, swapped_out=10 * GIB)
+    second.want()
+    revoke = first.expect(frames.Revoke)
+    assert 5 * GIB < revoke.evict_bytes <= 10 * GIB
+    first.release(1, allocated=10 * GIB, swapped_out=10 * GIB, moved_bytes=10 * GIB, moved_ns=10**9)
+    second.expect(frames.Standby)
+    second.expect(frames.Grant)
+    shown = {c.id: c for c in daemon.control.status().clients}
+    assert (shown[1].moved_out, shown[1].swapped_out) == (10 * GIB, 10 * GIB)
+    assert shown[2].waited_seconds > 0
+
+
+def test_a_client_may_ask_as_it_registers(serial: Daemon) -> None:
+    client = serial.connect()
+    client.join(serial.gpus[0], flags=frames.HelloFlags.WANTS)
+    assert client.expect(frames.Grant).turn == 1
+
+
+def test_two_gpus_are_independent(serial: Daemon) -> None:
+    for gpu in serial.gpus:
+        client = serial.connect()
+        client.join(gpu, flags=frames.HelloFlags.WANTS)
+        assert client.expect(frames.Grant).turn == 1
