@@ -121,9 +121,3 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *elements, CUarray_format for
     *elements = (size_t)1 << 28;
     return CUDA_SUCCESS;
 }
-
-CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
-                                    CUflushGPUDirectRDMAWritesScope scope) {
-    (void)target, (void)scope;
-    return CUDA_ERROR_NOT_SUPPORTED;
-}

@@ -2,12 +2,14 @@
 #include "../process/event.h"
 
 #include "../process/task.h"
+#include "../unsupported.h"
 #include "capture.h"
 
 CUresult cuEventCreate(CUevent *out, unsigned int flags) {
     REQUIRE_CONTEXT(context);
     REQUIRE(out, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(!(flags & CU_EVENT_INTERPROCESS), CUDA_ERROR_NOT_SUPPORTED);
+    if (flags & CU_EVENT_INTERPROCESS)
+        return emulator_unsupported("an interprocess event");
     return event_create(context, flags, out);
 }
 

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+import pytest
 
-def test_objects(check: Callable[..., None]) -> None:
-    check("core_objects")
+
+@pytest.mark.parametrize("program", ["core_objects", "core_programs"])
+def test_core(check: Callable[..., None], program: str) -> None:
+    check(program)

@@ -4,18 +4,14 @@ import ctypes
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nvshare.emulator.conf import Conf, Settings, read_conf
-from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.conf import Conf, read_conf
 from nvshare.emulator.libraries import NVML, library_folder
 from nvshare.emulator.node import CONF_FILE, Node
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
 
 ROOT = Path(__file__).parents[3]
 EMULATOR = ROOT / "native" / "emulator"
@@ -25,21 +21,9 @@ Guest = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def make_node() -> Iterator[MakeNode]:
-    """Make nodes that go when the test ends."""
-    with ExitStack() as stack:
-
-        def make(gpus: str = "2xt4", speed: float = 1.0) -> Node:
-            settings = Settings(speed=speed)
-            return stack.enter_context(transient_node(node_root(), settings, parse_gpus(gpus)))
-
-        yield make
-
-
-@pytest.fixture
 def node(make_node: MakeNode) -> Node:
     """Two T4s at ordinary speed."""
-    return make_node()
+    return make_node("2xt4")
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ print("codes with another name:", unnamed)
 print("codes without explanation:", [c.name for c in cu.CUresult if not ok(cu.cuGetErrorString(c))])
 for code in (0, 1, 2, 100, 201, 600, 700, 801):
     result = cu.CUresult(code)
-    print(code, ok(cu.cuGetErrorName(result)).decode(), "-", ok(cu.cuGetErrorString(result)).decode())
+    name, meaning = ok(cu.cuGetErrorName(result)), ok(cu.cuGetErrorString(result))
+    print(code, name.decode(), "-", meaning.decode())
 
 begin()
 memory = ok(cu.cuMemAlloc(100))
@@ -19,7 +20,7 @@ print("free of the middle:", failure(cu.cuMemFree(int(memory) + 8)))
 print("copy from nowhere:", failure(cu.cuMemcpyDtoH(host, 4096, 10)))
 print("negative device:", failure(cu.cuDeviceGet(-1)))
 print("unknown flags of init:", failure(cu.cuInit(77)))
-print("attribute of nowhere:", failure(cu.cuPointerGetAttribute(
-    cu.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host.ctypes.data)))
+kind = cu.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+print("attribute of nowhere:", failure(cu.cuPointerGetAttribute(kind, host.ctypes.data)))
 print("nothing went wrong after all:", failure(cu.cuCtxSynchronize()))
 ok(cu.cuMemFree(memory))

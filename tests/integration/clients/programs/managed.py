@@ -47,7 +47,7 @@ print("after a set on the GPU:", np.array_equal(view, expected))
 # Prefetches to the GPU and back lose nothing.
 ok(cu.cuMemPrefetchAsync(memory, SIZE, GPU, 0, stream))
 ok(cu.cuStreamSynchronize(stream))
-print("last prefetch went to the GPU:", told(Attribute.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION))
+print("last prefetch went to:", told(Attribute.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION))
 print("after a prefetch to the GPU:", np.array_equal(view, expected))
 ok(cu.cuMemPrefetchAsync(memory, SIZE, HOST, 0, stream))
 ok(cu.cuStreamSynchronize(stream))

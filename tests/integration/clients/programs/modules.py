@@ -9,7 +9,7 @@ import numpy as np
 from checked import begin, failure, ok
 from cuda.bindings import driver as cu
 
-PTX = rb"""
+PTX = b"""
 .version 7.0
 .target sm_60
 .address_size 64
@@ -48,7 +48,7 @@ DONE:
 {
     ret;
 }
-""" + b"\0"
+\0"""
 
 Attribute = cu.CUfunction_attribute
 
@@ -111,16 +111,13 @@ shape.gridDimX, shape.gridDimY, shape.gridDimZ = 40, 1, 1
 shape.blockDimX, shape.blockDimY, shape.blockDimZ = 256, 1, 1
 shape.hStream = stream
 ok(cu.cuLaunchKernelEx(shape, scale, ctypes.addressof(pointers), 0))
-ok(
-    cu.cuLaunchCooperativeKernel(
-        scale, 8, 1, 1, 256, 1, 1, 0, stream, ctypes.addressof(pointers)
-    )
-)
+ok(cu.cuLaunchCooperativeKernel(scale, 8, 1, 1, 256, 1, 1, 0, stream, ctypes.addressof(pointers)))
+packed_size = ctypes.c_size_t(ctypes.sizeof(packed))
 extra = (ctypes.c_void_p * 5)(
     1,  # CU_LAUNCH_PARAM_BUFFER_POINTER
     ctypes.addressof(packed),
     2,  # CU_LAUNCH_PARAM_BUFFER_SIZE
-    ctypes.addressof(ctypes.c_size_t(ctypes.sizeof(packed))),
+    ctypes.addressof(packed_size),
     0,
 )
 ok(cu.cuLaunchKernel(scale, 40, 1, 1, 256, 1, 1, 0, stream, 0, ctypes.addressof(extra)))
@@ -153,7 +150,8 @@ kind = cu.CUjitInputType.CU_JIT_INPUT_PTX
 ok(cu.cuLinkAddData(link, kind, PTX, len(PTX), b"own.ptx", 0, None, None))
 image, size = ok(cu.cuLinkComplete(link))
 linked = ok(cu.cuModuleLoadData(image))
-print("linked:", size > 0, ok(cu.cuFuncGetParamInfo(ok(cu.cuModuleGetFunction(linked, b"scale")), 3)))
+scale = ok(cu.cuModuleGetFunction(linked, b"scale"))
+print("linked:", size > 0, ok(cu.cuFuncGetParamInfo(scale, 3)))
 ok(cu.cuLinkDestroy(link))
 ok(cu.cuModuleUnload(linked))
 ok(cu.cuMemFree(data))

@@ -12,9 +12,7 @@ ROUNDS = 20
 
 ok(cu.cuInit(0))
 devices = ok(cu.cuDeviceGetCount())
-contexts = [
-    ok(cu.cuDevicePrimaryCtxRetain(ok(cu.cuDeviceGet(index)))) for index in range(devices)
-]
+contexts = [ok(cu.cuDevicePrimaryCtxRetain(ok(cu.cuDeviceGet(index)))) for index in range(devices)]
 
 
 def work(index: int) -> str:

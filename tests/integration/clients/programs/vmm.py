@@ -51,7 +51,8 @@ ok(cu.cuMemMap(int(start) + 3 * grain, grain, 0, first, 0))
 ok(cu.cuMemSetAccess(int(start) + 2 * grain, 2 * grain, [both], 1))
 ok(cu.cuMemcpyDtoH(back, int(start) + 2 * grain, back.nbytes))
 half = numbers.size // 2
-print("the other way round:", np.array_equal(back, np.concatenate([numbers[half:], numbers[:half]])))
+turned = np.concatenate([numbers[half:], numbers[:half]])
+print("the other way round:", np.array_equal(back, turned))
 
 # It lives as long as it is mapped or held; and it can go through a file descriptor.
 descriptor = ok(cu.cuMemExportToShareableHandle(first, FILE, 0))
