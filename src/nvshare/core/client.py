@@ -1,0 +1,59 @@
+"""What the core knows about one client. A record; roster.py changes it, nobody else counts."""
+
+from dataclasses import dataclass
+
+from nvshare.core.lease import State
+from nvshare.core.memory import NO_MEMORY, Kind, Memory
+from nvshare.core.settings import NO_LIMITS, Limits
+
+
+@dataclass(slots=True, eq=False)
+class Client:
+    """One process on one device."""
+
+    id: int
+    kind: Kind = Kind.MANAGED
+    memory: Memory = NO_MEMORY
+    limits: Limits = NO_LIMITS
+
+    state: State = State.GONE
+    # When it came to this state, and a number that orders everybody by when that was.
+    since: float = 0.0
+    order: int = 0
+
+    # The turn it holds, or held last; and one that it may be handed before we hear of it.
+    turn: int = 0
+    next_turn: int | None = None
+    # It was asked to give way when idle.
+    asked: bool = False
+    # It said, while holding a turn, that there is work at its closed gate.
+    wants: bool = False
+    # It was told to give way, did not, and others go on without it.
+    overdue: bool = False
+
+    # What it takes of the device's capacity under the present rule.
+    weight: int = 0
+    # Its place in the queue, as the policy saw it when it began to wait.
+    rank: float = 0.0
+    # When it last gave up a turn, or joined.
+    served_at: float = 0.0
+    granted_at: float = 0.0
+    # Seconds of the present turn that went into moving memory.
+    moving: float = 0.0
+    # Bytes it was told to move out, and has not reported yet.
+    evicting: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether it has a turn."""
+        return self.state in (State.RUNNING, State.YIELDING)
+
+    @property
+    def staying(self) -> int:
+        """Swappable bytes on the device that nobody has ordered out.
+
+        Who holds a turn is taken to have everything in: what it touches comes in by itself, and
+        nobody reports that.
+        """
+        there = self.memory.swappable if self.holds else self.memory.resident
+        return max(0, there - self.evicting)

@@ -1,0 +1,171 @@
+"""One GPU: takes the events of its clients down, then has the scheduler restore what must hold.
+
+A handler only writes down what has happened. What to do about it is decided in one place,
+``Scheduler.restore``, whatever it was.
+"""
+
+from copy import copy
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Effect, Report, ReportKind, SetLimits
+from nvshare.core.events import (
+    ClientEvent,
+    ClientJoined,
+    ClientLeft,
+    DeviceAdded,
+    Event,
+    LimitsChanged,
+    MemoryChanged,
+    Moved,
+    Reason,
+    Released,
+    SettingsChanged,
+    TimerFired,
+    Wanted,
+)
+from nvshare.core.lease import IllegalTransition, State, Step
+from nvshare.core.memory import RULES
+from nvshare.core.policies import find_policy
+from nvshare.core.roster import Roster
+from nvshare.core.scheduler import Scheduler
+from nvshare.core.settings import NO_LIMITS
+from nvshare.core.state import DeviceSnapshot, DeviceState
+from nvshare.core.turns import Pace
+
+
+class Device:
+    """One GPU and its clients."""
+
+    def __init__(self, snapshot: DeviceSnapshot) -> None:
+        self.state = snapshot.state.copy()
+        self.roster = Roster(self.state, find_policy(self.state.settings.policy))
+        self.roster.restore(copy(client) for client in snapshot.clients)
+        self._scheduler = Scheduler(self.state, self.roster)
+
+    @classmethod
+    def added(cls, event: DeviceAdded) -> "Device":
+        """Return a device without clients."""
+        state = DeviceState(
+            id=event.device,
+            usable_bytes=event.usable_bytes,
+            settings=event.settings,
+            rule=RULES[event.settings.mode],
+            pace=Pace(event.settings.initial_bandwidth),
+            settle_until=event.now + event.settle_seconds,
+            turn_started=event.now,
+        )
+        return cls(DeviceSnapshot(state, ()))
+
+    def snapshot(self) -> DeviceSnapshot:
+        """Return a copy of all that the device knows."""
+        clients = sorted(self.roster.clients.values(), key=lambda client: client.order)
+        return DeviceSnapshot(self.state.copy(), tuple(copy(client) for client in clients))
+
+    def handle(self, event: Event) -> list[Effect]:
+        """Take an event, return what is to be done."""
+        return [*self._on(event), *self._scheduler.restore(event.now)]
+
+    def _on(self, event: Event) -> list[Effect]:
+        match event:
+            case Wanted():
+                return self._on_wanted(event, self._client(event))
+            case Released():
+                return self._on_released(event, self._client(event))
+            case MemoryChanged():
+                self.roster.set_memory(self._client(event), event.memory)
+            case Moved():
+                self._on_moved(event, self._client(event))
+            case TimerFired():
+                # Time has passed, and restore() sees that. What still depends on it is set anew.
+                self.state.alarms.pop(event.timer.kind, None)
+            case ClientJoined():
+                return self._on_joined(event)
+            case ClientLeft():
+                self.roster.move(self._client(event), Step.LEAVE, event.now)
+            case LimitsChanged():
+                self._client(event).limits = event.limits
+                return [SetLimits(event.client, event.limits)]
+            case SettingsChanged():
+                self._on_settings(event)
+        return []
+
+    def _client(self, event: ClientEvent) -> Client:
+        client = self.roster.clients.get(event.client)
+        if client is None:
+            raise IllegalTransition(event.client, State.GONE, type(event).__name__)
+        return client
+
+    def _on_joined(self, event: ClientJoined) -> list[Effect]:
+        client = Client(
+            id=event.client,
+            kind=event.kind,
+            memory=event.memory.as_kind(event.kind),
+            limits=event.limits,
+            turn=event.turn,
+            served_at=event.now,
+            granted_at=event.now,
+        )
+        if event.running and not self.roster.running:
+            self.state.turn_started = event.now
+        self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
+        # Nobody is given a number again that the client has seen from an earlier daemon.
+        self.state.last_turn = max(self.state.last_turn, event.turn)
+        return [] if event.limits == NO_LIMITS else [SetLimits(client.id, event.limits)]
+
+    def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
+        self.roster.move(client, Step.WANT, event.now)
+        # A client that has seen its turn and finds the gate closed is about to release it.
+        if event.turn == (client.turn if client.holds else client.next_turn):
+            client.wants = True
+        return []
+
+    def _on_released(self, event: Released, client: Client) -> list[Effect]:
+        if client.state is State.WAITING and event.turn == client.next_turn:
+            # Its predecessor has woken it, and we hear of that later than of the turn's end.
+            self._scheduler.grant(client, event.now)
+        if not client.holds or event.turn != client.turn:
+            raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
+        self.state.pace.measure(event.moved_bytes, event.seconds)
+        effects = self._judge(event, client)
+        self._release(event, client)
+        return [*effects, *self._handed_over(event)]
+
+    def _release(self, event: Released, client: Client) -> None:
+        wants = event.wants or client.wants
+        self.roster.set_memory(client, event.memory)
+        self.roster.set_evicting(client, 0)
+        client.wants, client.served_at = False, event.now
+        self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, event.now)
+
+    def _judge(self, event: Released, client: Client) -> list[Effect]:
+        if event.reason is not Reason.ASKED:
+            return []
+        moving = client.moving + event.seconds
+        if not self.state.pace.judge(event.now - client.granted_at, moving):
+            return []
+        text = "more time goes into moving memory than into computing; turns are being lengthened"
+        return [Report(ReportKind.UNPRODUCTIVE, self.state.id, client.id, text)]
+
+    def _handed_over(self, event: Released) -> list[Effect]:
+        heir = None if event.handed_to is None else self.roster.clients.get(event.handed_to)
+        if heir is None or heir.next_turn is None or heir.next_turn != event.handed_turn:
+            return []
+        # It runs already. The grant repeats that, in case the wake did not reach it.
+        return [self._scheduler.grant(heir, event.now)]
+
+    def _on_moved(self, event: Moved, client: Client) -> None:
+        self.state.pace.measure(event.out_bytes + event.in_bytes, event.seconds)
+        self.roster.set_memory(client, event.memory)
+        self.roster.set_evicting(client, 0)
+        if client.holds and event.turn == client.turn:
+            client.moving += event.seconds
+
+    def _on_settings(self, event: SettingsChanged) -> None:
+        policy = find_policy(event.settings.policy)
+        if policy is not self.roster.policy:
+            self.roster.set_policy(policy)
+            self.state.leader = None
+        self.state.settings = event.settings
+        self.state.deadline = None
+        if event.usable_bytes is not None:
+            self.state.usable_bytes = event.usable_bytes

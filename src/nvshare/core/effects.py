@@ -1,0 +1,130 @@
+"""Everything the core can order. The shell carries effects out, in order, and decides nothing.
+
+What a client owes these orders, so that they are safe whatever crosses on the way:
+
+* A Grant whose turn is not higher than the last turn seen is void. So a client that was woken
+  by its predecessor ignores the Grant that follows.
+* Revoke, Keep, Handover and CancelHandover name the turn they are about, and are void for a
+  client that does not hold it.
+* A Handover is void after Keep or CancelHandover, and when the connection is lost.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from nvshare.core.events import Timer
+from nvshare.core.settings import Limits
+
+
+class Urgency(Enum):
+    """When a turn has to be given up."""
+
+    WHEN_IDLE = "when idle"
+    NOW = "now"
+
+
+class ReportKind(Enum):
+    """What is worth a line in the log."""
+
+    SPLIT = "split"
+    UNPRODUCTIVE = "unproductive switching"
+    OVERDUE = "overdue"
+    OVERCOMMITTED = "overcommitted"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something is to be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant(Effect):
+    """Open the client's gate."""
+
+    client: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Revoke(Effect):
+    """Have the client give its turn up, and move ``evict_bytes`` to the host as it does.
+
+    WHEN_IDLE: as soon as it has had nothing to do for ``idle_seconds``. NOW: at once.
+    """
+
+    client: int
+    turn: int
+    urgency: Urgency
+    evict_bytes: int = 0
+    idle_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Keep(Effect):
+    """Take back Revoke(WHEN_IDLE), and the Handover with it: nobody waits any more."""
+
+    client: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Handover(Effect):
+    """Tell a client whom to wake itself when it releases its turn, and with which turn.
+
+    It replaces an earlier one. The core grants the same turn to the same client when it hears of
+    the release, so a wake that fails, or a client that dies before it, costs time only.
+    """
+
+    from_client: int
+    from_turn: int
+    to_client: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelHandover(Effect):
+    """Tell a client to wake nobody. If it has done so already, its Released says so."""
+
+    from_client: int
+    from_turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evict(Effect):
+    """Have a client that does not run move memory to the host. It answers with Moved."""
+
+    client: int
+    evict_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetLimits(Effect):
+    """Tell the client what it may use."""
+
+    client: int
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer(Effect):
+    """Send TimerFired at this time. It replaces an earlier one of the same name."""
+
+    timer: Timer
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTimer(Effect):
+    """The timer is not needed any more."""
+
+    timer: Timer
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Effect):
+    """Something a person should know. The log line names the client in its own words."""
+
+    kind: ReportKind
+    device: str
+    client: int | None
+    text: str

@@ -1,0 +1,162 @@
+"""Everything that can happen, as facts. The shell makes them; ``Core.handle`` takes them.
+
+``now`` is monotonic time in seconds. The core knows no other clock.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from nvshare.core.memory import NO_MEMORY, Kind, Memory
+from nvshare.core.settings import DEFAULTS, NO_LIMITS, Limits, Settings
+
+
+class Reason(Enum):
+    """Why a client gave its turn up."""
+
+    IDLE = "idle"
+    """It had nothing to do, and had been asked to give way in that case."""
+
+    ASKED = "asked"
+    """It was told to give way at once."""
+
+
+class TimerKind(Enum):
+    """What a timer is for."""
+
+    TURN = "turn"
+    PATIENCE = "patience"
+    SETTLE = "settle"
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """The name of a timer: there is at most one of each kind per device."""
+
+    device: str
+    kind: TimerKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something has happened."""
+
+    now: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceEvent(Event):
+    """Something has happened to a device."""
+
+    device: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientEvent(Event):
+    """Something has happened to a client."""
+
+    client: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceAdded(DeviceEvent):
+    """There is a GPU. ``usable_bytes`` is what clients may fill, contexts included.
+
+    After a restart the shell sets ``settle_seconds``: for so long nobody is granted anything, so
+    that those whose gates are open can register before those who wait are let in.
+    """
+
+    usable_bytes: int
+    settings: Settings = DEFAULTS
+    settle_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsChanged(DeviceEvent):
+    """The operator has changed the settings, or usable memory is another now."""
+
+    settings: Settings
+    usable_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientJoined(ClientEvent):
+    """A process has registered for a device.
+
+    ``running``: its gate is open already, because it was under management before the daemon
+    restarted, or ran unmanaged. ``turn`` is then the turn it holds, 0 if it never had one.
+    """
+
+    device: str
+    memory: Memory = NO_MEMORY
+    kind: Kind = Kind.MANAGED
+    running: bool = False
+    turn: int = 0
+    limits: Limits = NO_LIMITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientLeft(ClientEvent):
+    """The process has ended, or its connection is lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted(ClientEvent):
+    """There is work at the client's closed gate.
+
+    ``turn`` is the last turn it has seen, 0 for none. A client that sends this between closing
+    its gate and Released thereby tells it from one whose grant was on its way.
+    """
+
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released(ClientEvent):
+    """The client has given its turn up: its gate is closed and nothing is in flight.
+
+    ``memory`` is what it has now; what is still on its way to the host counts as swapped.
+    ``moved_bytes`` and ``seconds`` measure what it has moved before this message, if anything.
+    ``wants``: there is work at the gate. ``handed_to`` and ``handed_turn`` repeat the Handover
+    that it has carried out.
+    """
+
+    turn: int
+    reason: Reason
+    memory: Memory
+    wants: bool = False
+    moved_bytes: int = 0
+    seconds: float = 0.0
+    handed_to: int | None = None
+    handed_turn: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChanged(ClientEvent):
+    """The client has allocated or freed."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved(ClientEvent):
+    """The client has moved memory in bulk, and measured it. The answer to Evict, too."""
+
+    turn: int
+    memory: Memory
+    out_bytes: int = 0
+    in_bytes: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitsChanged(ClientEvent):
+    """The operator has changed what the client may use."""
+
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerFired(Event):
+    """The time that SetTimer named has come. One that comes late or in vain does no harm."""
+
+    timer: Timer

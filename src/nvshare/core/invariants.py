@@ -1,0 +1,151 @@
+"""What must hold after every event, checked on the state. For tests and debugging, not for speed.
+
+Whether the promises about time hold (nobody starves) cannot be seen in one state; the property
+tests check those over whole histories.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from nvshare.core.client import Client
+from nvshare.core.device import Device
+from nvshare.core.events import TimerKind
+from nvshare.core.lease import State
+from nvshare.core.memory import Load, Rule, weigh
+from nvshare.core.roster import Roster
+
+if TYPE_CHECKING:
+    from nvshare.core.node import Core
+
+
+class BrokenInvariant(Exception):  # noqa: N818  (what is broken is ours, not the caller's)
+    """The core has a mistake in it. The text says what does not hold, and on which device."""
+
+
+def validate(core: "Core") -> None:
+    """Raise BrokenInvariant unless everything holds that must hold."""
+    for device in core.devices.values():
+        if problems := list(_problems(device)):
+            story = "\n  ".join(core.story.lines())
+            raise BrokenInvariant(f"{device.state.id}: {'; '.join(problems)}\n  {story}")
+
+
+def _problems(device: Device) -> Iterator[str]:
+    yield from _membership(device.roster)
+    yield from _sums(device.roster)
+    yield from _queue(device.roster)
+    yield from _turns(device)
+    settled = TimerKind.SETTLE not in device.state.alarms
+    if settled:
+        yield from _running_fits(device.roster)
+        yield from _together(device)
+        yield from _waiting(device)
+        yield from _timers(device)
+
+
+def _membership(roster: Roster) -> Iterator[str]:
+    """Everybody is in exactly the set of its state."""
+    sets = {
+        State.IDLE: list(roster.idle.values()),
+        State.WAITING: list(roster.waiting),
+        State.RUNNING: list(roster.running.values()),
+        State.YIELDING: [*roster.yielding.values(), *roster.overdue.values()],
+    }
+    for state, members in sets.items():
+        expected = {c.id for c in roster.clients.values() if c.state is state}
+        if {c.id for c in members} != expected or len(members) != len(expected):
+            yield f"the set of those who are {state.value} is wrong"
+    if set(roster.parked) != {c.id for c in (*roster.idle.values(), *roster.waiting) if c.staying}:
+        yield "the set of those who have memory behind a closed gate is wrong"
+    if set(roster.asked) != {c.id for c in roster.running.values() if c.asked}:
+        yield "the set of those who were asked is wrong"
+
+
+def _sums(roster: Roster) -> Iterator[str]:
+    """No sum has drifted from what it sums up."""
+    clients = list(roster.clients.values())
+    closed = [*roster.idle.values(), *roster.waiting]
+    expected = {
+        "everyone_load": _load(clients),
+        "waiting_load": _load(roster.waiting),
+        "running_load": _load(roster.running.values()),
+        "yielding_load": _load(roster.yielding.values()),
+        "pinned": sum(c.memory.pinned for c in clients),
+        "swappable": sum(c.memory.swappable for c in clients),
+        "running_bytes": sum(c.memory.swappable for c in roster.running.values()),
+        "yielding_bytes": sum(c.staying for c in roster.yielding.values()),
+        "closed_bytes": sum(c.staying for c in closed),
+    }
+    for name, value in expected.items():
+        if getattr(roster, name) != value:
+            yield f"{name} is {getattr(roster, name)}, not {value}"
+    if any(c.weight != weigh(roster.rule, c.memory) for c in clients):
+        yield "a client has the wrong weight"
+
+
+def _load(clients: Iterable[Client]) -> Load:
+    load = Load()
+    for client in clients:
+        load.add(client.weight)
+    return load
+
+
+def _queue(roster: Roster) -> Iterator[str]:
+    places = [(c.rank, c.order) for c in roster.waiting]
+    if places != sorted(places):
+        yield "those who wait are out of order"
+
+
+def _turns(device: Device) -> Iterator[str]:
+    """Numbers of turns are given once, and only to those who wait in advance."""
+    for client in device.roster.clients.values():
+        if max(client.turn, client.next_turn or 0) > device.state.last_turn:
+            yield f"client {client.id} has a turn that was never numbered"
+        if client.next_turn is not None and client.state is not State.WAITING:
+            yield f"client {client.id} does not wait, and is to be handed a turn"
+
+
+def _running_fits(roster: Roster) -> Iterator[str]:
+    """Those who run fit in memory together, unless one alone does not."""
+    if not roster.running_load.fits(roster.capacity):
+        yield "those who run do not fit together"
+
+
+def _together(device: Device) -> Iterator[str]:
+    """While everything fits, everybody runs and nobody is asked to give way."""
+    roster = device.roster
+    if roster.everything_fits and (roster.idle or roster.waiting):
+        yield "everything fits, but somebody's gate is closed"
+    if roster.everything_fits and roster.asked:
+        yield "everything fits, but somebody was asked to give way"
+    if roster.rule is Rule.NOTHING and roster.closed_bytes:
+        yield "without scheduling, somebody's gate is closed"
+
+
+def _waiting(device: Device) -> Iterator[str]:
+    """Who waits, waits for somebody; who fits, does not wait."""
+    roster, state = device.roster, device.state
+    leader = None if state.leader is None else roster.clients.get(state.leader)
+    if (leader is not None and leader.state is State.WAITING) != bool(len(roster.waiting)):
+        yield "the leader is not one of those who wait"
+    if leader and roster.admits(leader):
+        yield "the leader fits and is kept waiting"
+    if any(c.weight == 0 for c in roster.waiting):
+        yield "somebody waits who is in nobody's way"
+    if len(roster.waiting) and not roster.running and not roster.yielding:
+        yield "somebody waits, and the device is idle"
+    if not len(roster.waiting) and roster.asked:
+        yield "nobody waits, but somebody was asked to give way"
+
+
+def _timers(device: Device) -> Iterator[str]:
+    """A timer runs for everything that only time can end, and for nothing else."""
+    roster, state = device.roster, device.state
+    leader = None if state.leader is None else roster.clients.get(state.leader)
+    needs_turn_end = leader is not None and not roster.running_admits(leader)
+    if needs_turn_end != (TimerKind.TURN in state.alarms):
+        yield "the timer of the turn is wrong"
+    if needs_turn_end and len(roster.asked) != roster.running_load.heavy:
+        yield "somebody in the leader's way was not asked to give way"
+    if bool(roster.yielding) != (TimerKind.PATIENCE in state.alarms):
+        yield "the timer of patience is wrong"

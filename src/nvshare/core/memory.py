@@ -1,0 +1,97 @@
+"""The arithmetic of memory: what a client has where, and what fits beside what. Decides nothing.
+
+A client's memory is pinned (cannot leave the device) or swappable. Pinned memory takes room from
+everybody all the time, whether its owner runs or not. What a client's context takes is pinned
+memory too: a shell that knows the figure adds it to both ``allocated`` and ``pinned``.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from nvshare.core.settings import Mode
+
+
+class Kind(Enum):
+    """How a program's allocations are made."""
+
+    MANAGED = "managed"
+    NATIVE = "native"
+    """Nothing can be swapped: all that is allocated counts as pinned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a client has allocated on a device, in bytes.
+
+    ``swapped`` is what would have to be moved in for the client to run well: what is on the host,
+    on its way there, or was allocated behind a closed gate and is nowhere yet. The three are
+    always the state as it is, never a change, so that no report can make the numbers drift.
+    """
+
+    allocated: int = 0
+    pinned: int = 0
+    swapped: int = 0
+
+    def as_kind(self, kind: Kind) -> "Memory":
+        """Return the same memory with numbers that go together, whatever a client claimed."""
+        allocated = max(0, self.allocated)
+        pinned = allocated if kind is Kind.NATIVE else min(max(0, self.pinned), allocated)
+        return Memory(allocated, pinned, min(max(0, self.swapped), allocated - pinned))
+
+    @property
+    def swappable(self) -> int:
+        """What has to be on the device for the client to run well, beyond what is pinned."""
+        return self.allocated - self.pinned
+
+    @property
+    def resident(self) -> int:
+        """What of the swappable memory is on the device now."""
+        return self.allocated - self.pinned - self.swapped
+
+
+NO_MEMORY = Memory()
+
+
+class Rule(Enum):
+    """What the clients of a device compete for."""
+
+    NOTHING = "nothing"
+    BYTES = "bytes"
+    ONE = "one"
+
+
+RULES = {
+    Mode.AUTO: Rule.BYTES,
+    Mode.SERIAL: Rule.ONE,
+    Mode.CONCURRENT: Rule.NOTHING,
+    Mode.OFF: Rule.NOTHING,
+}
+
+
+def weigh(rule: Rule, memory: Memory) -> int:
+    """Return how much of the device's capacity a client takes under a rule."""
+    if rule is Rule.BYTES:
+        return memory.swappable
+    return 1 if rule is Rule.ONE else 0
+
+
+@dataclass(slots=True)
+class Load:
+    """The weight of a set of clients, kept up to date as they come and go."""
+
+    weight: int = 0
+    heavy: int = 0
+    """How many of them weigh anything."""
+
+    def add(self, weight: int, sign: int = 1) -> None:
+        """Count a client in, or out with sign -1."""
+        self.weight += sign * weight
+        self.heavy += sign * (weight > 0)
+
+    def fits(self, capacity: int) -> bool:
+        """Whether the set may run together. Somebody who is too large alone runs alone."""
+        return self.weight <= capacity or self.heavy <= 1
+
+    def admits(self, weight: int, capacity: int) -> bool:
+        """Whether somebody fits beside the set. Who weighs nothing is in nobody's way."""
+        return weight == 0 or self.heavy == 0 or self.weight + weight <= capacity

@@ -1,0 +1,105 @@
+"""The core of a node: routes events to its devices, and keeps the story."""
+
+from nvshare.core.device import Device
+from nvshare.core.effects import Effect
+from nvshare.core.events import (
+    ClientEvent,
+    ClientJoined,
+    ClientLeft,
+    DeviceAdded,
+    DeviceEvent,
+    Event,
+    TimerFired,
+)
+from nvshare.core.invariants import validate
+from nvshare.core.lease import IllegalTransition, State
+from nvshare.core.state import Snapshot
+from nvshare.core.story import Story
+
+STORY_EVENTS = 4096
+
+
+class Core:
+    """All devices of a node. ``handle`` is all there is to it.
+
+    ``check`` validates the state after every event, for tests and for hunting a mistake.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot | None = None,
+        *,
+        check: bool = False,
+        story_events: int = STORY_EVENTS,
+    ) -> None:
+        start = snapshot or Snapshot()
+        self.devices = {device.state.id: Device(device) for device in start.devices}
+        self._homes = {
+            client: device for device in self.devices.values() for client in device.roster.clients
+        }
+        self.story = Story(start, story_events)
+        self._check = check
+
+    def handle(self, event: Event) -> list[Effect]:
+        """Take one event and return what is to be done, in order.
+
+        An event that its client's state does not allow raises IllegalTransition; one that names
+        a device or a policy that does not exist raises ValueError. Neither changes anything.
+        """
+        try:
+            effects = self._route(event)
+        except IllegalTransition as error:
+            error.story = self.story.about(error.client)
+            raise
+        self.story.record(event, effects)
+        if self.story.page_is_full:
+            self.story.turn_page(self.snapshot())
+        if self._check:
+            validate(self)
+        return effects
+
+    def snapshot(self) -> Snapshot:
+        """Return a copy of all that the core knows."""
+        return Snapshot(tuple(device.snapshot() for device in self.devices.values()))
+
+    def _route(self, event: Event) -> list[Effect]:
+        match event:
+            case DeviceAdded():
+                return self._add_device(event)
+            case ClientJoined():
+                return self._join(event)
+            case ClientEvent():
+                return self._tell_home(event)
+            case DeviceEvent():
+                return self._device(event.device).handle(event)
+            case TimerFired():
+                return self._device(event.timer.device).handle(event)
+        raise TypeError(f"not an event: {event!r}")
+
+    def _add_device(self, event: DeviceAdded) -> list[Effect]:
+        if event.device in self.devices:
+            raise ValueError(f"there is a device {event.device} already")
+        device = self.devices[event.device] = Device.added(event)
+        return device.handle(event)
+
+    def _join(self, event: ClientJoined) -> list[Effect]:
+        device = self._device(event.device)
+        home = self._homes.get(event.client, device)
+        # The home of a client that is there already refuses it.
+        effects = home.handle(event)
+        self._homes[event.client] = device
+        return effects
+
+    def _tell_home(self, event: ClientEvent) -> list[Effect]:
+        home = self._homes.get(event.client)
+        if home is None:
+            raise IllegalTransition(event.client, State.GONE, type(event).__name__)
+        effects = home.handle(event)
+        if isinstance(event, ClientLeft):
+            del self._homes[event.client]
+        return effects
+
+    def _device(self, name: str) -> Device:
+        if name not in self.devices:
+            raise ValueError(f"there is no device {name}")
+        return self.devices[name]

@@ -1,0 +1,126 @@
+"""What follows from who runs and who waits: memory to move, hand-overs, timers.
+
+scheduler.py decides who runs; these functions only compare what should stand with what was
+ordered last, and order the difference.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from nvshare.core.client import Client
+from nvshare.core.effects import (
+    CancelHandover,
+    CancelTimer,
+    Effect,
+    Evict,
+    Handover,
+    SetTimer,
+)
+from nvshare.core.events import Timer, TimerKind
+from nvshare.core.lease import State
+from nvshare.core.memory import Rule
+from nvshare.core.roster import Roster
+from nvshare.core.state import DeviceState
+
+
+def incoming_bytes(clients: Iterable[Client]) -> int:
+    """Return how much more room these need on the device than they take now."""
+    return sum(client.memory.swappable - client.staying for client in clients)
+
+
+def share_out(victims: Iterable[Client], excess: int) -> Iterator[tuple[Client, int]]:
+    """Say how much each of these moves out so that together they make the room, and no more."""
+    for client in victims:
+        evicted = max(0, min(client.staying, excess))
+        excess -= evicted
+        yield client, evicted
+
+
+def make_room(roster: Roster) -> list[Effect]:
+    """Have clients that do not run move out what those who run need.
+
+    First those that have nothing to run, the longest idle first; then those who wait, the one
+    that will run last first.
+    """
+    if roster.rule is Rule.NOTHING or roster.excess <= 0 or roster.closed_bytes == 0:
+        return []
+    effects: list[Effect] = []
+    for client, evicted in share_out(sorted(roster.parked.values(), key=_use), roster.excess):
+        if evicted:
+            roster.set_evicting(client, client.evicting + evicted)
+            effects.append(Evict(client.id, evicted))
+    return effects
+
+
+def _use(client: Client) -> tuple[bool, float, int]:
+    if client.state is State.WAITING:
+        return True, -client.rank, -client.order
+    return False, client.since, client.order
+
+
+def plan_handover(state: DeviceState, roster: Roster) -> list[Effect]:
+    """Tell the one client that is in the leader's way to wake the leader itself."""
+    plan = _handover(state, roster)
+    if plan == state.handover:
+        return []
+    old, state.handover = state.handover, plan
+    if plan:
+        return [plan]
+    if old and _could_still_happen(old, roster):
+        return [CancelHandover(old.from_client, old.from_turn)]
+    return []
+
+
+def _handover(state: DeviceState, roster: Roster) -> Handover | None:
+    leader = None if state.leader is None else roster.clients[state.leader]
+    holder = _only_obstacle(leader, roster) if leader else None
+    if not leader or not holder:
+        return None
+    if leader.next_turn is None:
+        leader.next_turn = state.number_turn()
+    return Handover(holder.id, holder.turn, leader.id, leader.next_turn)
+
+
+def _only_obstacle(leader: Client, roster: Roster) -> Client | None:
+    if roster.running_admits(leader):
+        obstacles = roster.yielding
+    elif not roster.yielding and roster.running_load.heavy == 1:
+        obstacles = roster.asked
+    else:
+        return None
+    return next(iter(obstacles.values())) if len(obstacles) == 1 else None
+
+
+def _could_still_happen(handover: Handover, roster: Roster) -> bool:
+    # Keep takes a hand-over back as well; and one to somebody who runs or is gone does nothing.
+    holder = roster.clients.get(handover.from_client)
+    heir = roster.clients.get(handover.to_client)
+    if not holder or not heir:
+        return False
+    kept = holder.state is State.RUNNING and not holder.asked
+    held = holder.holds and holder.turn == handover.from_turn
+    return held and not kept and heir.next_turn == handover.turn
+
+
+def set_alarms(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Have exactly those timers run that something depends on."""
+    wanted = _alarms(state, roster, now)
+    effects: list[Effect] = [
+        CancelTimer(Timer(state.id, kind)) for kind in state.alarms if kind not in wanted
+    ]
+    for kind, at in wanted.items():
+        if state.alarms.get(kind) != at:
+            effects.append(SetTimer(Timer(state.id, kind), at))
+    state.alarms = wanted
+    return effects
+
+
+def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, float]:
+    if now < state.settle_until:
+        return {TimerKind.SETTLE: state.settle_until}
+    alarms = {}
+    for client in roster.yielding.values():
+        alarms[TimerKind.PATIENCE] = client.since + state.settings.revoke_patience
+        break
+    if state.leader is not None and state.deadline is not None:
+        alarms[TimerKind.TURN] = state.deadline
+    return alarms

@@ -1,0 +1,64 @@
+"""Policies: in which order those who wait are served. One per file, one line to register.
+
+A policy sees clients and changes nothing. What fits, and when a turn ends, is not its business.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nvshare.core.client import Client
+    from nvshare.core.roster import Roster
+
+
+class Policy:
+    """What a policy may decide."""
+
+    def rank(self, client: "Client") -> float:
+        """Return the client's place in the queue, the lowest first.
+
+        It is asked once, when the client begins to wait. For nobody to starve, a client that has
+        been served has to come behind all who wait already.
+        """
+        raise NotImplementedError
+
+    def slice_seconds(self, roster: "Roster") -> float | None:  # noqa: ARG002
+        """Return the length of short exclusive turns, or None to let everybody run together.
+
+        It is asked after every event in `auto` mode while everything fits. Turns that it orders
+        move no memory; they are for programs that compute all the time, and lose more by the
+        GPU's own time slicing than by taking turns.
+        """
+        return None
+
+
+_POLICIES: dict[str, Policy] = {}
+
+
+def policy(name: str) -> Callable[[type[Policy]], type[Policy]]:
+    """Register a policy under the name that settings use."""
+
+    def register(cls: type[Policy]) -> type[Policy]:
+        _POLICIES[name] = cls()
+        return cls
+
+    return register
+
+
+def find_policy(name: str) -> Policy:
+    """Return the policy of this name."""
+    if name not in _POLICIES:
+        raise ValueError(f'there is no policy "{name}"; there are {", ".join(policy_names())}')
+    return _POLICIES[name]
+
+
+def policy_names() -> list[str]:
+    """Return the names of all policies, sorted."""
+    return sorted(_POLICIES)
+
+
+# Importing a policy registers it, so that adding a file adds a policy.
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,254 @@
+"""Who is where on one device, and what that adds up to. Keeps count; decides nothing.
+
+Every sum is kept up to date by ``_count``, which is called with the client as it was and as it
+is, so no event needs to look at all clients.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+
+from nvshare.core.client import Client
+from nvshare.core.lease import State, Step, next_state
+from nvshare.core.memory import Load, Memory, Rule, weigh
+from nvshare.core.policies import Policy
+from nvshare.core.state import DeviceState
+
+_place = attrgetter("rank", "order")
+
+
+class Queue:
+    """Those who wait, in the order of the policy."""
+
+    def __init__(self) -> None:
+        self._clients: list[Client] = []
+
+    def __len__(self) -> int:
+        return len(self._clients)
+
+    def __iter__(self) -> Iterator[Client]:
+        return iter(self._clients)
+
+    def __reversed__(self) -> Iterator[Client]:
+        return reversed(self._clients)
+
+    def add(self, client: Client) -> None:
+        """Put a client in its place."""
+        insort(self._clients, client, key=_place)
+
+    def remove(self, client: Client) -> None:
+        """Take a client out."""
+        place = bisect_left(self._clients, _place(client), key=_place)
+        del self._clients[place]
+
+    def first(self) -> Client | None:
+        """Return whoever is next."""
+        return self._clients[0] if self._clients else None
+
+
+class Roster:
+    """The clients of a device by state, and the sums over them."""
+
+    def __init__(self, state: DeviceState, policy: Policy) -> None:
+        self._state = state
+        self.policy = policy
+        self.clients: dict[int, Client] = {}
+        # Dicts keep the order of arrival: the last one in `running` was granted last.
+        self.idle: dict[int, Client] = {}
+        self.waiting = Queue()
+        self.running: dict[int, Client] = {}
+        self.yielding: dict[int, Client] = {}
+        # Yielding too, but for so long that others go on without them.
+        self.overdue: dict[int, Client] = {}
+        # Those of the running who were asked to give way when idle.
+        self.asked: dict[int, Client] = {}
+        # Those whose gate is closed, but who have memory on the device.
+        self.parked: dict[int, Client] = {}
+        self._orders = 0
+        self._clear_sums()
+
+    def _clear_sums(self) -> None:
+        self.everyone_load = Load()
+        self.waiting_load = Load()
+        self.running_load = Load()
+        self.yielding_load = Load()
+        self.pinned = 0
+        # Swappable bytes of all; of those who run; and what others have on the device.
+        self.swappable = 0
+        self.running_bytes = 0
+        self.yielding_bytes = 0
+        self.closed_bytes = 0
+
+    @property
+    def rule(self) -> Rule:
+        """What clients compete for."""
+        return self._state.rule
+
+    @property
+    def room(self) -> int:
+        """Bytes of the device that swappable memory may fill."""
+        return self._state.usable_bytes - self.pinned
+
+    @property
+    def capacity(self) -> int:
+        """What clients compete for, in the unit of their weights."""
+        return 1 if self.rule is Rule.ONE else self.room
+
+    @property
+    def everything_fits(self) -> bool:
+        """Whether all clients, whatever their state, may run together."""
+        return self.everyone_load.fits(self.capacity)
+
+    @property
+    def excess(self) -> int:
+        """Bytes that others have to move out before all who run can have theirs in."""
+        used = self.running_bytes + self.yielding_bytes + self.closed_bytes
+        return used - self.room
+
+    @property
+    def headroom(self) -> int:
+        """The weight that could be let in now, beside those who hold a turn."""
+        return self.capacity - self.running_load.weight - self.yielding_load.weight
+
+    def admits(self, client: Client) -> bool:
+        """Whether a client fits beside all who hold a turn."""
+        running, yielding = self.running_load, self.yielding_load
+        held = Load(running.weight + yielding.weight, running.heavy + yielding.heavy)
+        return held.admits(client.weight, self.capacity)
+
+    def running_admits(self, client: Client) -> bool:
+        """Whether a client fits beside those who run, once the others have given way."""
+        return self.running_load.admits(client.weight, self.capacity)
+
+    def add(self, client: Client, step: Step, now: float) -> None:
+        """Take a new client in."""
+        known = self.clients.get(client.id, client)
+        next_state(client.id, known.state, step)
+        client.weight = weigh(self.rule, client.memory)
+        self.clients[client.id] = client
+        self.move(client, step, now)
+
+    def restore(self, clients: Iterable[Client]) -> None:
+        """Take clients of a snapshot in, in the order in which they came to their states."""
+        for client in clients:
+            self.clients[client.id] = client
+            self._orders = client.order
+            self._enter(client)
+
+    def move(self, client: Client, step: Step, now: float) -> None:
+        """Let a client take a step. An illegal one raises before anything has changed."""
+        state = next_state(client.id, client.state, step)
+        if state is client.state:
+            return
+        self._leave(client)
+        client.state, client.since = state, now
+        self._orders += 1
+        client.order = self._orders
+        if state is State.WAITING:
+            client.rank = self.policy.rank(client)
+        self._enter(client)
+
+    def ask(self, client: Client, now: float) -> None:
+        """Note that a client was asked to give way when idle."""
+        self.move(client, Step.ASK, now)
+        client.asked = True
+        self.asked[client.id] = client
+
+    def keep(self, client: Client, now: float) -> None:
+        """Note that this was taken back."""
+        self.move(client, Step.KEEP, now)
+        client.asked = False
+        del self.asked[client.id]
+
+    def go_on_without(self, client: Client) -> None:
+        """Stop counting with a client that does not give way."""
+        self._leave(client)
+        client.overdue = True
+        self._enter(client)
+
+    def set_memory(self, client: Client, memory: Memory) -> None:
+        """Note what a client has now."""
+        memory = memory.as_kind(client.kind)
+        if memory == client.memory:
+            return
+        self._count(client, -1)
+        client.memory = memory
+        client.weight = weigh(self.rule, client.memory)
+        self._count(client, 1)
+
+    def set_evicting(self, client: Client, evicting: int) -> None:
+        """Note how much a client is moving out by order."""
+        if evicting == client.evicting:
+            return
+        self._count(client, -1)
+        client.evicting = evicting
+        self._count(client, 1)
+
+    def set_rule(self, rule: Rule) -> None:
+        """Weigh everybody by another rule."""
+        self._state.rule = rule
+        self._clear_sums()
+        for client in self.clients.values():
+            client.weight = weigh(rule, client.memory)
+            self._count(client, 1)
+
+    def set_policy(self, policy: Policy) -> None:
+        """Put those who wait in the order of another policy."""
+        self.policy = policy
+        clients, self.waiting = list(self.waiting), Queue()
+        for client in clients:
+            client.rank = policy.rank(client)
+            self.waiting.add(client)
+
+    def _enter(self, client: Client) -> None:
+        if client.state is State.GONE:
+            del self.clients[client.id]
+        elif client.state is State.WAITING:
+            self.waiting.add(client)
+        else:
+            self._set_of(client)[client.id] = client
+            if client.asked:
+                self.asked[client.id] = client
+        self._count(client, 1)
+
+    def _leave(self, client: Client) -> None:
+        self._count(client, -1)
+        if client.state is State.WAITING:
+            self.waiting.remove(client)
+        elif client.state is not State.GONE:
+            del self._set_of(client)[client.id]
+            self.asked.pop(client.id, None)
+        client.asked = client.overdue = False
+
+    def _set_of(self, client: Client) -> dict[int, Client]:
+        if client.overdue:
+            return self.overdue
+        if client.state is State.RUNNING:
+            return self.running
+        return self.yielding if client.state is State.YIELDING else self.idle
+
+    def _count(self, client: Client, sign: int) -> None:
+        if client.state is State.GONE:
+            return
+        self.everyone_load.add(client.weight, sign)
+        self.pinned += sign * client.memory.pinned
+        self.swappable += sign * client.memory.swappable
+        if client.state is State.RUNNING:
+            self.running_load.add(client.weight, sign)
+            self.running_bytes += sign * client.memory.swappable
+        elif client.state is State.YIELDING:
+            # Who is overdue is not counted with; the driver pages it out.
+            if not client.overdue:
+                self.yielding_load.add(client.weight, sign)
+                self.yielding_bytes += sign * client.staying
+        else:
+            self._count_closed(client, sign)
+
+    def _count_closed(self, client: Client, sign: int) -> None:
+        self.closed_bytes += sign * client.staying
+        if client.state is State.WAITING:
+            self.waiting_load.add(client.weight, sign)
+        if sign > 0 and client.staying:
+            self.parked[client.id] = client
+        else:
+            self.parked.pop(client.id, None)

@@ -1,0 +1,73 @@
+"""What an operator can choose: per device (Settings) and per client (Limits).
+
+Reading them from files, flags or annotations happens elsewhere; here they are values.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Mode(Enum):
+    """How the clients of a device share it."""
+
+    AUTO = "auto"
+    """Together while everything fits in memory, otherwise in turns, in groups that fit."""
+
+    SERIAL = "serial"
+    """One at a time."""
+
+    CONCURRENT = "concurrent"
+    """All at once, whatever happens."""
+
+    OFF = "off"
+    """No scheduling at all. To the core the same as CONCURRENT; interposers only account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of one device. All of them can change while clients run."""
+
+    mode: Mode = Mode.AUTO
+    policy: str = "fair"
+    # None: as long as moving memory makes it worth while, between turn_min and turn_max.
+    turn_seconds: float | None = None
+    turn_multiplier: float = 5.0
+    turn_min: float = 30.0
+    turn_max: float = 300.0
+    # How long a program that was asked to give way may have nothing to do before it does.
+    idle_grace: float = 0.05
+    # How long a program that was told to give way now may take before others go on without it.
+    revoke_patience: float = 30.0
+    # Bytes per second, until the first move has been measured: PCIe 3 x16, one way.
+    initial_bandwidth: float = 12e9
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, naming the field."""
+        for name in ("turn_multiplier", "turn_min", "turn_max", "initial_bandwidth"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be more than 0")
+        if self.turn_seconds is not None and self.turn_seconds <= 0:
+            raise ValueError("turn_seconds must be more than 0")
+        if self.turn_max < self.turn_min:
+            raise ValueError("turn_max must not be less than turn_min")
+        if self.idle_grace < 0 or self.revoke_patience < 0:
+            raise ValueError("idle_grace and revoke_patience must not be negative")
+
+    @property
+    def longest_turn(self) -> float:
+        """The most that a turn can last while others wait."""
+        return max(self.turn_max, self.turn_seconds or 0.0)
+
+
+DEFAULTS = Settings()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may use. None: no limit. The interposer enforces them."""
+
+    memory_bytes: int | None = None
+    compute_percent: int | None = None
+
+
+NO_LIMITS = Limits()

@@ -1,0 +1,67 @@
+"""What a device remembers beside its clients, and a copy of everything: the snapshot.
+
+Plain data, so that a story can begin with it.
+"""
+
+from copy import copy
+from dataclasses import dataclass, field
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Handover
+from nvshare.core.events import TimerKind
+from nvshare.core.memory import Rule
+from nvshare.core.settings import Settings
+from nvshare.core.turns import Pace
+
+
+@dataclass(slots=True)
+class DeviceState:
+    """The memory of one device's scheduler."""
+
+    id: str
+    usable_bytes: int
+    settings: Settings
+    # What clients compete for, by the mode and the policy.
+    rule: Rule
+    pace: Pace
+    # Until then nobody is granted anything.
+    settle_until: float
+    # When the present turn began, and when it ends if somebody waits for its end.
+    turn_started: float
+    deadline: float | None = None
+    # The last turn that was given a number.
+    last_turn: int = 0
+    # Who waits for the end of the turn and will run after it. It stays so until it runs or goes.
+    leader: int | None = None
+    # The hand-over that was ordered last, as long as it stands.
+    handover: Handover | None = None
+    # The policy's short exclusive turns, if it wants any.
+    slice_seconds: float | None = None
+    alarms: dict[TimerKind, float] = field(default_factory=dict)
+
+    def number_turn(self) -> int:
+        """Return the number of a new turn."""
+        self.last_turn += 1
+        return self.last_turn
+
+    def copy(self) -> "DeviceState":
+        """Return a copy that no event will change."""
+        twin = copy(self)
+        twin.pace = copy(self.pace)
+        twin.alarms = dict(self.alarms)
+        return twin
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSnapshot:
+    """One device at one moment. Clients in the order in which they came to their states."""
+
+    state: DeviceState
+    clients: tuple[Client, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A node at one moment."""
+
+    devices: tuple[DeviceSnapshot, ...] = ()

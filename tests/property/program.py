@@ -1,0 +1,191 @@
+"""A program with an interposer in it, as far as the core can tell. Faithful, not fast.
+
+It reads its orders and sends its messages in order, but when it does is up to the world.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from nvshare.core.effects import (
+    CancelHandover,
+    Effect,
+    Evict,
+    Grant,
+    Handover,
+    Keep,
+    Revoke,
+    Urgency,
+)
+from nvshare.core.events import (
+    ClientEvent,
+    ClientJoined,
+    ClientLeft,
+    MemoryChanged,
+    Moved,
+    Reason,
+    Released,
+    Wanted,
+)
+from nvshare.core.memory import Kind, Memory
+
+Wake = Callable[[int, int], None]
+
+
+@dataclass
+class Program:
+    """One client. ``drain`` is how long it takes to give way when told to."""
+
+    id: int
+    kind: Kind
+    memory: Memory
+    drain: float
+    wake: Wake
+    busy: bool = False
+    stopped: bool = False
+    open: bool = False
+    draining: bool = False
+    waiting: bool = False
+    seen: int = 0
+    asked: Revoke | None = None
+    handover: Handover | None = None
+    evict_bytes: int = 0
+    release_at: float | None = None
+    inbox: deque[Effect] = field(default_factory=deque)
+    outbox: deque[ClientEvent] = field(default_factory=deque)
+
+    def register(self, device: str) -> None:
+        """Connect, for the first time or to a new daemon. What the old one ordered is void."""
+        self.inbox.clear()
+        self.outbox.clear()
+        self.handover = self.asked = None
+        if self.open:
+            self.release_at = None
+        running = self.open or self.draining
+        self._send(
+            ClientJoined(
+                now=0.0,
+                client=self.id,
+                device=device,
+                memory=self.memory,
+                kind=self.kind,
+                running=running,
+                turn=self.seen,
+            )
+        )
+        if self.waiting:
+            self._send(Wanted(now=0.0, client=self.id, turn=self.seen))
+
+    def work(self) -> None:
+        """Have something to run."""
+        self.busy = True
+        if self.open:
+            self.release_at = None
+        elif not self.waiting:
+            self.waiting = True
+            self._send(Wanted(now=0.0, client=self.id, turn=self.seen))
+
+    def rest(self, now: float) -> None:
+        """Have nothing to run."""
+        self.busy = False
+        self._release_if_idle(now)
+
+    def allocate(self, memory: Memory) -> None:
+        """Have this much memory from now on."""
+        self.memory = memory.as_kind(self.kind)
+        self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory))
+
+    def die(self) -> None:
+        """End. What was sent before still arrives."""
+        self._send(ClientLeft(now=0.0, client=self.id))
+
+    def read(self, now: float) -> None:
+        """Carry out the oldest order."""
+        order = self.inbox.popleft()
+        match order:
+            case Grant():
+                self.let_in(order.turn, now)
+            case Evict():
+                self._evict(order)
+            case Revoke(turn=turn) | Keep(turn=turn) if turn == self.seen and self.open:
+                self._obey(order, now)
+            case Handover(from_turn=turn) if turn == self.seen and (self.open or self.draining):
+                self.handover = order
+            case CancelHandover(from_turn=turn) if turn == self.seen:
+                self.handover = None
+            case _:
+                pass
+
+    def let_in(self, turn: int, now: float) -> None:
+        """Open the gate, by a grant or because a predecessor says so."""
+        if turn <= self.seen:
+            return
+        assert not self.open, "two turns at once"
+        assert not self.draining, "a new turn before the old one was released"
+        self.seen, self.open, self.waiting = turn, True, False
+        self.asked = self.handover = self.release_at = None
+        self._release_if_idle(now)
+
+    def release(self) -> None:
+        """Give the turn up."""
+        reason = Reason.ASKED if self.draining else Reason.IDLE
+        # Work that came to the gate while it was closing was announced already.
+        wants = self.busy and not self.waiting
+        self.open = self.draining = False
+        self.waiting = self.waiting or wants
+        moved = min(self.evict_bytes, self.memory.resident)
+        self.memory = replace(self.memory, swapped=self.memory.swapped + moved)
+        heir = self.handover
+        if heir:
+            self.wake(heir.to_client, heir.turn)
+        self._send(
+            Released(
+                now=0.0,
+                client=self.id,
+                turn=self.seen,
+                reason=reason,
+                memory=self.memory,
+                wants=wants,
+                moved_bytes=moved,
+                seconds=moved / 8,
+                handed_to=heir.to_client if heir else None,
+                handed_turn=heir.turn if heir else 0,
+            )
+        )
+        self.asked = self.handover = self.release_at = None
+        self.evict_bytes = 0
+
+    def _obey(self, order: Effect, now: float) -> None:
+        if isinstance(order, Keep):
+            self.asked = self.handover = self.release_at = None
+            self.evict_bytes = 0
+            return
+        assert isinstance(order, Revoke)
+        self.evict_bytes = order.evict_bytes
+        if order.urgency is Urgency.NOW:
+            self.open, self.draining, self.asked = False, True, None
+            self.release_at = now + self.drain
+        else:
+            self.asked = order
+            self._release_if_idle(now)
+
+    def _release_if_idle(self, now: float) -> None:
+        if self.open and self.asked and not self.busy:
+            self.release_at = now + self.asked.idle_seconds
+
+    def _evict(self, order: Evict) -> None:
+        moved = 0 if self.open else min(order.evict_bytes, self.memory.resident)
+        self.memory = replace(self.memory, swapped=self.memory.swapped + moved)
+        self._send(
+            Moved(
+                now=0.0,
+                client=self.id,
+                turn=self.seen,
+                memory=self.memory,
+                out_bytes=moved,
+                seconds=moved / 8,
+            )
+        )
+
+    def _send(self, event: ClientEvent) -> None:
+        self.outbox.append(event)

@@ -1,0 +1,160 @@
+"""Any history that a machine can think of: what must always hold, holds."""
+
+from dataclasses import replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    rule,
+)
+
+from nvshare.core.events import SettingsChanged
+from nvshare.core.lease import State
+from nvshare.core.memory import Kind, Memory
+from nvshare.core.replay import replay
+from nvshare.core.settings import Mode, Settings
+
+from .program import Program
+from .world import GPU, SETTLE, World
+
+USABLE = 16
+PATIENCE = 4.0
+SLOWEST_DRAIN = 6.0  # Slower than patience: programs that are late, but answer.
+BASE = Settings(turn_min=1.0, turn_max=8.0, revoke_patience=PATIENCE, initial_bandwidth=8.0)
+
+memories = st.builds(
+    Memory, allocated=st.integers(0, 20), pinned=st.integers(0, 3), swapped=st.just(0)
+)
+lengths = st.sampled_from([None, 0.5, 2.0, 12.0])
+
+
+class Sharing(RuleBasedStateMachine):
+    """Programs come, grow, rest, stop, and die; daemons restart; settings change."""
+
+    programs: Bundle[Program] = Bundle("programs")
+
+    @initialize(mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]), turn=lengths)
+    def begin(self, mode: Mode, turn: float | None) -> None:
+        self.world = World(USABLE, replace(BASE, mode=mode, turn_seconds=turn))
+        self.calm_since = self.world.now
+
+    @rule(
+        target=programs,
+        memory=memories,
+        kind=st.sampled_from([Kind.MANAGED, Kind.MANAGED, Kind.MANAGED, Kind.NATIVE]),
+        drain=st.sampled_from([0.0, 0.01, 1.0, SLOWEST_DRAIN]),
+        busy=st.booleans(),
+    )
+    def join(self, memory: Memory, kind: Kind, drain: float, busy: bool) -> Program:
+        program = self.world.join(memory, kind, drain)
+        if busy:
+            program.work()
+        return program
+
+    @rule(program=consumes(programs))
+    def die(self, program: Program) -> None:
+        self.world.die(program)
+
+    @rule(target=programs, program=consumes(programs), stopped=st.booleans())
+    def stop_or_go_on(self, program: Program, stopped: bool) -> Program:
+        program.stopped = stopped
+        return program
+
+    @rule(program=programs)
+    def work(self, program: Program) -> None:
+        if not program.stopped:
+            program.work()
+
+    @rule(program=programs)
+    def rest(self, program: Program) -> None:
+        if not program.stopped:
+            program.rest(self.world.now)
+
+    @rule(program=programs)
+    def give_up(self, program: Program) -> None:
+        """Release before the world expects it, told to or not; nobody hears of it yet."""
+        if (program.open or program.draining) and not program.stopped:
+            program.release()
+
+    @rule(program=programs, memory=memories)
+    def allocate(self, program: Program, memory: Memory) -> None:
+        if not program.stopped:
+            swapped = min(program.memory.swapped, memory.allocated)
+            program.allocate(replace(memory, swapped=swapped))
+
+    @rule(program=programs)
+    def deliver(self, program: Program) -> None:
+        if program.outbox:
+            self.world.deliver(program)
+
+    @rule(program=programs)
+    def read(self, program: Program) -> None:
+        if program.inbox and not program.stopped:
+            program.read(self.world.now)
+
+    @rule(seconds=st.sampled_from([0.0, 0.05, 0.5, 1.0, 3.0, 10.0]))
+    def advance(self, seconds: float) -> None:
+        self.world.advance(seconds)
+        self._everybody_agrees()
+
+    @rule()
+    def restart_daemon(self) -> None:
+        self.world.restart_daemon()
+
+    @rule(mode=st.sampled_from(Mode), turn=lengths, policy=st.sampled_from(["fair", "fifo"]))
+    def change_settings(self, mode: Mode, turn: float | None, policy: str) -> None:
+        changed = replace(BASE, mode=mode, turn_seconds=turn, policy=policy)
+        self.world.settings = changed
+        self.world.feed(SettingsChanged(now=self.world.now, device=GPU, settings=changed))
+        self.calm_since = self.world.now
+
+    @invariant()
+    def nobody_starves(self) -> None:
+        for client in self.world.core.devices[GPU].roster.waiting:
+            waited = self.world.now - max(client.since, self.calm_since)
+            assert waited <= self._bound(), f"client {client.id} waits for {waited} s"
+
+    def teardown(self) -> None:
+        if not hasattr(self, "world"):
+            return
+        self._everybody_gets_a_turn()
+        assert replay(self.world.core.story.lines()) == []
+
+    def _bound(self) -> float:
+        turn = self.world.settings.longest_turn + max(PATIENCE, SLOWEST_DRAIN)
+        return SETTLE + self.world.joined * turn
+
+    def _everybody_agrees(self) -> None:
+        """Once all messages have arrived, the core's picture is the truth."""
+        for program in self.world.programs.values():
+            if not program.stopped:
+                state = self.world.client(program).state
+                # A program that gives way while the daemon restarts is taken for a running one.
+                assert not program.open or state is State.RUNNING
+                assert not program.draining or state in (State.YIELDING, State.RUNNING)
+                assert state is not State.YIELDING or program.draining
+                assert state is not State.RUNNING or program.open or program.draining
+                assert (state is State.WAITING) == (program.waiting and not program.draining)
+
+    def _everybody_gets_a_turn(self) -> None:
+        self.world.settle()
+        for program in self.world.programs.values():
+            program.stopped = False
+            program.work()
+        self.world.settle()
+        late = {program.id for program in self.world.programs.values() if not program.open}
+        end = self.world.now + 2 * self._bound()
+        while late and self.world.now < end:
+            self.world.advance(0.5)
+            self._everybody_agrees()
+            late -= {program.id for program in self.world.programs.values() if program.open}
+        assert not late, "somebody never ran"
+
+
+TestSharing = Sharing.TestCase
+TestSharing.settings = settings(max_examples=200, stateful_step_count=50)

@@ -1,0 +1,180 @@
+"""A node in virtual time: one core, its timers, and programs that talk to it.
+
+Messages wait until somebody delivers them, so that tests can have them cross in every way. What
+must hold after every single event is checked in ``feed``.
+"""
+
+from dataclasses import replace
+
+from nvshare.core.client import Client
+from nvshare.core.effects import (
+    CancelHandover,
+    CancelTimer,
+    Effect,
+    Evict,
+    Grant,
+    Handover,
+    Keep,
+    Report,
+    Revoke,
+    SetTimer,
+)
+from nvshare.core.events import DeviceAdded, Event, Released, Timer, TimerFired
+from nvshare.core.lease import State
+from nvshare.core.memory import Kind, Memory
+from nvshare.core.node import Core
+from nvshare.core.settings import Settings
+
+from .program import Program
+
+GPU = "gpu"
+SETTLE = 1.0
+# Small, so that stories are long enough to have turned the page.
+STORY_EVENTS = 16
+
+
+class World:
+    """One device, and whoever uses it."""
+
+    def __init__(self, usable_bytes: int, settings: Settings) -> None:
+        self.now = 100.0
+        self.usable_bytes = usable_bytes
+        self.settings = settings
+        self.programs: dict[int, Program] = {}
+        self.joined = 0
+        self.reports: list[Report] = []
+        self.switches = 0
+        self.start_daemon(settle=0.0)
+
+    def start_daemon(self, settle: float) -> None:
+        self.core = Core(check=True, story_events=STORY_EVENTS)
+        self.timers: dict[Timer, float] = {}
+        self.turns: dict[int, int] = {}
+        self.feed(
+            DeviceAdded(
+                now=self.now,
+                device=GPU,
+                usable_bytes=self.usable_bytes,
+                settings=self.settings,
+                settle_seconds=settle,
+            )
+        )
+
+    def restart_daemon(self) -> None:
+        """A daemon dies, and a new one learns everything from the programs."""
+        self.start_daemon(SETTLE)
+        for program in self.programs.values():
+            program.register(GPU)
+
+    def join(self, memory: Memory, kind: Kind = Kind.MANAGED, drain: float = 0.0) -> Program:
+        self.joined += 1
+        program = Program(self.joined, kind, memory.as_kind(kind), drain, self._wake)
+        self.programs[program.id] = program
+        program.register(GPU)
+        return program
+
+    def die(self, program: Program) -> None:
+        del self.programs[program.id]
+        program.die()
+        while program.outbox:
+            self.deliver(program)
+
+    def client(self, program: Program) -> Client:
+        """What the core knows about a program."""
+        return self.core.devices[GPU].roster.clients[program.id]
+
+    def deliver(self, program: Program) -> None:
+        """Let the core have a program's oldest message."""
+        self.feed(replace(program.outbox.popleft(), now=self.now))
+
+    def feed(self, event: Event) -> None:
+        before = self._states()
+        effects = self.core.handle(event)
+        if isinstance(event, Released):
+            before[event.client] = State.IDLE
+        self._check(before, effects)
+        for effect in effects:
+            self._carry_out(effect)
+
+    def settle(self) -> None:
+        """Let all messages arrive, except what stopped programs have to read."""
+        moving = True
+        while moving:
+            moving = False
+            for program in list(self.programs.values()):
+                while program.outbox:
+                    self.deliver(program)
+                    moving = True
+                while program.inbox and not program.stopped:
+                    program.read(self.now)
+                    moving = True
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass. Everything that is due on the way happens when it is due."""
+        end = self.now + seconds
+        self.settle()
+        while (moment := self._next_moment()) <= end:
+            self.now = max(self.now, moment)
+            self._let_happen()
+            self.settle()
+        self.now = end
+
+    def _next_moment(self) -> float:
+        releases = (
+            program.release_at
+            for program in self.programs.values()
+            if program.release_at is not None and not program.stopped
+        )
+        return min((*self.timers.values(), *releases), default=float("inf"))
+
+    def _let_happen(self) -> None:
+        for program in self.programs.values():
+            at = program.release_at
+            if at is not None and at <= self.now and not program.stopped:
+                program.release()
+        due = [timer for timer, at in self.timers.items() if at <= self.now]
+        for timer in due:
+            # An earlier one may have changed it.
+            if self.timers.get(timer, float("inf")) <= self.now:
+                del self.timers[timer]
+                self.feed(TimerFired(now=self.now, timer=timer))
+
+    def _wake(self, client: int, turn: int) -> None:
+        if client in self.programs:
+            self.programs[client].let_in(turn, self.now)
+
+    def _states(self) -> dict[int, State]:
+        if GPU not in self.core.devices:
+            return {}
+        clients = self.core.devices[GPU].roster.clients
+        return {client.id: client.state for client in clients.values()}
+
+    def _check(self, before: dict[int, State], effects: list[Effect]) -> None:
+        roster = self.core.devices[GPU].roster
+        for effect in effects:
+            if isinstance(effect, Grant):
+                assert before.get(effect.client) is not State.RUNNING, "granted twice"
+                assert effect.turn > self.turns.get(effect.client, 0), "an old turn again"
+                self.turns[effect.client] = effect.turn
+            elif isinstance(effect, Revoke):
+                assert not roster.everything_fits, "everything fits, and somebody was switched"
+                self.switches += 1
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case SetTimer():
+                self.timers[effect.timer] = effect.at
+            case CancelTimer():
+                del self.timers[effect.timer]
+            case Report():
+                self.reports.append(effect)
+            case Grant() | Revoke() | Keep() | Evict():
+                self._post(effect.client, effect)
+            case Handover() | CancelHandover():
+                self._post(effect.from_client, effect)
+            case _:
+                raise AssertionError(effect)
+
+    def _post(self, client: int, effect: Effect) -> None:
+        if client in self.programs:
+            self.programs[client].inbox.append(effect)

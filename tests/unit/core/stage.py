@@ -1,0 +1,147 @@
+"""A core with one device of 16 bytes, and short words for what happens on it.
+
+Time stands still unless a test moves it. Every event is followed by a check of the invariants.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from nvshare.core.effects import Effect, Grant, Revoke, SetTimer, Urgency
+from nvshare.core.events import (
+    ClientJoined,
+    ClientLeft,
+    DeviceAdded,
+    MemoryChanged,
+    Moved,
+    Reason,
+    Released,
+    SettingsChanged,
+    Timer,
+    TimerFired,
+    TimerKind,
+    Wanted,
+)
+from nvshare.core.lease import State
+from nvshare.core.memory import Kind, Memory, Rule
+from nvshare.core.node import Core
+from nvshare.core.settings import Settings
+from nvshare.core.state import DeviceState
+from nvshare.core.turns import Pace
+
+GPU = "gpu"
+
+
+class Stage:
+    """What tests of the core play on."""
+
+    def __init__(
+        self, usable: int = 16, settle: float = 0.0, story_events: int = 100, **settings: Any
+    ) -> None:
+        self.now = 1000.0
+        self.core = Core(check=True, story_events=story_events)
+        self.settings = Settings(**settings)
+        self.opening = self.core.handle(
+            DeviceAdded(
+                now=self.now,
+                device=GPU,
+                usable_bytes=usable,
+                settings=self.settings,
+                settle_seconds=settle,
+            )
+        )
+        self.device = self.core.devices[GPU]
+
+    def join(
+        self, client: int, allocated: int = 0, *, pinned: int = 0, swapped: int = 0, **more: Any
+    ) -> list[Effect]:
+        memory = Memory(allocated, pinned, swapped)
+        event = ClientJoined(now=self.now, client=client, device=GPU, memory=memory, **more)
+        return self.core.handle(event)
+
+    def join_native(self, client: int, allocated: int) -> list[Effect]:
+        return self.join(client, allocated, kind=Kind.NATIVE)
+
+    def want(self, client: int, turn: int = 0) -> list[Effect]:
+        return self.core.handle(Wanted(now=self.now, client=client, turn=turn))
+
+    def busy(self, client: int, allocated: int = 0) -> list[Effect]:
+        """Join with memory that was never touched, and have work at the gate."""
+        return [*self.join(client, allocated, swapped=allocated), *self.want(client)]
+
+    def release(self, client: int, *, wants: bool = False, **more: Any) -> list[Effect]:
+        who = self.device.roster.clients[client]
+        told = who.state is State.YIELDING
+        facts: dict[str, Any] = {
+            "turn": who.turn,
+            "memory": who.memory,
+            "reason": Reason.ASKED if told else Reason.IDLE,
+        }
+        facts |= more
+        return self.core.handle(Released(now=self.now, client=client, wants=wants, **facts))
+
+    def memory(
+        self, client: int, allocated: int, pinned: int = 0, swapped: int = 0
+    ) -> list[Effect]:
+        memory = Memory(allocated, pinned, swapped)
+        return self.core.handle(MemoryChanged(now=self.now, client=client, memory=memory))
+
+    def moved(self, client: int, memory: Memory, **more: Any) -> list[Effect]:
+        turn = self.device.roster.clients[client].turn
+        return self.core.handle(
+            Moved(now=self.now, client=client, turn=turn, memory=memory, **more)
+        )
+
+    def leave(self, client: int) -> list[Effect]:
+        return self.core.handle(ClientLeft(now=self.now, client=client))
+
+    def fire(self, kind: TimerKind, at: float | None = None) -> list[Effect]:
+        """Let a timer fire when it is due, or at another time."""
+        self.now = self.device.state.alarms[kind] if at is None else at
+        return self.core.handle(TimerFired(now=self.now, timer=Timer(GPU, kind)))
+
+    def change(self, usable: int | None = None, **settings: Any) -> list[Effect]:
+        self.settings = replace(self.settings, **settings)
+        return self.core.handle(
+            SettingsChanged(now=self.now, device=GPU, settings=self.settings, usable_bytes=usable)
+        )
+
+    def state(self, client: int) -> State:
+        return self.device.roster.clients[client].state
+
+    def states(self) -> dict[int, str]:
+        clients = self.device.roster.clients.values()
+        return {client.id: client.state.value for client in clients}
+
+
+def make_state() -> DeviceState:
+    """What a device remembers when it is new."""
+    return DeviceState(
+        id="gpu",
+        usable_bytes=16,
+        settings=Settings(),
+        rule=Rule.BYTES,
+        pace=Pace(1.0),
+        settle_until=0.0,
+        turn_started=0.0,
+    )
+
+
+def granted(effects: list[Effect]) -> list[int]:
+    return [effect.client for effect in effects if isinstance(effect, Grant)]
+
+
+def asked(effects: list[Effect]) -> list[int]:
+    return _revoked(effects, Urgency.WHEN_IDLE)
+
+
+def told(effects: list[Effect]) -> list[int]:
+    return _revoked(effects, Urgency.NOW)
+
+
+def _revoked(effects: list[Effect], urgency: Urgency) -> list[int]:
+    revokes = [effect for effect in effects if isinstance(effect, Revoke)]
+    return [effect.client for effect in revokes if effect.urgency is urgency]
+
+
+def timers(effects: list[Effect]) -> dict[TimerKind, float]:
+    return {e.timer.kind: e.at for e in effects if isinstance(e, SetTimer)}

@@ -1,0 +1,153 @@
+"""Each invariant is broken by hand, to see that it is noticed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from nvshare.core.events import TimerKind
+from nvshare.core.invariants import BrokenInvariant, validate
+from nvshare.core.lease import State, Step
+from nvshare.core.memory import Load, Memory
+from nvshare.core.roster import Roster
+
+from .stage import Stage
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """Have 1 and 2 run with 8 bytes each, 3 and 4 wait with 8, and 5 be idle."""
+    stage = Stage()
+    for client in (1, 2):
+        stage.join(client, 8)
+    for client in (3, 4):
+        stage.busy(client, 8)
+    stage.join(5, 8, swapped=8)
+    return stage
+
+
+def move(stage: Stage, client: int, *steps: Step) -> None:
+    for step in steps:
+        stage.device.roster.move(stage.device.roster.clients[client], step, stage.now)
+
+
+def misplace(stage: Stage) -> None:
+    stage.device.roster.clients[5].state = State.WAITING
+
+
+def forget_the_asked(stage: Stage) -> None:
+    stage.device.roster.asked.clear()
+
+
+def forget_the_parked(stage: Stage) -> None:
+    stage.device.roster.clients[5].memory = Memory(8)
+
+
+def drift(stage: Stage) -> None:
+    stage.device.roster.running_load = Load(15, 2)
+
+
+def weigh_wrong(stage: Stage) -> None:
+    stage.device.roster.clients[5].weight = 5
+
+
+def jump_the_queue(stage: Stage) -> None:
+    stage.device.roster.clients[3].rank += 5
+
+
+def invent_a_turn(stage: Stage) -> None:
+    stage.device.roster.clients[1].turn = 99
+
+
+def promise_a_turn(stage: Stage) -> None:
+    stage.device.roster.clients[1].next_turn = 1
+
+
+def let_too_many_in(stage: Stage) -> None:
+    move(stage, 5, Step.GRANT)
+
+
+def fit_but_stay_closed(stage: Stage) -> None:
+    stage.device.state.usable_bytes = 100
+
+
+def lose_the_leader(stage: Stage) -> None:
+    stage.device.state.leader = None
+
+
+def keep_the_leader_waiting(stage: Stage) -> None:
+    move(stage, 1, Step.RELEASE)
+
+
+def keep_somebody_light_waiting(stage: Stage) -> None:
+    stage.device.roster.set_memory(stage.device.roster.clients[4], Memory())
+
+
+def stand_idle(stage: Stage) -> None:
+    move(stage, 1, Step.RELEASE)
+    move(stage, 2, Step.RELEASE)
+
+
+def ask_for_nobody(stage: Stage) -> None:
+    move(stage, 3, Step.LEAVE)
+    move(stage, 4, Step.LEAVE)
+
+
+def stop_the_clock(stage: Stage) -> None:
+    del stage.device.state.alarms[TimerKind.TURN]
+
+
+def ask_only_one(stage: Stage) -> None:
+    roster: Roster = stage.device.roster
+    roster.keep(roster.clients[1], stage.now)
+
+
+def wait_for_ever(stage: Stage) -> None:
+    move(stage, 1, Step.REVOKE)
+
+
+@pytest.mark.parametrize(
+    ("harm", "problem"),
+    [
+        (misplace, "those who are waiting is wrong"),
+        (forget_the_asked, "those who were asked is wrong"),
+        (forget_the_parked, "memory behind a closed gate is wrong"),
+        (drift, "running_load is"),
+        (weigh_wrong, "the wrong weight"),
+        (jump_the_queue, "out of order"),
+        (invent_a_turn, "never numbered"),
+        (promise_a_turn, "does not wait, and is to be handed a turn"),
+        (let_too_many_in, "do not fit together"),
+        (fit_but_stay_closed, "somebody's gate is closed"),
+        (fit_but_stay_closed, "somebody was asked"),
+        (lose_the_leader, "leader is not one of those who wait"),
+        (keep_the_leader_waiting, "leader fits and is kept waiting"),
+        (keep_somebody_light_waiting, "in nobody's way"),
+        (stand_idle, "the device is idle"),
+        (ask_for_nobody, "nobody waits, but"),
+        (stop_the_clock, "timer of the turn is wrong"),
+        (ask_only_one, "was not asked to give way"),
+        (wait_for_ever, "timer of patience is wrong"),
+    ],
+)
+def test_what_is_broken_is_noticed(
+    stage: Stage, harm: Callable[[Stage], None], problem: str
+) -> None:
+    validate(stage.core)
+    harm(stage)
+    with pytest.raises(BrokenInvariant, match=problem):
+        validate(stage.core)
+
+
+def test_what_is_broken_comes_with_the_story(stage: Stage) -> None:
+    drift(stage)
+    with pytest.raises(BrokenInvariant, match="ClientJoined"):
+        validate(stage.core)
+
+
+def test_while_a_node_settles_nobody_has_to_run() -> None:
+    stage = Stage(settle=1.0)
+    stage.busy(1, 8)
+    validate(stage.core)
+    stage.device.state.settings = replace(stage.settings, turn_seconds=1.0)
+    validate(stage.core)

@@ -1,0 +1,59 @@
+import pytest
+
+from nvshare.core.memory import RULES, Kind, Load, Memory, Rule, weigh
+from nvshare.core.settings import Mode
+
+
+def test_what_is_neither_pinned_nor_swapped_is_resident() -> None:
+    memory = Memory(allocated=10, pinned=2, swapped=3)
+    assert memory.swappable == 8
+    assert memory.resident == 5
+
+
+@pytest.mark.parametrize(
+    ("claimed", "taken"),
+    [
+        (Memory(10, 2, 3), Memory(10, 2, 3)),
+        (Memory(10, 20, 3), Memory(10, 10, 0)),
+        (Memory(10, 2, 30), Memory(10, 2, 8)),
+        (Memory(-1, -1, -1), Memory(0, 0, 0)),
+    ],
+)
+def test_claims_that_cannot_be_true_are_cut_to_what_can(claimed: Memory, taken: Memory) -> None:
+    assert claimed.as_kind(Kind.MANAGED) == taken
+
+
+def test_native_memory_is_pinned() -> None:
+    assert Memory(10, 2, 3).as_kind(Kind.NATIVE) == Memory(10, 10, 0)
+
+
+@pytest.mark.parametrize(("rule", "weight"), [(Rule.BYTES, 8), (Rule.ONE, 1), (Rule.NOTHING, 0)])
+def test_weights(rule: Rule, weight: int) -> None:
+    assert weigh(rule, Memory(10, 2)) == weight
+
+
+def test_every_mode_has_a_rule() -> None:
+    assert set(RULES) == set(Mode)
+
+
+def test_a_load_is_what_was_added_and_not_taken_away() -> None:
+    load = Load()
+    for weight in (5, 0, 7):
+        load.add(weight)
+    load.add(5, -1)
+    assert load == Load(weight=7, heavy=1)
+
+
+def test_a_set_fits_up_to_the_last_byte() -> None:
+    assert Load(16, 2).fits(16)
+    assert not Load(17, 2).fits(16)
+
+
+def test_somebody_too_large_runs_alone() -> None:
+    assert Load(20, 1).fits(16)
+    assert Load(0, 0).admits(20, 16)
+    assert not Load(1, 1).admits(20, 16)
+
+
+def test_who_weighs_nothing_fits_even_where_nothing_does() -> None:
+    assert Load(20, 2).admits(0, -4)

@@ -1,0 +1,233 @@
+from nvshare.core.client import Client
+from nvshare.core.effects import (
+    CancelHandover,
+    CancelTimer,
+    Effect,
+    Evict,
+    Grant,
+    Handover,
+    Keep,
+    Revoke,
+    SetTimer,
+    Urgency,
+)
+from nvshare.core.events import Timer, TimerKind
+from nvshare.core.memory import Memory
+from nvshare.core.orders import incoming_bytes, share_out
+from nvshare.core.settings import Mode
+
+from .stage import GPU, Stage, granted
+
+
+def handovers(effects: list[Effect]) -> list[Effect]:
+    return [effect for effect in effects if isinstance(effect, Handover | CancelHandover)]
+
+
+def evictions(effects: list[Effect]) -> dict[int, int]:
+    orders = (effect for effect in effects if isinstance(effect, Evict | Revoke))
+    return {order.client: order.evict_bytes for order in orders if order.evict_bytes}
+
+
+def test_who_comes_in_needs_what_it_does_not_have_there() -> None:
+    clients = [Client(1, memory=Memory(10, 2, 3)), Client(2, memory=Memory(5), evicting=4)]
+    assert incoming_bytes(clients) == 3 + 4
+
+
+def test_what_has_to_go_is_shared_out_and_no_more() -> None:
+    clients = [Client(number, memory=Memory(4)) for number in (1, 2, 3)]
+    assert [evicted for _, evicted in share_out(clients, 6)] == [4, 2, 0]
+    assert [evicted for _, evicted in share_out(clients, -6)] == [0, 0, 0]
+
+
+# Memory.
+
+
+def test_a_change_of_turn_moves_need_minus_free() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    stage.join(2, 12, swapped=12)
+    stage.want(2)
+    assert evictions(stage.fire(TimerKind.TURN)) == {1: 8}
+    stage.release(1, wants=True, memory=Memory(12, 0, 8))
+    stage.moved(2, Memory(12), in_bytes=12, seconds=1)
+    assert evictions(stage.fire(TimerKind.TURN)) == {2: 8}
+
+
+def test_who_runs_moves_out_even_what_was_never_reported_to_be_in() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    stage.busy(2, 12)
+    stage.release(1, wants=True, memory=Memory(12, 0, 12))
+    assert evictions(stage.fire(TimerKind.TURN)) == {2: 8}
+
+
+def test_a_split_makes_room_for_what_has_grown() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    assert evictions(stage.memory(1, 11)) == {2: 3}
+
+
+def test_memory_behind_closed_gates_goes_when_others_need_it() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    stage.busy(3, 8)
+    # Whoever gave way because it was idle kept its memory. Now 3 comes, and needs it.
+    assert evictions(stage.release(2)) == {2: 8}
+    assert evictions(stage.moved(2, Memory(8, 0, 8), out_bytes=8, seconds=1)) == {}
+
+
+def test_an_eviction_is_not_ordered_twice() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    assert evictions(stage.join(2, 12)) == {2: 4}
+    assert evictions(stage.memory(1, 9)) == {2: 1}
+
+
+def test_the_idle_give_first_and_then_who_will_run_last() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    for client in (1, 2, 3, 4):
+        stage.join(client, 4)
+    stage.want(2)
+    stage.want(3)
+    assert evictions(stage.memory(1, 9)) == {4: 4, 3: 1}
+
+
+def test_without_scheduling_no_memory_is_moved() -> None:
+    stage = Stage(mode=Mode.OFF)
+    assert evictions([*stage.join(1, 16), *stage.join(2, 16), *stage.memory(1, 40)]) == {}
+
+
+def test_a_holder_moves_memory_when_idle_only_if_that_lets_the_leader_in() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    assert evictions([e for e in stage.busy(3, 16) if isinstance(e, Revoke)]) == {}
+
+
+# Hand-overs.
+
+
+def waiting_for_one() -> Stage:
+    stage = Stage()
+    stage.join(1, 12)
+    stage.busy(2, 12)
+    return stage
+
+
+def test_the_only_holder_is_told_whom_to_wake() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    assert handovers(stage.busy(2, 12)) == [Handover(1, 1, 2, 2)]
+
+
+def test_the_core_grants_the_same_turn_when_it_hears_of_it() -> None:
+    stage = waiting_for_one()
+    effects = stage.release(1, handed_to=2, handed_turn=2)
+    assert Grant(2, 2) in effects
+
+
+def test_a_wake_that_did_not_happen_is_made_up_for() -> None:
+    assert Grant(2, 2) in waiting_for_one().release(1)
+
+
+def test_a_holder_that_dies_on_the_way_is_made_up_for() -> None:
+    stage = waiting_for_one()
+    stage.fire(TimerKind.TURN)
+    assert Grant(2, 2) in stage.leave(1)
+
+
+def test_the_order_stands_when_the_turn_ends() -> None:
+    assert handovers(waiting_for_one().fire(TimerKind.TURN)) == []
+
+
+def test_an_heir_that_dies_is_replaced() -> None:
+    stage = waiting_for_one()
+    stage.busy(3, 12)
+    assert handovers(stage.leave(2)) == [Handover(1, 1, 3, 3)]
+
+
+def test_keep_takes_the_hand_over_back() -> None:
+    stage = waiting_for_one()
+    stage.join(3, 12)
+    effects = stage.leave(2)
+    assert Keep(1, 1) in effects
+    assert handovers(effects) == []
+
+
+def test_a_hand_over_that_must_not_happen_is_cancelled() -> None:
+    stage = Stage()
+    stage.join(1, 14)
+    stage.busy(2, 14)
+    stage.busy(3, 0)
+    assert handovers(stage.memory(3, 1)) == [CancelHandover(1, 1)]
+
+
+def test_a_cancelled_hand_over_that_happened_is_taken_as_it_is() -> None:
+    stage = Stage()
+    stage.join(1, 14)
+    stage.busy(2, 15)
+    stage.busy(3, 0)
+    stage.memory(3, 2)
+    effects = stage.release(1, handed_to=2, handed_turn=2)
+    # 2 runs already, but does not fit beside 3, which has grown: the latest has to go.
+    assert granted(effects) == [2]
+    assert stage.states()[2] == "yielding"
+
+
+def test_with_several_in_the_way_there_is_no_hand_over() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    assert handovers(stage.busy(3, 16)) == []
+
+
+def test_a_holder_does_not_wake_the_leader_while_somebody_else_gives_way() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    stage.busy(3, 16)
+    effects = stage.memory(1, 9)
+    assert stage.states() == {1: "running", 2: "yielding", 3: "waiting"}
+    assert handovers(effects) == []
+
+
+def test_the_last_of_several_who_give_way_wakes_the_leader() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    stage.busy(3, 16)
+    assert handovers(stage.fire(TimerKind.TURN)) == []
+    assert handovers(stage.release(1)) == [Handover(2, 2, 3, 3)]
+
+
+# Timers.
+
+
+def test_no_timer_runs_while_nobody_waits() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    assert stage.join(2, 4) == [Grant(2, 2)]
+
+
+def test_a_timer_that_fires_early_is_set_again() -> None:
+    stage = waiting_for_one()
+    at = stage.device.state.alarms[TimerKind.TURN]
+    assert stage.fire(TimerKind.TURN, stage.now + 1) == [SetTimer(Timer(GPU, TimerKind.TURN), at)]
+
+
+def test_a_timer_that_fires_in_vain_does_nothing() -> None:
+    stage = Stage()
+    assert stage.fire(TimerKind.PATIENCE, stage.now) == []
+
+
+def test_a_timer_that_nobody_needs_is_cancelled() -> None:
+    stage = waiting_for_one()
+    assert CancelTimer(Timer(GPU, TimerKind.TURN)) in stage.leave(1)
+
+
+def test_asking_to_give_way_says_how_long_to_be_idle() -> None:
+    stage = Stage(idle_grace=0.25)
+    stage.join(1, 16)
+    assert Revoke(1, 1, Urgency.WHEN_IDLE, 16, 0.25) in stage.busy(2, 16)

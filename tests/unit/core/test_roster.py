@@ -1,0 +1,115 @@
+import pytest
+
+from nvshare.core.client import Client
+from nvshare.core.lease import IllegalTransition, State, Step
+from nvshare.core.memory import Load, Memory, Rule
+from nvshare.core.policies import find_policy
+from nvshare.core.roster import Queue, Roster
+
+from .stage import make_state
+
+
+@pytest.fixture
+def roster() -> Roster:
+    roster = Roster(make_state(), find_policy("fifo"))
+    for number in (1, 2, 3):
+        roster.add(Client(number, memory=Memory(number * 4, pinned=1)), Step.JOIN, 0.0)
+    return roster
+
+
+def test_a_queue_is_ordered_by_rank_and_then_by_arrival() -> None:
+    queue = Queue()
+    clients = [Client(n, rank=rank, order=n) for n, rank in enumerate([5.0, 3.0, 5.0, 1.0])]
+    for client in reversed(clients):
+        queue.add(client)
+    assert [client.id for client in queue] == [3, 1, 0, 2]
+    queue.remove(clients[0])
+    assert [client.id for client in reversed(queue)] == [2, 1, 3]
+    assert queue.first() is clients[3]
+    assert len(queue) == 3
+
+
+def test_an_empty_queue_has_no_first() -> None:
+    assert Queue().first() is None
+
+
+def test_sums_follow_every_move(roster: Roster) -> None:
+    one, two, _ = roster.clients.values()
+    assert (roster.pinned, roster.room, roster.swappable) == (3, 13, 21)
+    roster.move(one, Step.GRANT, 1.0)
+    roster.move(two, Step.WANT, 1.0)
+    assert roster.running_load == Load(3, 1)
+    assert roster.waiting_load == Load(7, 1)
+    assert (roster.running_bytes, roster.closed_bytes) == (3, 18)
+    roster.move(one, Step.REVOKE, 1.0)
+    assert roster.running_load == Load()
+    assert roster.yielding_load == Load(3, 1)
+    assert (roster.running_bytes, roster.yielding_bytes) == (0, 3)
+
+
+def test_sums_follow_memory(roster: Roster) -> None:
+    one = roster.clients[1]
+    roster.move(one, Step.GRANT, 1.0)
+    roster.set_memory(one, Memory(10, 2, 5))
+    assert (roster.running_bytes, roster.pinned) == (8, 4)
+
+
+def test_excess_is_what_others_have_in_the_way_of_those_who_run(roster: Roster) -> None:
+    assert roster.excess == 21 - 13
+    roster.set_evicting(roster.clients[3], 9)
+    assert roster.excess == 21 - 9 - 13
+
+
+def test_a_silent_client_is_not_counted_with(roster: Roster) -> None:
+    three = roster.clients[3]
+    roster.move(three, Step.GRANT, 1.0)
+    roster.move(three, Step.REVOKE, 1.0)
+    assert not roster.admits(roster.clients[2])
+    roster.go_on_without(three)
+    assert roster.admits(roster.clients[2])
+    assert list(roster.overdue) == [3]
+    roster.move(three, Step.RELEASE, 2.0)
+    assert not roster.overdue
+    assert not three.overdue
+
+
+def test_everything_fits_counts_everybody(roster: Roster) -> None:
+    assert not roster.everything_fits
+    roster.move(roster.clients[3], Step.LEAVE, 1.0)
+    assert roster.everything_fits
+
+
+def test_another_rule_weighs_everybody_anew(roster: Roster) -> None:
+    roster.set_rule(Rule.ONE)
+    assert roster.everyone_load == Load(3, 3)
+    assert roster.capacity == 1
+    roster.set_rule(Rule.NOTHING)
+    assert roster.everyone_load == Load(0, 0)
+
+
+def test_who_is_asked_is_known_until_it_is_taken_back(roster: Roster) -> None:
+    one = roster.clients[1]
+    roster.move(one, Step.GRANT, 1.0)
+    roster.ask(one, 1.0)
+    assert list(roster.asked) == [1]
+    roster.keep(one, 1.0)
+    assert not roster.asked
+    roster.ask(one, 1.0)
+    roster.move(one, Step.REVOKE, 1.0)
+    assert not roster.asked
+    assert not one.asked
+
+
+def test_an_illegal_move_changes_nothing(roster: Roster) -> None:
+    one = roster.clients[1]
+    with pytest.raises(IllegalTransition):
+        roster.move(one, Step.REVOKE, 1.0)
+    assert one.state is State.IDLE
+    assert list(roster.idle) == [1, 2, 3]
+
+
+def test_a_step_that_leads_nowhere_keeps_the_place_in_the_queue(roster: Roster) -> None:
+    for number in (2, 1):
+        roster.move(roster.clients[number], Step.WANT, 5.0)
+    roster.move(roster.clients[2], Step.WANT, 9.0)
+    assert [client.id for client in roster.waiting] == [2, 1]
