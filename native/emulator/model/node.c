@@ -15,9 +15,10 @@
 #include "engine.h"
 #include "recover.h"
 
-#define NODE_MAGIC UINT64_C(0x65646f4e65726168) /* "hareNode" */
+/* "hareNode", and the size of the state: another version's layout is not ours to touch. */
+#define NODE_MAGIC (UINT64_C(0x65646f4e65726168) + sizeof(struct node))
 
-/* A death is noticed within this much emulated time, or this much real time at low speeds. */
+/* A death is noticed within this much emulated time, by whoever looks. */
 #define REAP_INTERVAL_NS UINT64_C(50000000)
 
 static uint64_t real_now(void) {
@@ -63,6 +64,19 @@ static int node_create(struct node *node, const char *folder, char *why, size_t 
     node->epoch = real_now();
     __atomic_store_n(&node->magic, NODE_MAGIC, __ATOMIC_RELEASE);
     return 0;
+}
+
+static int make_or_check(struct node *node, const char *folder, char *why, size_t why_bytes) {
+    uint64_t magic = __atomic_load_n(&node->magic, __ATOMIC_ACQUIRE);
+    if (magic == 0)
+        return node_create(node, folder, why, why_bytes);
+    if (magic == NODE_MAGIC)
+        return 0;
+    snprintf(why, why_bytes,
+             "the node in %.3000s was made by another version of nvshare; start it again with "
+             "nvshare emulate down and up",
+             folder);
+    return -EPROTO;
 }
 
 static int map_state(int file, struct node **out) {
@@ -116,8 +130,8 @@ int node_attach_folder(const char *folder, struct node **out, char *why, size_t 
     int result = map_state(file, &node);
     if (result < 0)
         snprintf(why, why_bytes, "cannot map the state of the node: %s", strerror(-result));
-    else if (__atomic_load_n(&node->magic, __ATOMIC_ACQUIRE) != NODE_MAGIC)
-        result = node_create(node, folder, why, why_bytes);
+    else
+        result = make_or_check(node, folder, why, why_bytes);
     /* Not left to close(): the mapping keeps the open file, and with it the lock, alive. */
     flock(file, LOCK_UN);
     close(file);

@@ -20,7 +20,6 @@
 #include "profile.h"
 
 enum {
-    NODE_FORMAT = 1,
     MAX_PROCESSES = 512,
     MAX_QUEUES = 128,   /* per process; streams beyond that share queues, as on hardware */
     QUEUE_SLOTS = 1024, /* operations a queue can hold; a profile may allow fewer */

@@ -295,12 +295,14 @@ uint64_t memory_offset(const struct allocation *allocation) {
     return allocation->address - driver->memory->plain[allocation->gpu].base;
 }
 
-static bool already_touched(const struct touch *touch, const struct reference *reference) {
+/* Small allocations may share a block: it is touched once, with the bytes of all of them. */
+static struct reference *touched_before(struct touch *touch, const struct reference *reference) {
     for (uint32_t i = 0; i < touch->references; i++)
         if (touch->reference[i].range == reference->range &&
-            touch->reference[i].first_block == reference->first_block)
-            return true;
-    return false;
+            touch->reference[i].first_block == reference->first_block &&
+            touch->reference[i].blocks == reference->blocks)
+            return &touch->reference[i];
+    return NULL;
 }
 
 void memory_touch(struct touch *touch, uint64_t address, uint64_t bytes) {
@@ -316,9 +318,11 @@ void memory_touch(struct touch *touch, uint64_t address, uint64_t bytes) {
     reference.first_block = (uint32_t)(from / BLOCK_BYTES);
     reference.blocks =
         (uint32_t)((from + (bytes ? bytes : 1) - 1) / BLOCK_BYTES) - reference.first_block + 1;
+    struct reference *before = touched_before(touch, &reference);
+    if (before)
+        before->bytes += bytes;
     /* An operation on more parts than fit here touches the rest for free: better than to fail. */
-    if (touch->references < sizeof touch->reference / sizeof touch->reference[0] &&
-        !already_touched(touch, &reference))
+    else if (touch->references < sizeof touch->reference / sizeof touch->reference[0])
         touch->reference[touch->references++] = reference;
 }
 

@@ -1,0 +1,140 @@
+/* inflight.c on a GPU and a clock that are made up: one stream, kernels of a fixed cost, no time but
+ * what calls take. Prints what a program that launches without a pause gets to see.
+ *
+ *     inflight_check BOUND_US LAUNCHES COST_US [LAUNCHES COST_US]...
+ *     inflight_check capture
+ *
+ * One JSON line per phase: the window's part at its end; the most work in flight in its second half, and
+ * ever; the time that the GPU had nothing to do in the second half; the calls that the driver got for it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "contexts.h"
+#include "devices.h"
+#include "inflight.h"
+#include "streams.h"
+
+enum { LAUNCH_NS = 5000 };
+
+static uint64_t now, gpu_done; /* what was submitted is done then */
+static uint64_t idle_ns, most_in_flight, most_ever;
+static long driver_calls;
+static bool capturing;
+
+static struct device device;
+static struct context context = {.id = 1, .device = &device};
+
+int clock_gettime(clockid_t clock, struct timespec *out) {
+    (void)clock;
+    *out = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
+    return 0;
+}
+
+const struct context *context_here(void) {
+    return &context;
+}
+
+bool context_exists(uint64_t id) {
+    return id == context.id;
+}
+
+bool stream_is_capturing(CUstream stream) {
+    (void)stream;
+    return capturing;
+}
+
+/* An event is the moment at which it completes. */
+static CUresult event_create(CUevent *event, unsigned flags) {
+    (void)flags;
+    driver_calls++;
+    *event = calloc(1, sizeof(uint64_t));
+    return CUDA_SUCCESS;
+}
+
+static CUresult event_destroy(CUevent event) {
+    free(event);
+    return CUDA_SUCCESS;
+}
+
+static CUresult event_record(CUevent event, CUstream stream) {
+    (void)stream;
+    driver_calls++;
+    *(uint64_t *)event = gpu_done;
+    return CUDA_SUCCESS;
+}
+
+static CUresult event_query(CUevent event) {
+    driver_calls++;
+    return *(uint64_t *)event <= now ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+static CUresult event_synchronize(CUevent event) {
+    driver_calls++;
+    if (*(uint64_t *)event > now)
+        now = *(uint64_t *)event;
+    return CUDA_SUCCESS;
+}
+
+static CUresult exchange_mode(CUstreamCaptureMode *mode) {
+    (void)mode;
+    return CUDA_SUCCESS;
+}
+
+struct driver_calls real = {.cuEventCreate = event_create,
+                            .cuEventDestroy_v2 = event_destroy,
+                            .cuEventRecord = event_record,
+                            .cuEventQuery = event_query,
+                            .cuEventSynchronize = event_synchronize,
+                            .cuThreadExchangeStreamCaptureMode = exchange_mode};
+
+static void launch(uint64_t cost_ns) {
+    now += LAUNCH_NS;
+    if (gpu_done < now) {
+        idle_ns += now - gpu_done;
+        gpu_done = now;
+    }
+    gpu_done += cost_ns;
+    if (gpu_done - now > most_in_flight)
+        most_in_flight = gpu_done - now;
+    if (gpu_done - now > most_ever)
+        most_ever = gpu_done - now;
+}
+
+static void run_phase(long launches, uint64_t cost_ns) {
+    static long budget = -1;
+    long part = 0;
+    driver_calls = 0;
+    for (long i = 0; i < launches; i++) {
+        if (i == launches / 2)
+            idle_ns = most_in_flight = 0;
+        if (--budget < 0) {
+            budget = inflight_step(&device, NULL);
+            part = budget + 1;
+        }
+        launch(cost_ns);
+    }
+    printf("{\"part\": %ld, \"in_flight_us\": %.1f, \"most_us\": %.1f, \"idle_us\": %.1f, "
+           "\"calls\": %ld}\n",
+           part, (double)most_in_flight / 1000, (double)most_ever / 1000, (double)idle_ns / 1000,
+           driver_calls);
+}
+
+static int run_capture(void) {
+    capturing = true;
+    for (int i = 0; i < 100; i++)
+        inflight_step(&device, NULL);
+    printf("{\"calls\": %ld}\n", driver_calls);
+    return 0;
+}
+
+int main(int count, char **arguments) {
+    atomic_store(&device.is_managed, true);
+    if (count == 2)
+        return run_capture();
+    atomic_store(&device.inflight_ns, strtoull(arguments[1], NULL, 10) * 1000);
+    for (int i = 2; i + 1 < count; i += 2)
+        run_phase(atol(arguments[i]), strtoull(arguments[i + 1], NULL, 10) * 1000);
+    return 0;
+}

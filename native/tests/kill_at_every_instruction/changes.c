@@ -1,0 +1,104 @@
+/* What a process is killed over. */
+#include <string.h>
+
+#include "kill.h"
+#include "model/engine.h"
+#include "model/residency.h"
+
+/* Leaves room for fewer blocks than the survivor has there, so that bringing in more evicts some. */
+static void fill_up(struct node *node, uint32_t index) {
+    uint64_t evicted, free_bytes = gpu_free_bytes(&node->gpus[0]);
+    gpu_take_plain(node, index, 0, free_bytes - 2 * BLOCK_BYTES, &evicted);
+}
+
+static void change_join(struct node *node, uint32_t index) {
+    (void)index;
+    node_join(node);
+}
+
+static void change_submit(struct node *node, uint32_t index) {
+    node_lock(node);
+    submit(node, index, OPERATION_WORK, 0);
+    submit(node, index, OPERATION_MARKER, 0);
+    node_unlock(node);
+}
+
+static void change_plain(struct node *node, uint32_t index) {
+    uint64_t evicted;
+    node_lock(node);
+    gpu_take_plain(node, index, 0, gpu_free_bytes(&node->gpus[0]) + 3 * BLOCK_BYTES, &evicted);
+    gpu_give_plain(node, index, 0, VICTIM_PLAIN);
+    node_unlock(node);
+}
+
+static void change_context(struct node *node, uint32_t index) {
+    node_lock(node);
+    gpu_take_context(node, index, 0);
+    gpu_give_context(node, index, 0);
+    node_unlock(node);
+}
+
+static void change_range(struct node *node, uint32_t index) {
+    node_lock(node);
+    put_range(node, index, BLOCKS, 3, LOCATION_GPU);
+    range_destroy(node, index, 1);
+    node_unlock(node);
+}
+
+static void change_faults(struct node *node, uint32_t index) {
+    node_lock(node);
+    fill_up(node, index);
+    submit(node, index, OPERATION_WORK, 0);
+    engine_advance(node, later(node));
+    node_unlock(node);
+}
+
+static void change_prefetch(struct node *node, uint32_t index) {
+    node_lock(node);
+    fill_up(node, index);
+    submit(node, index, OPERATION_PREFETCH, LOCATION_GPU);
+    engine_advance(node, later(node));
+    node_unlock(node);
+}
+
+/* Work of the survivor's, done by one who looks and dies over it. */
+static void change_advance(struct node *node, uint32_t index) {
+    (void)index;
+    node_lock(node);
+    engine_advance(node, later(node));
+    node_unlock(node);
+}
+
+static void change_reap(struct node *node, uint32_t index) {
+    (void)index;
+    node_lock(node);
+    node_reap(node);
+    node_unlock(node);
+}
+
+static void change_recover(struct node *node, uint32_t index) {
+    (void)index;
+    node_lock(node);
+    node_unlock(node);
+}
+
+static const struct change CHANGES[] = {
+    {"join", change_join, true, false, false},
+    {"submit", change_submit, false, false, false},
+    {"plain", change_plain, false, false, false},
+    {"context", change_context, false, false, false},
+    {"range", change_range, false, false, false},
+    {"faults", change_faults, false, false, false},
+    {"prefetch", change_prefetch, false, false, false},
+    {"advance", change_advance, false, false, false},
+    {"reap", change_reap, false, true, false},
+    {"recover", change_recover, false, true, true},
+};
+
+const struct change *find_change(const char *name) {
+    for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++)
+        if (strcmp(CHANGES[i].name, name) == 0)
+            return &CHANGES[i];
+    fail("no such change");
+    return NULL;
+}
