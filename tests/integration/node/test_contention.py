@@ -13,6 +13,8 @@ from nvshare.emulator.node import Node
 from nvshare.emulator.report import read_report
 from nvshare.emulator.workload import Result, Run
 
+from .rates import rates
+
 MakeNode = Callable[..., Node]
 SHARING_LOSS = 1.107
 PAGING = Path(__file__).parent / "programs" / "paging.py"
@@ -25,19 +27,16 @@ def together(node: Node, *programs: tuple[str, ...]) -> list[Result]:
 
 def test_two_on_one_gpu_run_at_half_speed_less_the_sharing_loss(make_node: MakeNode) -> None:
     node = make_node("2xt4", speed=50, data="off")
-    program = ("pytorch-add-small", "--iterations", "10000")
-    alone = Run(node, *program).result(100)
-    for result in together(node, program, program):
-        wanted = alone.iterations_per_s / 2 / SHARING_LOSS
-        assert result.iterations_per_s == pytest.approx(wanted, rel=0.03)
+    (alone,) = rates(node, 0)
+    for rate in rates(node, 0, 0):
+        assert rate == pytest.approx(alone / 2 / SHARING_LOSS, rel=0.03)
 
 
 def test_on_two_gpus_both_run_at_full_speed(make_node: MakeNode) -> None:
     node = make_node("2xt4", speed=50, data="off")
-    program = ("pytorch-add-small", "--iterations", "10000")
-    alone = Run(node, *program).result(100)
-    for result in together(node, program, (*program, "--device", "1")):
-        assert result.iterations_per_s == pytest.approx(alone.iterations_per_s, rel=0.03)
+    (alone,) = rates(node, 0)
+    for rate in rates(node, 0, 1):
+        assert rate == pytest.approx(alone, rel=0.03)
 
 
 def test_two_that_do_not_fit_thrash(make_node: MakeNode) -> None:

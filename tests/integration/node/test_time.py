@@ -5,22 +5,16 @@ from collections.abc import Callable
 import pytest
 
 from nvshare.emulator.node import Node
-from nvshare.emulator.workload import Run
+
+from .rates import rates
 
 MakeNode = Callable[..., Node]
-CLIENTS = 8
-
-
-def mean_seconds(node: Node) -> float:
-    """Run eight programs on two GPUs at once; return how long their loops took."""
-    runs = [
-        Run(node, "pytorch-add-small", "--iterations", "1500", "--device", str(number % 2))
-        for number in range(CLIENTS)
-    ]
-    return sum(run.result(100).loop_seconds for run in runs) / CLIENTS
+EIGHT_ON_TWO_GPUS = (0, 1) * 4
 
 
 def test_eight_busy_programs_take_as_long_at_speed_100_as_at_speed_10(make_node: MakeNode) -> None:
-    slow = mean_seconds(make_node("2xt4", speed=10, data="off"))
-    fast = mean_seconds(make_node("2xt4", speed=100, data="off"))
-    assert fast == pytest.approx(slow, rel=0.05)
+    slow = rates(make_node("2xt4", speed=10, data="off"), *EIGHT_ON_TWO_GPUS)
+    fast = rates(make_node("2xt4", speed=100, data="off"), *EIGHT_ON_TWO_GPUS)
+    # An iteration takes the inverse of the rate.
+    for duration_ratio in (a / b for a, b in zip(slow, fast, strict=True)):
+        assert duration_ratio == pytest.approx(1, rel=0.05)

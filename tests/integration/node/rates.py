@@ -1,0 +1,42 @@
+"""How fast programs get on while they run side by side, as the emulated GPUs count it."""
+
+import time
+from collections.abc import Callable
+
+from nvshare.emulator.node import Node
+from nvshare.emulator.report import Report, read_report
+from nvshare.emulator.workload import Run
+
+WINDOW_NS = 60_000_000_000
+
+
+def rates(node: Node, *devices: int) -> list[float]:
+    """Return the iterations per second of programs while all of them run, as the GPUs count.
+
+    Not from their beginning to their end: they start one after the other, and who is late is
+    alone at the end.
+    """
+    program = ("pytorch-add-small", "--iterations", "1000000")
+    runs = [Run(node, *program, "--device", str(device)) for device in devices]
+    try:
+        pids = [run.process.pid for run in runs]
+        before = wait_until(node, lambda r: all(done(r, pid) > 100 for pid in pids))
+        after = wait_until(node, lambda r: r.clock_ns > before.clock_ns + WINDOW_NS)
+        seconds = (after.clock_ns - before.clock_ns) / 1e9
+        return [(done(after, pid) - done(before, pid)) / seconds for pid in pids]
+    finally:
+        for run in runs:
+            run.stop()
+
+
+def done(report: Report, pid: int) -> int:
+    process = report.process(pid)
+    return sum(account.kernels for account in process.gpus) if process else 0
+
+
+def wait_until(node: Node, is_so: Callable[[Report], bool]) -> Report:
+    deadline = time.monotonic() + 60
+    while not is_so(report := read_report(node.folder)):
+        assert time.monotonic() < deadline, report
+        time.sleep(0.01)
+    return report
