@@ -51,6 +51,11 @@ def wait_for(node: Node, is_so: Callable[[Report], bool]) -> Report:
     return report
 
 
+def wait_a_little(node: Node, emulated_ns: int) -> None:
+    moment = read_report(node.folder).clock_ns + emulated_ns
+    wait_for(node, lambda report: report.clock_ns > moment)
+
+
 def test_killed_at_random_moments_they_leave_the_node_consistent(
     make_node: MakeNode, hammer: Path
 ) -> None:
@@ -63,8 +68,7 @@ def test_killed_at_random_moments_they_leave_the_node_consistent(
                 victims = [stack.enter_context(hammering(node, hammer, seed)) for seed in seeds]
                 wait_for(node, lambda r: len(r.processes) == PROCESSES)
                 for victim in victims:
-                    moment = read_report(node.folder).clock_ns + moments.randrange(2_000_000)
-                    wait_for(node, lambda r, moment=moment: r.clock_ns > moment)
+                    wait_a_little(node, moments.randrange(2_000_000))
                     assert victim.poll() is None, victim.communicate()[1]
                     victim.kill()
                     assert read_report(node.folder).difference is None
