@@ -31,7 +31,8 @@ def test_every_variable_in_the_sources_is_in_the_table() -> None:
 
 def write(path: Path, fields: str) -> Path:
     path.write_text(
-        "magic = 1\nversion = 1\nmax_payload = 64\n[enums]\n[flags]\n[frames.A]\n"
+        "magic = 1\nversion = 1\nmax_payload = 64\nsocket_name = 's'\n"
+        "[enums]\n[flags]\n[frames.A]\n"
         f'number = 1\nfrom = "client"\nmeaning = "a"\nfields = [{fields}]\n'
     )
     return path

@@ -1,0 +1,246 @@
+/* Every frame between libnvshare.so and the daemon, as it lies on the wire.
+ *
+ * Generated from protocol/frames.toml by `python -m protocol.generate`: do not edit.
+ * The rules of the protocol are in that file; reading and writing is in frame.h. */
+#ifndef NVSHARE_FRAMES_H
+#define NVSHARE_FRAMES_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "protocol/frames.toml");
+
+#define FRAME_MAGIC       UINT32_C(0x4853564e)
+#define FRAME_VERSION     1
+#define FRAME_MAX_PAYLOAD 4096
+#define FRAME_SOCKET_NAME "nvshare.sock"
+
+enum frame_type {
+    FRAME_HELLO = 1,
+    FRAME_WANT = 2,
+    FRAME_RELEASED = 3,
+    FRAME_MEMORY = 4,
+    FRAME_MOVED = 5,
+    FRAME_USAGE = 6,
+    FRAME_WELCOME = 129,
+    FRAME_GRANT = 130,
+    FRAME_REVOKE = 131,
+    FRAME_KEEP = 132,
+    FRAME_PASS_TO = 133,
+    FRAME_STANDBY = 134,
+    FRAME_CANCEL_PASS = 135,
+    FRAME_EVICT = 136,
+    FRAME_LIMITS = 137,
+    FRAME_SETTINGS = 138,
+    FRAME_REJECT = 139,
+};
+
+/* How the memory of a program is allocated. */
+enum allocation_kind {
+    ALLOCATION_KIND_MANAGED = 1, /* managed memory, which can be moved out and in */
+    ALLOCATION_KIND_NATIVE = 2,  /* memory as the program asked for it, which stays on the GPU */
+};
+
+/* Why a client gives its turn up. */
+enum release_reason {
+    RELEASE_REASON_IDLE = 1,  /* it had nothing to do */
+    RELEASE_REASON_ASKED = 2, /* it was told to, now */
+};
+
+/* When a turn has to be given up. */
+enum urgency {
+    URGENCY_WHEN_IDLE = 1, /* as soon as the client has had no work for a while */
+    URGENCY_NOW = 2,       /* at once: finish what is in flight */
+};
+
+/* Why a client is turned away. */
+enum reject_code {
+    REJECT_CODE_VERSION = 1,    /* the frames have another version */
+    REJECT_CODE_DEVICE = 2,     /* the daemon has no GPU of this UUID */
+    REJECT_CODE_PERMISSION = 3, /* the user may not use this daemon */
+    REJECT_CODE_FULL = 4,       /* there are too many clients */
+    REJECT_CODE_PROTOCOL = 5,   /* frames that make no sense */
+};
+
+/* What a client is doing as it registers. */
+enum hello_flags {
+    HELLO_RESUMING = 1, /* its gate is open, from an earlier daemon or from the time without one */
+    HELLO_WANTS = 2,    /* it waits for a turn, as if WANT followed */
+};
+
+/* How limits are meant. */
+enum limit_flags {
+    LIMIT_BURST = 1, /* it may use more compute while nobody else wants it */
+};
+
+struct frame_header {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t type;
+    uint32_t length; /* of the payload */
+    uint32_t reserved;
+} __attribute__((packed));
+static_assert(sizeof(struct frame_header) == 16, "protocol/frames.toml");
+
+/* From client to daemon.
+ * The first frame of a connection: this process uses this GPU. */
+struct frame_hello {
+    uint8_t device_uuid[16];  /* of the GPU, as cuDeviceGetUuid gives it */
+    uint32_t allocation_kind; /* enum allocation_kind: how its memory is allocated */
+    uint32_t flags;           /* enum hello_flags: what the client is doing */
+    uint64_t allocated;       /* bytes allocated now, pinned ones included */
+    uint64_t pinned;          /* bytes of those that cannot leave the GPU */
+    uint64_t swapped_out;     /* bytes of those that the client has moved to the host */
+    uint64_t memory_limit;    /* bytes, from its environment; 0: none */
+    uint32_t compute_percent; /* 1 to 100, from its environment; 0: none */
+    uint32_t reserved;        /* sent as 0 */
+    uint64_t turn;            /* that it holds, or held last, from an earlier daemon; 0: none */
+    uint8_t group[16];        /* token that `nvshare run` gave the process tree; zeros: none */
+    char library_version[32]; /* of libnvshare.so */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_hello) == 120, "protocol/frames.toml");
+
+/* From client to daemon.
+ * The client has work and no turn. Sent once, until it is granted one. */
+struct frame_want {
+    uint64_t turn; /* the last turn that it held; 0: none */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_want) == 8, "protocol/frames.toml");
+
+/* From client to daemon.
+ * The client's gate is closed and its work has drained. */
+struct frame_released {
+    uint64_t turn;        /* the turn that it gives back */
+    uint32_t reason;      /* enum release_reason: why */
+    uint32_t wants;       /* 1: it has more work, as if WANT followed; 0: not now */
+    uint64_t handed_turn; /* the turn that it has handed on by an eventfd; 0: none */
+    uint64_t allocated;   /* as in MEMORY */
+    uint64_t pinned;      /* as in MEMORY */
+    uint64_t swapped_out; /* as in MEMORY; what is still on its way counts */
+    uint64_t moved_bytes; /* moved to the host since it was asked; 0: nothing measured */
+    uint64_t moved_ns;    /* time that this took */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_released) == 64, "protocol/frames.toml");
+
+/* From client to daemon.
+ * What the client has allocated has changed. */
+struct frame_memory {
+    uint64_t allocated;   /* bytes allocated, pinned ones included */
+    uint64_t pinned;      /* bytes of those that cannot leave the GPU */
+    uint64_t swapped_out; /* bytes of those that the client has moved to the host */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_memory) == 24, "protocol/frames.toml");
+
+/* From client to daemon.
+ * The client has moved memory in bulk, and measured it. Also the answer to EVICT. */
+struct frame_moved {
+    uint64_t turn;        /* that it holds, or held last; 0: none */
+    uint64_t allocated;   /* as in MEMORY */
+    uint64_t pinned;      /* as in MEMORY */
+    uint64_t swapped_out; /* as in MEMORY */
+    uint64_t out_bytes;   /* from the GPU to the host */
+    uint64_t in_bytes;    /* from the host to the GPU */
+    uint64_t ns;          /* time that this took */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_moved) == 56, "protocol/frames.toml");
+
+/* From client to daemon.
+ * Counters since the process began to use the GPU. They only grow. */
+struct frame_usage {
+    uint64_t gpu_ns;       /* time that its kernels took */
+    uint64_t launches;     /* kernels and graphs launched */
+    uint64_t throttled_ns; /* time that it was held back by its share of compute */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_usage) == 24, "protocol/frames.toml");
+
+/* From daemon to client.
+ * The answer to HELLO: the client is registered. */
+struct frame_welcome {
+    uint64_t client_id;      /* its number in this daemon */
+    char daemon_version[32]; /* of the daemon */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_welcome) == 40, "protocol/frames.toml");
+
+/* From daemon to client.
+ * The gate may open. */
+struct frame_grant {
+    uint64_t turn;       /* number of the turn; a later one is larger */
+    uint64_t fill_bytes; /* of its memory to bring back before it starts; 0: as it sees fit */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_grant) == 16, "protocol/frames.toml");
+
+/* From daemon to client.
+ * Give the turn up: close the gate, let work in flight drain, send RELEASED. */
+struct frame_revoke {
+    uint64_t turn;        /* the turn that ends */
+    uint32_t urgency;     /* enum urgency: when */
+    uint32_t idle_us;     /* with WHEN_IDLE: without work for so long */
+    uint64_t evict_bytes; /* to move to the host as it gives the turn up */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_revoke) == 24, "protocol/frames.toml");
+
+/* From daemon to client.
+ * Nobody waits any more: REVOKE and PASS_TO of this turn are void. */
+struct frame_keep {
+    uint64_t turn; /* the turn that goes on */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_keep) == 8, "protocol/frames.toml");
+
+/* From daemon to client. Carries a descriptor.
+ * To the holder: when you release this turn, write to the eventfd before you send RELEASED. */
+struct frame_pass_to {
+    uint64_t turn;      /* the turn that the receiver holds */
+    uint64_t next_turn; /* the turn that begins with the write */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_pass_to) == 16, "protocol/frames.toml");
+
+/* From daemon to client. Carries a descriptor.
+ * To the successor: when the eventfd is readable, you hold this turn, as if GRANT had come. */
+struct frame_standby {
+    uint64_t turn;       /* the turn that begins then */
+    uint64_t fill_bytes; /* as in GRANT */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_standby) == 16, "protocol/frames.toml");
+
+/* From daemon to client.
+ * PASS_TO of this turn is void: wake nobody when you release it. */
+struct frame_cancel_pass {
+    uint64_t turn; /* the turn that the receiver holds */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_cancel_pass) == 8, "protocol/frames.toml");
+
+/* From daemon to client.
+ * To a client without a turn: move memory to the host, and answer with MOVED. */
+struct frame_evict {
+    uint64_t evict_bytes; /* to move */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_evict) == 8, "protocol/frames.toml");
+
+/* From daemon to client.
+ * The limits in force. Sent after WELCOME if there are any, and at every change. */
+struct frame_limits {
+    uint64_t memory_limit;    /* bytes; 0: none */
+    uint32_t compute_percent; /* 1 to 100; 0: none */
+    uint32_t flags;           /* enum limit_flags: how the limits are meant */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_limits) == 16, "protocol/frames.toml");
+
+/* From daemon to client.
+ * How a client bounds its work. Sent after WELCOME and at every change. */
+struct frame_settings {
+    uint32_t inflight_us;   /* most work in flight, in microseconds */
+    uint32_t idle_grace_us; /* no work for so long: the client is idle */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_settings) == 8, "protocol/frames.toml");
+
+/* From daemon to client.
+ * The daemon will not have this client. It closes the connection after this frame. */
+struct frame_reject {
+    uint32_t code;     /* enum reject_code: why */
+    uint32_t reserved; /* sent as 0 */
+    char text[128];    /* the same for a person */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_reject) == 136, "protocol/frames.toml");
+
+#endif

@@ -1,0 +1,90 @@
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Atomic int lowest = LOG_LEVEL_WARN;
+static _Atomic int output = STDERR_FILENO;
+
+static const char *const level_names[] = {"debug", "info", "warn"};
+
+static int find_level(const char *name) {
+    for (int i = 0; i < 3; i++)
+        if (strcmp(level_names[i], name) == 0)
+            return i;
+    return -EINVAL;
+}
+
+static bool is_set(const char *value) {
+    return value && *value;
+}
+
+/* Programs close low descriptors and open their own in their place, so the log takes a high one:
+ * a line must not end up in a file of the program. */
+static int open_file(const char *path) {
+    int low = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    if (low < 0)
+        return -errno;
+    int high = fcntl(low, F_DUPFD_CLOEXEC, 500);
+    if (high < 0)
+        return low;
+    close(low);
+    return high;
+}
+
+void log_open(const char *level, const char *file) {
+    int before = errno;
+    int found = is_set(level) ? find_level(level) : LOG_LEVEL_WARN;
+    if (is_set(file)) {
+        int descriptor = open_file(file);
+        if (descriptor < 0)
+            log_warn("the log file %s cannot be opened: %s", file, strerror(-descriptor));
+        else
+            atomic_store(&output, descriptor);
+    }
+    if (found < 0)
+        log_warn("NVSHARE_LOG is \"%.32s\", and not debug, info or warn: taken as warn", level);
+    else
+        atomic_store(&lowest, found);
+    errno = before;
+}
+
+bool log_enabled(enum log_level level) {
+    if (level == LOG_LEVEL_WARN)
+        return true;
+    return (int)level >= atomic_load_explicit(&lowest, memory_order_relaxed) &&
+           atomic_load_explicit(&output, memory_order_relaxed) != STDERR_FILENO;
+}
+
+void log_line(enum log_level level, const char *format, ...) {
+    if (!log_enabled(level))
+        return;
+    int before = errno;
+    char line[LOG_LINE_MAX];
+    const char *mark = level == LOG_LEVEL_WARN ? "warning: " : "";
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int length = snprintf(line, sizeof line, "nvshare[%d] %lld.%09ld: %s", (int)getpid(),
+                          (long long)now.tv_sec, now.tv_nsec, mark);
+    va_list arguments;
+    va_start(arguments, format);
+    int more = vsnprintf(line + length, sizeof line - (size_t)length, format, arguments);
+    va_end(arguments);
+    if (more > 0)
+        length += more;
+    /* A line that was cut has its last byte where the newline goes. */
+    if (length > LOG_LINE_MAX - 1)
+        length = LOG_LINE_MAX - 1;
+    line[length++] = '\n';
+    /* There is nobody to tell if this fails. */
+    ssize_t written = write(atomic_load(&output), line, (size_t)length);
+    (void)written;
+    errno = before;
+}

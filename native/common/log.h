@@ -1,0 +1,40 @@
+/* The log of a guest: it never writes to stdout, and to stderr only warnings.
+ *
+ *     NVSHARE_LOG=debug|info|warn   what is written (warn)
+ *     NVSHARE_LOG_FILE=path         appended to, instead of stderr; without it only warnings appear
+ *
+ * A line is one write(2) of at most LOG_LINE_MAX bytes, begins with "nvshare[pid] seconds: ", and is made
+ * without locks or allocation; so it may come from any thread and from a child right after fork.
+ * errno is left as it was. */
+#ifndef NVSHARE_LOG_H
+#define NVSHARE_LOG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define LOG_LINE_MAX 1024
+
+enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN };
+
+/* Settles where lines go. `level` and `file` are the values of the two variables, or NULL. Until it
+ * is called, warnings go to stderr. A value that makes no sense is itself a warning. */
+void log_open(const char *level, const char *file);
+
+/* Whether a line of this level would be written: for callers that have to compute what to say. */
+bool log_enabled(enum log_level level);
+
+__attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);
+
+#define log_debug(...) log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_info(...)  log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_warn(...)  log_line(LOG_LEVEL_WARN, __VA_ARGS__)
+
+/* A warning that appears once in the life of the process, whichever threads come by. */
+#define log_warn_once(...)                                                                         \
+    do {                                                                                           \
+        static _Atomic bool log_said_;                                                             \
+        if (!atomic_exchange(&log_said_, true))                                                    \
+            log_warn(__VA_ARGS__);                                                                 \
+    } while (0)
+
+#endif

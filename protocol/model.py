@@ -1,0 +1,199 @@
+"""frames.toml and environment.toml as objects, checked. Writes nothing."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FOLDER = Path(__file__).parent
+WIDTHS = {"u16": 2, "u32": 4, "u64": 8}
+SENDERS = ("client", "daemon")
+# A meaning is one line of a comment, in C and in Python.
+_LONGEST = 93
+READERS = ("library", "daemon", "cli", "emulator")
+
+
+class TableError(Exception):
+    """A table says something that cannot be."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """One enumerator or flag."""
+
+    name: str
+    value: int
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Values:
+    """An enumeration, or a set of flags."""
+
+    name: str
+    meaning: str
+    values: tuple[Value, ...]
+    is_flags: bool
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a payload."""
+
+    name: str
+    type: str
+    meaning: str
+    offset: int
+    size: int
+    values: Values | None
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it only fills space."""
+        return self.name == "reserved"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame, without its header."""
+
+    name: str
+    number: int
+    sender: str
+    meaning: str
+    descriptor: bool
+    fields: tuple[Field, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of payload."""
+        return sum(field.size for field in self.fields)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """All of frames.toml."""
+
+    magic: int
+    version: int
+    max_payload: int
+    socket_name: str
+    frames: tuple[Frame, ...]
+    values: tuple[Values, ...]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable of environment.toml."""
+
+    name: str
+    type: str
+    choices: tuple[str, ...]
+    default: str
+    readers: tuple[str, ...]
+    meaning: str
+
+
+def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
+    """Read and check the table of frames."""
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    values = {
+        name: _values(name, entry, is_flags=kind == "flags")
+        for kind in ("enums", "flags")
+        for name, entry in table[kind].items()
+    }
+    frames = tuple(_frame(name, entry, values) for name, entry in table["frames"].items())
+    numbers = [frame.number for frame in frames]
+    if len(set(numbers)) != len(numbers):
+        raise TableError("two frames have the same number")
+    if any(frame.size > table["max_payload"] for frame in frames):
+        raise TableError("a frame is longer than max_payload")
+    return Protocol(
+        table["magic"],
+        table["version"],
+        table["max_payload"],
+        table["socket_name"],
+        frames,
+        tuple(values.values()),
+    )
+
+
+def read_environment(path: Path = FOLDER / "environment.toml") -> tuple[Variable, ...]:
+    """Read and check the table of variables."""
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tuple(_variable(name, entry) for name, entry in table.items())
+
+
+def _values(name: str, entry: dict[str, Any], *, is_flags: bool) -> Values:
+    values = tuple(Value(v["name"], v["value"], v["meaning"]) for v in entry["values"])
+    if is_flags and any(v.value.bit_count() != 1 for v in values):
+        raise TableError(f"{name}: a flag is one bit")
+    if len({v.value for v in values}) != len(values):
+        raise TableError(f"{name}: two names have the same value")
+    return Values(name, entry["meaning"], values, is_flags)
+
+
+def _frame(name: str, entry: dict[str, Any], values: dict[str, Values]) -> Frame:
+    if len(entry["meaning"]) > _LONGEST:
+        raise TableError(f"{name}: the meaning has to fit on a line of {_LONGEST}")
+    if entry["from"] not in SENDERS:
+        raise TableError(f"{name}: from is one of {SENDERS}")
+    fields: list[Field] = []
+    offset = 0
+    for item in entry["fields"]:
+        field = _field(name, item, offset, values)
+        fields.append(field)
+        offset += field.size
+    if offset % 8:
+        raise TableError(f"{name}: {offset} bytes; frames are multiples of 8, so fill it up")
+    return Frame(
+        name,
+        entry["number"],
+        entry["from"],
+        entry["meaning"],
+        entry.get("descriptor", False),
+        tuple(fields),
+    )
+
+
+def _field(frame: str, item: dict[str, Any], offset: int, values: dict[str, Values]) -> Field:
+    kind = item["type"]
+    if kind in WIDTHS:
+        size = WIDTHS[kind]
+        aligned = offset % size == 0
+    elif kind in ("bytes", "text"):
+        size = item["size"]
+        aligned = True
+    else:
+        raise TableError(f"{frame}.{item['name']}: there is no type {kind}")
+    if not aligned:
+        raise TableError(f"{frame}.{item['name']}: offset {offset} is not a multiple of {size}")
+    named = item.get("enum") or item.get("flags")
+    return Field(
+        item["name"], kind, item["meaning"], offset, size, values[named] if named else None
+    )
+
+
+def _variable(name: str, entry: dict[str, Any]) -> Variable:
+    variable = Variable(
+        name,
+        entry["type"],
+        tuple(entry.get("choices", ())),
+        entry["default"],
+        tuple(entry["readers"]),
+        entry["meaning"],
+    )
+    if not set(variable.readers) <= set(READERS):
+        raise TableError(f"{name}: readers are among {READERS}")
+    if (variable.type == "choice") != bool(variable.choices):
+        raise TableError(f"{name}: choices belong to the type choice")
+    if variable.choices and variable.default not in variable.choices:
+        raise TableError(f"{name}: the default is not among the choices")
+    return variable

@@ -1,0 +1,157 @@
+"""Python modules, from the tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from protocol.model import Field, Frame, Protocol, Values, Variable
+
+_CODES = {"u16": "H", "u32": "I", "u64": "Q"}
+
+_HEAD = '''\
+"""Every frame between libnvshare.so and the daemon, as an object. Does no I/O.
+
+Generated from protocol/frames.toml by ``python -m protocol.generate``: do not edit.
+The rules of the protocol are in that file; bytes to frames and back is nvshare.wire.codec.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from struct import Struct
+from typing import ClassVar, TypeAlias
+'''
+
+
+def frames_module(protocol: Protocol) -> str:
+    """src/nvshare/wire/frames.py."""
+    lines = [
+        _HEAD,
+        f"MAGIC = 0x{protocol.magic:X}",
+        f"VERSION = {protocol.version}",
+        f"MAX_PAYLOAD = {protocol.max_payload}",
+        f'SOCKET_NAME = "{protocol.socket_name}"',
+        "",
+        'HEADER = Struct("<IHHII")',
+    ]
+    for values in protocol.values:
+        lines += ["", "", *_values(values)]
+    for frame in protocol.frames:
+        lines += ["", "", *_class(frame)]
+    lines += [
+        "",
+        "",
+        *_union("FromClient", "client", protocol),
+        *_union("FromDaemon", "daemon", protocol),
+        "Frame: TypeAlias = FromClient | FromDaemon",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def environment_module(variables: Iterable[Variable]) -> str:
+    """src/nvshare/wire/environment.py."""
+    lines = [
+        '"""Names of the NVSHARE_* variables. Reads none itself.',
+        "",
+        "Generated from protocol/environment.toml by ``python -m protocol.generate``: do not edit.",
+        '"""',
+        "",
+    ]
+    names = (variable.name for variable in variables)
+    lines += [f'{name.removeprefix("NVSHARE_")} = "{name}"' for name in names]
+    return "\n".join([*lines, ""])
+
+
+def _values(values: Values) -> Iterator[str]:
+    yield f"class {values.name}({'IntFlag' if values.is_flags else 'IntEnum'}):"
+    yield f'    """{values.meaning}"""'
+    yield ""
+    for value in values.values:
+        yield f"    {value.name} = {value.value}  # {value.meaning}"
+
+
+def _class(frame: Frame) -> Iterator[str]:
+    shown = [field for field in frame.fields if not field.is_reserved]
+    other = "daemon" if frame.sender == "client" else "client"
+    yield "@dataclass(frozen=True, slots=True)"
+    yield f"class {class_name(frame)}:"
+    yield f'    """{frame.meaning}'
+    yield ""
+    yield f"    From {frame.sender} to {other}."
+    yield '    """'
+    yield ""
+    yield f"    TYPE: ClassVar[int] = {frame.number}"
+    yield f'    LAYOUT: ClassVar[Struct] = Struct("<{"".join(map(_code, frame.fields))}")'
+    yield f"    DESCRIPTOR: ClassVar[bool] = {frame.descriptor}"
+    yield ""
+    for field in shown:
+        yield f"    {field.name}: {_annotation(field)}  # {field.meaning}"
+    yield ""
+    yield "    def pack(self) -> bytes:"
+    yield '        """The payload, with its header."""'
+    head = f"HEADER.pack(MAGIC, VERSION, self.TYPE, {frame.size}, 0)"
+    # A comma after the last item keeps a formatter from joining the lines.
+    yield f"        return {head} + self.LAYOUT.pack("
+    for field in shown:
+        yield f"            {_packed(field)},"
+    yield "        )"
+    yield ""
+    yield "    @classmethod"
+    yield f'    def unpack(cls, payload: bytes | bytearray | memoryview) -> "{class_name(frame)}":'
+    yield '        """Read the fields; there may be more bytes behind them."""'
+    if all(_unpacked(field) == field.name for field in shown):
+        yield "        return cls(*cls.LAYOUT.unpack_from(payload))"
+        return
+    yield "        ("
+    for field in shown:
+        yield f"            {field.name},"
+    yield "        ) = cls.LAYOUT.unpack_from(payload)"
+    yield "        return cls("
+    for field in shown:
+        yield f"            {_unpacked(field)},"
+    yield "        )"
+
+
+def _union(name: str, sender: str, protocol: Protocol) -> Iterator[str]:
+    members = [class_name(frame) for frame in protocol.frames if frame.sender == sender]
+    line = f"{name}: TypeAlias = {' | '.join(members)}"
+    if len(line) <= 100:
+        yield line
+        return
+    yield f"{name}: TypeAlias = ("
+    yield f"    {members[0]}"
+    for member in members[1:]:
+        yield f"    | {member}"
+    yield ")"
+
+
+def class_name(frame: Frame) -> str:
+    """PASS_TO in Python: PassTo."""
+    return "".join(word.capitalize() for word in frame.name.split("_"))
+
+
+def _code(field: Field) -> str:
+    if field.is_reserved:
+        return f"{field.size}x"
+    return f"{field.size}s" if field.type in ("bytes", "text") else _CODES[field.type]
+
+
+def _annotation(field: Field) -> str:
+    if field.values is not None:
+        return field.values.name
+    return {"bytes": "bytes", "text": "str"}.get(field.type, "int")
+
+
+def _packed(field: Field) -> str:
+    if field.type == "text":
+        return f"self.{field.name}.encode()[:{field.size - 1}]"
+    return f"self.{field.name}"
+
+
+def _unpacked(field: Field) -> str:
+    if field.type == "text":
+        return f'{field.name}.split(b"\\0", 1)[0].decode(errors="replace")'
+    return f"{field.values.name}({field.name})" if field.values is not None else field.name

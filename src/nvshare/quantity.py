@@ -1,0 +1,56 @@
+"""Amounts of memory in words, as Kubernetes writes them: "4Gi", "1500Mi", "2G", "1.5Gi", "1024".
+
+The same rules as native/common/quantity.c; a test compares the two.
+"""
+
+import re
+from fractions import Fraction
+
+from nvshare.errors import BadInputError
+
+_FACTORS = {
+    "": 1,
+    **{suffix: 1000**power for power, suffix in enumerate("kMGTP", 1)},
+    **{f"{suffix}i": 1024**power for power, suffix in enumerate("KMGTP", 1)},
+}
+# Nine places behind the point are more than anybody writes.
+_QUANTITY = re.compile(r"(?P<number>[0-9]+\.?[0-9]{0,9}|\.[0-9]{1,9})(?P<suffix>[A-Za-z]*)")
+_MOST = 2**64 - 1
+
+
+def parse_quantity(text: str) -> int:
+    """Return the bytes; a fraction of a byte counts as a whole one."""
+    match = _QUANTITY.fullmatch(text)
+    factor = _FACTORS.get(match["suffix"]) if match else None
+    if match is None or factor is None:
+        raise BadInputError(
+            f'"{text}" is not an amount of memory',
+            why=_hint(text),
+            do='write a number of bytes, or one with a unit: "4Gi", "1500Mi", "2G"',
+        )
+    size = -(-Fraction(match["number"]) * factor // 1)
+    if size > _MOST:
+        raise BadInputError(
+            f'"{text}" is too much memory',
+            why=f"the most is {_MOST} bytes",
+            do="write a smaller amount",
+        )
+    return int(size)
+
+
+def format_quantity(size: int) -> str:
+    """Bytes in the shortest exact form; ``parse_quantity`` reads it back."""
+    for suffix in ("Pi", "Ti", "Gi", "Mi", "Ki"):
+        if size and size % _FACTORS[suffix] == 0:
+            return f"{size // _FACTORS[suffix]}{suffix}"
+    return str(size)
+
+
+def _hint(text: str) -> str | None:
+    match = re.fullmatch(r"([0-9.]+)\s*([A-Za-z]+)", text.strip())
+    if match is None:
+        return None
+    number, suffix = match.groups()
+    meant = {known.lower(): known for known in _FACTORS if known}
+    near = meant.get(suffix.lower().removesuffix("b"))
+    return f'the unit "{suffix}" does not exist; "{number}{near}" does' if near else None

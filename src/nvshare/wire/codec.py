@@ -1,0 +1,102 @@
+"""Bytes to frames, as they arrive. Does no I/O and judges no order; see nvshare.daemon.session.
+
+Frames write themselves (``frame.pack()``), so there is only a decoder here. It may be fed a byte at
+a time. After an error it must not be used again: nobody knows where the next frame would begin.
+"""
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, TypeVar, get_args
+
+from nvshare.wire.frames import HEADER, MAGIC, MAX_PAYLOAD, VERSION, FromClient, FromDaemon
+
+Received = TypeVar("Received")
+
+
+class WireError(Exception):
+    """What arrived is no frame, or not a good one. The connection is of no use any more."""
+
+
+class VersionError(WireError):
+    """The peer speaks another version of the protocol."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(f"frames of version {version}, and this is version {VERSION}")
+        self.version = version
+
+
+class Decoder(Generic[Received]):
+    """Takes bytes, gives frames. What is not a whole frame yet waits for the rest.
+
+    Use ``client_frames()`` or ``daemon_frames()`` to make one.
+    """
+
+    __slots__ = ("_readers", "_rest")
+
+    def __init__(self, readers: Mapping[int, Callable[[bytes], Received]]) -> None:
+        self._readers = readers
+        self._rest = b""
+
+    @property
+    def waiting(self) -> int:
+        """Bytes of a frame that is not complete."""
+        return len(self._rest)
+
+    def feed(self, data: bytes) -> Iterator[Received]:
+        """Take bytes; give the frames that are complete now.
+
+        The iterator has to be used up before the next call. Frames before a bad one are given
+        before the error is raised.
+        """
+        # Nearly always a read brings whole frames, and nothing is left over from an earlier one.
+        if self._rest:
+            data = self._rest + data
+            self._rest = b""
+        start, end = 0, len(data)
+        while end - start >= HEADER.size:
+            magic, version, kind, length, _ = HEADER.unpack_from(data, start)
+            _check(magic, version, length)
+            after = start + HEADER.size + length
+            if after > end:
+                break
+            reader = self._readers.get(kind)
+            if reader is not None:
+                yield _read(reader, kind, data[start + HEADER.size : after])
+            start = after
+        self._rest = data[start:]
+
+
+def client_frames() -> Decoder[FromClient]:
+    """A decoder for what clients send."""
+    return Decoder(_FROM_CLIENT)
+
+
+def daemon_frames() -> Decoder[FromDaemon]:
+    """A decoder for what the daemon sends."""
+    return Decoder(_FROM_DAEMON)
+
+
+def _check(magic: int, version: int, length: int) -> None:
+    if magic != MAGIC:
+        raise WireError(f"{magic:#010x} is not how a frame begins")
+    if version != VERSION:
+        raise VersionError(version)
+    if length > MAX_PAYLOAD:
+        raise WireError(f"a frame of {length} bytes, and {MAX_PAYLOAD} is the most")
+
+
+def _read(reader: Callable[[bytes], Received], kind: int, payload: bytes) -> Received:
+    try:
+        return reader(payload)
+    except struct.error as error:
+        raise WireError(f"a frame of type {kind} with only {len(payload)} bytes") from error
+    except ValueError as error:
+        raise WireError(f"a frame of type {kind}: {error}") from error
+
+
+_FROM_CLIENT: dict[int, Callable[[bytes], FromClient]] = {
+    one.TYPE: one.unpack for one in get_args(FromClient)
+}
+_FROM_DAEMON: dict[int, Callable[[bytes], FromDaemon]] = {
+    one.TYPE: one.unpack for one in get_args(FromDaemon)
+}

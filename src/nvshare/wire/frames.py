@@ -1,0 +1,661 @@
+"""Every frame between libnvshare.so and the daemon, as an object. Does no I/O.
+
+Generated from protocol/frames.toml by ``python -m protocol.generate``: do not edit.
+The rules of the protocol are in that file; bytes to frames and back is nvshare.wire.codec.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from struct import Struct
+from typing import ClassVar, TypeAlias
+
+MAGIC = 0x4853564E
+VERSION = 1
+MAX_PAYLOAD = 4096
+SOCKET_NAME = "nvshare.sock"
+
+HEADER = Struct("<IHHII")
+
+
+class AllocationKind(IntEnum):
+    """How the memory of a program is allocated."""
+
+    MANAGED = 1  # managed memory, which can be moved out and in
+    NATIVE = 2  # memory as the program asked for it, which stays on the GPU
+
+
+class ReleaseReason(IntEnum):
+    """Why a client gives its turn up."""
+
+    IDLE = 1  # it had nothing to do
+    ASKED = 2  # it was told to, now
+
+
+class Urgency(IntEnum):
+    """When a turn has to be given up."""
+
+    WHEN_IDLE = 1  # as soon as the client has had no work for a while
+    NOW = 2  # at once: finish what is in flight
+
+
+class RejectCode(IntEnum):
+    """Why a client is turned away."""
+
+    VERSION = 1  # the frames have another version
+    DEVICE = 2  # the daemon has no GPU of this UUID
+    PERMISSION = 3  # the user may not use this daemon
+    FULL = 4  # there are too many clients
+    PROTOCOL = 5  # frames that make no sense
+
+
+class HelloFlags(IntFlag):
+    """What a client is doing as it registers."""
+
+    RESUMING = 1  # its gate is open, from an earlier daemon or from the time without one
+    WANTS = 2  # it waits for a turn, as if WANT followed
+
+
+class LimitFlags(IntFlag):
+    """How limits are meant."""
+
+    BURST = 1  # it may use more compute while nobody else wants it
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first frame of a connection: this process uses this GPU.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 1
+    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQI4xQ16s32s")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    device_uuid: bytes  # of the GPU, as cuDeviceGetUuid gives it
+    allocation_kind: AllocationKind  # how its memory is allocated
+    flags: HelloFlags  # what the client is doing
+    allocated: int  # bytes allocated now, pinned ones included
+    pinned: int  # bytes of those that cannot leave the GPU
+    swapped_out: int  # bytes of those that the client has moved to the host
+    memory_limit: int  # bytes, from its environment; 0: none
+    compute_percent: int  # 1 to 100, from its environment; 0: none
+    turn: int  # that it holds, or held last, from an earlier daemon; 0: none
+    group: bytes  # token that `nvshare run` gave the process tree; zeros: none
+    library_version: str  # of libnvshare.so
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 120, 0) + self.LAYOUT.pack(
+            self.device_uuid,
+            self.allocation_kind,
+            self.flags,
+            self.allocated,
+            self.pinned,
+            self.swapped_out,
+            self.memory_limit,
+            self.compute_percent,
+            self.turn,
+            self.group,
+            self.library_version.encode()[:31],
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Hello":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            device_uuid,
+            allocation_kind,
+            flags,
+            allocated,
+            pinned,
+            swapped_out,
+            memory_limit,
+            compute_percent,
+            turn,
+            group,
+            library_version,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            device_uuid,
+            AllocationKind(allocation_kind),
+            HelloFlags(flags),
+            allocated,
+            pinned,
+            swapped_out,
+            memory_limit,
+            compute_percent,
+            turn,
+            group,
+            library_version.split(b"\0", 1)[0].decode(errors="replace"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """The client has work and no turn. Sent once, until it is granted one.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 2
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # the last turn that it held; 0: none
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.turn,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Want":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The client's gate is closed and its work has drained.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 3
+    LAYOUT: ClassVar[Struct] = Struct("<QIIQQQQQQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # the turn that it gives back
+    reason: ReleaseReason  # why
+    wants: int  # 1: it has more work, as if WANT followed; 0: not now
+    handed_turn: int  # the turn that it has handed on by an eventfd; 0: none
+    allocated: int  # as in MEMORY
+    pinned: int  # as in MEMORY
+    swapped_out: int  # as in MEMORY; what is still on its way counts
+    moved_bytes: int  # moved to the host since it was asked; 0: nothing measured
+    moved_ns: int  # time that this took
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 64, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.reason,
+            self.wants,
+            self.handed_turn,
+            self.allocated,
+            self.pinned,
+            self.swapped_out,
+            self.moved_bytes,
+            self.moved_ns,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Released":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            turn,
+            reason,
+            wants,
+            handed_turn,
+            allocated,
+            pinned,
+            swapped_out,
+            moved_bytes,
+            moved_ns,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            turn,
+            ReleaseReason(reason),
+            wants,
+            handed_turn,
+            allocated,
+            pinned,
+            swapped_out,
+            moved_bytes,
+            moved_ns,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the client has allocated has changed.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 4
+    LAYOUT: ClassVar[Struct] = Struct("<QQQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    allocated: int  # bytes allocated, pinned ones included
+    pinned: int  # bytes of those that cannot leave the GPU
+    swapped_out: int  # bytes of those that the client has moved to the host
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+            self.allocated,
+            self.pinned,
+            self.swapped_out,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Memory":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The client has moved memory in bulk, and measured it. Also the answer to EVICT.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 5
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # that it holds, or held last; 0: none
+    allocated: int  # as in MEMORY
+    pinned: int  # as in MEMORY
+    swapped_out: int  # as in MEMORY
+    out_bytes: int  # from the GPU to the host
+    in_bytes: int  # from the host to the GPU
+    ns: int  # time that this took
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 56, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.allocated,
+            self.pinned,
+            self.swapped_out,
+            self.out_bytes,
+            self.in_bytes,
+            self.ns,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Moved":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Counters since the process began to use the GPU. They only grow.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 6
+    LAYOUT: ClassVar[Struct] = Struct("<QQQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    gpu_ns: int  # time that its kernels took
+    launches: int  # kernels and graphs launched
+    throttled_ns: int  # time that it was held back by its share of compute
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+            self.gpu_ns,
+            self.launches,
+            self.throttled_ns,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Usage":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """The answer to HELLO: the client is registered.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 129
+    LAYOUT: ClassVar[Struct] = Struct("<Q32s")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    client_id: int  # its number in this daemon
+    daemon_version: str  # of the daemon
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 40, 0) + self.LAYOUT.pack(
+            self.client_id,
+            self.daemon_version.encode()[:31],
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Welcome":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            client_id,
+            daemon_version,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            client_id,
+            daemon_version.split(b"\0", 1)[0].decode(errors="replace"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The gate may open.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 130
+    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # number of the turn; a later one is larger
+    fill_bytes: int  # of its memory to bring back before it starts; 0: as it sees fit
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.fill_bytes,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Grant":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Revoke:
+    """Give the turn up: close the gate, let work in flight drain, send RELEASED.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 131
+    LAYOUT: ClassVar[Struct] = Struct("<QIIQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # the turn that ends
+    urgency: Urgency  # when
+    idle_us: int  # with WHEN_IDLE: without work for so long
+    evict_bytes: int  # to move to the host as it gives the turn up
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.urgency,
+            self.idle_us,
+            self.evict_bytes,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Revoke":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            turn,
+            urgency,
+            idle_us,
+            evict_bytes,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            turn,
+            Urgency(urgency),
+            idle_us,
+            evict_bytes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Nobody waits any more: REVOKE and PASS_TO of this turn are void.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 132
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # the turn that goes on
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.turn,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Keep":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class PassTo:
+    """To the holder: when you release this turn, write to the eventfd before you send RELEASED.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 133
+    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    DESCRIPTOR: ClassVar[bool] = True
+
+    turn: int  # the turn that the receiver holds
+    next_turn: int  # the turn that begins with the write
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.next_turn,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "PassTo":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Standby:
+    """To the successor: when the eventfd is readable, you hold this turn, as if GRANT had come.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 134
+    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    DESCRIPTOR: ClassVar[bool] = True
+
+    turn: int  # the turn that begins then
+    fill_bytes: int  # as in GRANT
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.fill_bytes,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Standby":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class CancelPass:
+    """PASS_TO of this turn is void: wake nobody when you release it.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 135
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # the turn that the receiver holds
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.turn,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "CancelPass":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """To a client without a turn: move memory to the host, and answer with MOVED.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 136
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    evict_bytes: int  # to move
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.evict_bytes,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Evict":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits in force. Sent after WELCOME if there are any, and at every change.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 137
+    LAYOUT: ClassVar[Struct] = Struct("<QII")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    memory_limit: int  # bytes; 0: none
+    compute_percent: int  # 1 to 100; 0: none
+    flags: LimitFlags  # how the limits are meant
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.memory_limit,
+            self.compute_percent,
+            self.flags,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Limits":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            memory_limit,
+            compute_percent,
+            flags,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            memory_limit,
+            compute_percent,
+            LimitFlags(flags),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a client bounds its work. Sent after WELCOME and at every change.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 138
+    LAYOUT: ClassVar[Struct] = Struct("<II")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    inflight_us: int  # most work in flight, in microseconds
+    idle_grace_us: int  # no work for so long: the client is idle
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.inflight_us,
+            self.idle_grace_us,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Settings":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """The daemon will not have this client. It closes the connection after this frame.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 139
+    LAYOUT: ClassVar[Struct] = Struct("<I4x128s")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    code: RejectCode  # why
+    text: str  # the same for a person
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 136, 0) + self.LAYOUT.pack(
+            self.code,
+            self.text.encode()[:127],
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Reject":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            code,
+            text,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            RejectCode(code),
+            text.split(b"\0", 1)[0].decode(errors="replace"),
+        )
+
+
+FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage
+FromDaemon: TypeAlias = (
+    Welcome
+    | Grant
+    | Revoke
+    | Keep
+    | PassTo
+    | Standby
+    | CancelPass
+    | Evict
+    | Limits
+    | Settings
+    | Reject
+)
+Frame: TypeAlias = FromClient | FromDaemon
