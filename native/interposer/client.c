@@ -1,0 +1,221 @@
+/* Registration with the daemon, and life without one. */
+#include "client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "config.h"
+#include "log.h"
+
+static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(5000);
+static const uint64_t greeting_time = CLOCK_MS(5000);
+static const uint64_t default_idle_grace = CLOCK_MS(10);
+
+/* Changes of memory are told at most so often: a program may allocate a million times a second. */
+static const uint64_t report_pause = CLOCK_MS(2);
+
+void client_init(struct client *client, struct device *device, uint64_t now) {
+    *client = (struct client){.device = device,
+                              .due = now,
+                              .backoff = first_backoff,
+                              .patience = now + greeting_time,
+                              .idle_grace_ns = default_idle_grace};
+    connection_init(&client->connection);
+    turn_init(&client->turn);
+}
+
+void client_forget(struct client *client) {
+    connection_close(&client->connection);
+    if (client->turn.pass >= 0)
+        close(client->turn.pass);
+    if (client->turn.standby >= 0)
+        close(client->turn.standby);
+}
+
+/* No daemon: a program that has begun goes on, and one that must not run unmanaged does not begin. */
+static void run_unmanaged(struct client *client, const char *why) {
+    atomic_store(&client->device->is_managed, false);
+    if (config()->require && !client->was_welcome) {
+        gate_refuse(&client->device->gate);
+        log_warn_once(
+            "no nvshare daemon manages this program (%s), and NVSHARE_REQUIRE=1: it may not "
+            "use the GPU. Start the daemon, or unset NVSHARE_REQUIRE to run unmanaged",
+            why);
+        return;
+    }
+    if (client->was_welcome)
+        log_warn_once("the connection to the nvshare daemon is lost (%s): this program goes on "
+                      "unmanaged until the daemon is back",
+                      why);
+    else
+        log_warn_once(
+            "no nvshare daemon manages this program (%s): it runs unmanaged until one does", why);
+    turn_lose(client);
+}
+
+static void go_away(struct client *client, uint64_t now, const char *why) {
+    connection_close(&client->connection);
+    client->state = CLIENT_AWAY;
+    run_unmanaged(client, why);
+    client->due = now + client->backoff;
+    client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
+}
+
+static int say_hello(struct client *client) {
+    struct device *device = client->device;
+    atomic_store(&device->memory_has_changed, false); /* what comes now tells it */
+    struct frame_hello hello = {
+        .allocation_kind = config()->native || !device->can_manage ? ALLOCATION_KIND_NATIVE
+                                                                   : ALLOCATION_KIND_MANAGED,
+        .flags = client->turn.is_held ? HELLO_RESUMING : 0,
+        .allocated = atomic_load(&device->account.used),
+        .pinned = atomic_load(&device->account.pinned),
+        .memory_limit = config()->memory_limit,
+        .compute_percent = config()->compute_percent,
+        .turn = client->turn.number,
+    };
+    if (gate_waiting(&client->device->gate)) {
+        hello.flags |= HELLO_WANTS;
+        client->turn.is_wanted = true;
+    }
+    memcpy(hello.device_uuid, device->uuid, sizeof hello.device_uuid);
+    memcpy(hello.group, config()->group, sizeof hello.group);
+    frame_set_text(hello.library_version, sizeof hello.library_version, NVSHARE_VERSION);
+    return connection_send(&client->connection, FRAME_HELLO, &hello, sizeof hello);
+}
+
+static void call(struct client *client, uint64_t now) {
+    int result = connection_connect(&client->connection);
+    if (result == -EAGAIN && now < client->patience) {
+        client->due = now + CLOCK_MS(10);
+        return;
+    }
+    if (result == 0)
+        result = say_hello(client);
+    if (result < 0) {
+        go_away(client, now, strerror(-result));
+        return;
+    }
+    client->state = CLIENT_GREETING;
+    client->due = now + greeting_time;
+}
+
+static void be_welcome(struct client *client, const struct frame_welcome *welcome) {
+    client->state = CLIENT_WELCOME;
+    client->was_welcome = true;
+    client->backoff = first_backoff;
+    atomic_store(&client->device->is_managed, true);
+    log_info("GPU %d: managed by the daemon as client %llu", client->device->ordinal,
+             (unsigned long long)welcome->client_id);
+    /* A gate that has refused for lack of a daemon is an ordinary closed gate now. */
+    if (!client->turn.is_held)
+        gate_close(&client->device->gate);
+}
+
+static int be_rejected(struct client *client, const struct frame_reject *reject, uint64_t now) {
+    char why[sizeof reject->text + 16];
+    snprintf(why, sizeof why, "rejected: %.*s", (int)sizeof reject->text - 1, reject->text);
+    client->backoff = longest_backoff; /* whatever it is, it will not be over in a moment */
+    go_away(client, now, why);
+    return 0;
+}
+
+static void take_settings(struct client *client, const struct frame_settings *settings) {
+    atomic_store(&client->device->inflight_ns, CLOCK_US(settings->inflight_us));
+    client->idle_grace_ns = CLOCK_US(settings->idle_grace_us);
+}
+
+/* Nothing is moved out yet, and that is the answer: the daemon must not wait for it. */
+static int answer_evict(struct client *client) {
+    const struct account *account = &client->device->account;
+    struct frame_moved moved = {.turn = client->turn.number,
+                                .allocated = atomic_load(&account->used),
+                                .pinned = atomic_load(&account->pinned)};
+    return connection_send(&client->connection, FRAME_MOVED, &moved, sizeof moved);
+}
+
+struct receiving {
+    struct client *client;
+    uint64_t now;
+};
+
+static int handle(void *argument, const struct frame_view *frame) {
+    struct receiving *receiving = argument;
+    struct client *client = receiving->client;
+    union {
+        struct frame_welcome welcome;
+        struct frame_limits limits;
+        struct frame_settings settings;
+        struct frame_reject reject;
+    } fields;
+    int result = 0;
+#define TAKE(field) (result = frame_take(frame, &fields.field, sizeof fields.field)) == 0
+    switch (frame->type) {
+    case FRAME_WELCOME:
+        if (TAKE(welcome))
+            be_welcome(client, &fields.welcome);
+        return result;
+    case FRAME_LIMITS:
+        if (TAKE(limits))
+            device_set_limit(client->device, fields.limits.memory_limit);
+        return result;
+    case FRAME_SETTINGS:
+        if (TAKE(settings))
+            take_settings(client, &fields.settings);
+        return result;
+    case FRAME_REJECT:
+        return TAKE(reject) ? be_rejected(client, &fields.reject, receiving->now) : result;
+    case FRAME_EVICT: return answer_evict(client);
+    default: return turn_handle(client, frame, receiving->now);
+    }
+#undef TAKE
+}
+
+void client_receive(struct client *client, uint64_t now) {
+    struct receiving receiving = {client, now};
+    int result = connection_receive(&client->connection, handle, &receiving);
+    if (result < 0)
+        go_away(client, now,
+                result == -EPROTONOSUPPORT ? "it is of another version" : strerror(-result));
+}
+
+void client_standby_ready(struct client *client) {
+    turn_begin(client, client->turn.standby_turn);
+}
+
+static int report_memory(struct client *client, uint64_t now) {
+    struct device *device = client->device;
+    if (now < client->report_due || !atomic_exchange(&device->memory_has_changed, false))
+        return 0;
+    client->report_due = now + report_pause;
+    struct frame_memory memory = {.allocated = atomic_load(&device->account.used),
+                                  .pinned = atomic_load(&device->account.pinned)};
+    return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
+}
+
+static uint64_t next_due(const struct client *client, uint64_t now) {
+    uint64_t due = client->state == CLIENT_WELCOME ? client->turn.due : client->due;
+    if (client->state == CLIENT_WELCOME && now < client->report_due && client->report_due < due &&
+        atomic_load(&client->device->memory_has_changed))
+        due = client->report_due;
+    return due;
+}
+
+uint64_t client_step(struct client *client, uint64_t now) {
+    int result = 0;
+    if (client->state == CLIENT_AWAY && now >= client->due)
+        call(client, now);
+    else if (client->state == CLIENT_GREETING && now >= client->due)
+        result = -ETIMEDOUT;
+    if (client->state == CLIENT_WELCOME) {
+        result = report_memory(client, now);
+        if (result == 0)
+            result = turn_step(client, now);
+    }
+    if (result < 0)
+        go_away(client, now, strerror(-result));
+    return next_due(client, now);
+}

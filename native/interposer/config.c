@@ -1,0 +1,124 @@
+#include "config.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "frames.h"
+#include "log.h"
+#include "quantity.h"
+
+static struct {
+    pthread_once_t once;
+    struct config values;
+} state = {.once = PTHREAD_ONCE_INIT};
+
+static const char *get(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static void complain(const char *name, const char *value, const char *wanted) {
+    log_warn("%s is \"%.64s\", and not %s: ignored", name, value, wanted);
+}
+
+static bool get_flag(const char *name) {
+    const char *value = get(name);
+    if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
+        complain(name, value, "0 or 1");
+    return value && strcmp(value, "1") == 0;
+}
+
+static bool get_native(void) {
+    const char *value = get(ENVIRONMENT_ALLOCATION);
+    if (value && strcmp(value, "managed") != 0 && strcmp(value, "native") != 0)
+        complain(ENVIRONMENT_ALLOCATION, value, "managed or native");
+    return value && strcmp(value, "native") == 0;
+}
+
+static uint64_t get_memory_limit(void) {
+    const char *value = get(ENVIRONMENT_MEMORY_LIMIT);
+    uint64_t bytes = 0;
+    if (value && (quantity_parse(value, &bytes) < 0 || bytes == 0))
+        complain(ENVIRONMENT_MEMORY_LIMIT, value, "an amount of memory such as 4Gi");
+    return bytes;
+}
+
+static uint32_t get_percent(void) {
+    const char *value = get(ENVIRONMENT_COMPUTE_PERCENT);
+    char *end = NULL;
+    unsigned long percent = value ? strtoul(value, &end, 10) : 0;
+    if (value && (*end || percent < 1 || percent > 100)) {
+        complain(ENVIRONMENT_COMPUTE_PERCENT, value, "a number from 1 to 100");
+        return 0;
+    }
+    return (uint32_t)percent;
+}
+
+static void get_group(uint8_t group[16]) {
+    const char *value = get(ENVIRONMENT_GROUP);
+    uint8_t bytes[16];
+    int end = 0;
+    for (int i = 0; value && i < 16; i++)
+        if (sscanf(value + 2 * i, "%2hhx%n", &bytes[i], &end) != 1 || end != 2)
+            value = NULL;
+    if (value && value[32] == '\0')
+        memcpy(group, bytes, sizeof bytes);
+    else if (get(ENVIRONMENT_GROUP))
+        complain(ENVIRONMENT_GROUP, get(ENVIRONMENT_GROUP), "32 hexadecimal digits");
+}
+
+__attribute__((format(printf, 2, 3))) static void add_socket(struct config *config,
+                                                             const char *format, ...) {
+    struct sockaddr_un *address = &config->sockets[config->socket_count];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(address->sun_path, sizeof address->sun_path, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= sizeof address->sun_path) {
+        log_warn("the folder of the daemon's socket has too long a name: not used");
+        return;
+    }
+    address->sun_family = AF_UNIX;
+    config->socket_count++;
+}
+
+/* As in src/nvshare/launch/place.py. */
+static void get_sockets(struct config *config) {
+    const char *given = get(ENVIRONMENT_SOCKET_DIR), *node = get(ENVIRONMENT_EMULATOR_NODE);
+    const char *runtime = get("XDG_RUNTIME_DIR");
+    unsigned user = (unsigned)getuid();
+    if (given)
+        add_socket(config, "%s/" FRAME_SOCKET_NAME, given);
+    else if (node) /* an emulated node is a machine of its own, and has its own daemon */
+        add_socket(config, "%s/daemon/" FRAME_SOCKET_NAME, node);
+    else if (user != 0 && runtime)
+        add_socket(config, "%s/nvshare/" FRAME_SOCKET_NAME, runtime);
+    else if (user != 0)
+        add_socket(config, "/tmp/nvshare-%u/" FRAME_SOCKET_NAME, user);
+    if (!given && !node)
+        add_socket(config, "/run/nvshare/" FRAME_SOCKET_NAME);
+}
+
+static void read_environment(void) {
+    log_open(getenv(ENVIRONMENT_LOG), getenv(ENVIRONMENT_LOG_FILE));
+    struct config *config = &state.values;
+    config->disable = get_flag(ENVIRONMENT_DISABLE);
+    config->require = get_flag(ENVIRONMENT_REQUIRE);
+    config->native = get_native();
+    config->oversubscribe = get_flag(ENVIRONMENT_OVERSUBSCRIBE);
+    config->memory_limit = get_memory_limit();
+    config->compute_percent = get_percent();
+    get_group(config->group);
+    get_sockets(config);
+}
+
+const struct config *config(void) {
+    pthread_once(&state.once, read_environment);
+    return &state.values;
+}

@@ -1,0 +1,26 @@
+/* What the environment says. The only place in this library that reads it. */
+#ifndef NVSHARE_CONFIG_H
+#define NVSHARE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/un.h>
+
+enum { CONFIG_SOCKETS_MAX = 2 };
+
+struct config {
+    bool disable;          /* pass every call through, and nothing else */
+    bool require;          /* without a daemon, refuse work instead of running unmanaged */
+    bool native;           /* allocate as the program asks */
+    bool oversubscribe;    /* one program may allocate more than its GPU has */
+    uint64_t memory_limit; /* bytes on each GPU; 0: none */
+    uint32_t compute_percent;
+    uint8_t group[16];
+    struct sockaddr_un sockets[CONFIG_SOCKETS_MAX]; /* where a daemon may listen, in this order */
+    int socket_count;
+};
+
+/* Reads the environment at the first call. A value that makes no sense is a warning, and as if unset. */
+const struct config *config(void);
+
+#endif

@@ -1,0 +1,47 @@
+/* One connection to the daemon: bytes out, frames in. Knows what a frame is, and not what it means. */
+#ifndef NVSHARE_CONNECTION_H
+#define NVSHARE_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame.h"
+
+enum { CONNECTION_DESCRIPTORS_MAX = 8 };
+
+struct connection {
+    int socket; /* -1: not connected */
+    size_t filled;
+    int descriptors
+        [CONNECTION_DESCRIPTORS_MAX]; /* that have come, and whose frames are not handled yet */
+    unsigned descriptor_count;
+    uint8_t input[2 * FRAME_MAX];
+};
+
+typedef int (*connection_handler)(void *argument, const struct frame_view *frame);
+
+void connection_init(struct connection *connection);
+
+/* Connects to the first socket of the configuration that answers. Returns 0, or -EAGAIN if a daemon is
+ * there but has too many callers at this moment, or another negative errno if there is none. */
+int connection_connect(struct connection *connection);
+
+void connection_close(struct connection *connection);
+
+/* Sends a frame, or fails at once. */
+int connection_send(struct connection *connection, enum frame_type type, const void *fields,
+                    size_t size);
+
+/* Reads what has come, and hands every whole frame to the handler. Returns 0, or a negative errno after
+ * which the connection is of no use: the peer is gone, sends no frames, or the handler has refused one. The
+ * handler may close the connection. */
+int connection_receive(struct connection *connection, connection_handler handler, void *argument);
+
+/* The descriptor that belongs to the frame being handled, or -1. The caller closes it. */
+int connection_take_descriptor(struct connection *connection);
+
+/* A descriptor out of the way of the program's own, and of its children. Closes the one given. */
+int connection_move_away(int descriptor);
+
+#endif

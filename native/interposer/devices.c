@@ -1,0 +1,94 @@
+#include "devices.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "contexts.h"
+#include "log.h"
+#include "session.h"
+
+/* Work in flight as long as the daemon has not said how much. */
+static const uint64_t default_inflight_ns = 50 * 1000 * 1000;
+
+static struct {
+    pthread_mutex_t lock;
+    struct device *_Atomic table[DEVICES_MAX];
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool attribute(CUdevice ordinal, CUdevice_attribute which) {
+    int value = 0;
+    return real.cuDeviceGetAttribute(&value, which, ordinal) == CUDA_SUCCESS && value;
+}
+
+static struct device *make(CUdevice ordinal) {
+    CUuuid uuid;
+    size_t total;
+    if (real.cuDeviceGetUuid(&uuid, ordinal) != CUDA_SUCCESS ||
+        real.cuDeviceTotalMem_v2(&total, ordinal) != CUDA_SUCCESS)
+        return NULL;
+    struct device *device = calloc(1, sizeof *device);
+    if (!device)
+        return NULL;
+    device->ordinal = ordinal;
+    memcpy(device->uuid, uuid.bytes, sizeof device->uuid);
+    device->total_bytes = total;
+    device->can_manage = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
+                         attribute(ordinal, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+    if (!device->can_manage && !config()->native)
+        log_info("GPU %d has no managed memory that can be moved: allocations stay as they are",
+                 ordinal);
+    atomic_store(&device->inflight_ns, default_inflight_ns);
+    device_set_limit(device, config()->memory_limit);
+    gate_init(&device->gate, session_knock, device);
+    return device;
+}
+
+struct device *device_known(CUdevice ordinal) {
+    if (ordinal < 0 || ordinal >= DEVICES_MAX)
+        return NULL;
+    return atomic_load_explicit(&state.table[ordinal], memory_order_acquire);
+}
+
+struct device *device_get(CUdevice ordinal) {
+    struct device *device = device_known(ordinal);
+    if (device || ordinal < 0 || ordinal >= DEVICES_MAX || config()->disable)
+        return device;
+    pthread_mutex_lock(&state.lock);
+    device = device_known(ordinal);
+    if (!device && (device = make(ordinal))) {
+        session_add(device);
+        atomic_store_explicit(&state.table[ordinal], device, memory_order_release);
+    }
+    pthread_mutex_unlock(&state.lock);
+    return device;
+}
+
+struct device *device_here(void) {
+    driver_need();
+    const struct context *context = context_here();
+    return context ? context->device : NULL;
+}
+
+CUresult device_may_be_used(CUdevice ordinal) {
+    driver_need();
+    struct device *device = config()->require ? device_get(ordinal) : NULL;
+    return device && gate_settle(&device->gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+}
+
+void device_set_limit(struct device *device, uint64_t bytes) {
+    uint64_t most = config()->oversubscribe ? UINT64_MAX : device->total_bytes;
+    atomic_store(&device->account.limit, bytes && bytes < most ? bytes : most);
+}
+
+uint64_t device_visible_bytes(const struct device *device) {
+    uint64_t limit = atomic_load_explicit(&device->account.limit, memory_order_relaxed);
+    return limit < device->total_bytes ? limit : device->total_bytes;
+}
+
+void devices_forget(void) {
+    pthread_mutex_init(&state.lock, NULL);
+    for (int i = 0; i < DEVICES_MAX; i++)
+        atomic_store(&state.table[i], NULL);
+}

@@ -1,0 +1,50 @@
+/* The GPUs that this process uses, each with its gate and its account. */
+#ifndef NVSHARE_DEVICES_H
+#define NVSHARE_DEVICES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver.h"
+#include "gate.h"
+#include "ledger.h"
+
+enum { DEVICES_MAX = 64 };
+
+struct device {
+    CUdevice ordinal;
+    uint8_t uuid[16];
+    uint64_t total_bytes;
+    bool can_manage; /* managed memory works here as it does on every desktop and server GPU */
+    struct gate gate;
+    struct account account;
+    _Atomic uint64_t inflight_ns;    /* most work in flight */
+    _Atomic bool is_managed;         /* a daemon looks after it */
+    _Atomic bool memory_has_changed; /* since the daemon was last told */
+};
+
+/* The device of the calling thread's current context. NULL when there is no context, or when nvshare is
+ * switched off: then the call is the driver's alone. */
+struct device *device_here(void);
+
+/* A device by its number in this process, made at first use. NULL as above, or if there is none. */
+struct device *device_get(CUdevice ordinal);
+
+/* One that is in use already, or NULL. */
+struct device *device_known(CUdevice ordinal);
+
+/* Whether work on a device may begin: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
+ * unmanaged and finds no daemon. */
+CUresult device_may_be_used(CUdevice ordinal);
+
+/* Most that the program may allocate on it: its limit, or all there is. */
+void device_set_limit(struct device *device, uint64_t bytes);
+
+/* How large the device is to the program. */
+uint64_t device_visible_bytes(const struct device *device);
+
+/* In a child after fork: it uses no GPU yet. */
+void devices_forget(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* The child of a fork has one thread, and copies of descriptors and locks that mean nothing to it. It
+ * gives them all up, and is as a program that has not used a GPU yet. exec needs nothing: descriptors
+ * are closed by it. */
+#include "fork.h"
+
+#include <pthread.h>
+
+#include "books.h"
+#include "contexts.h"
+#include "devices.h"
+#include "gate.h"
+#include "inflight.h"
+#include "session.h"
+#include "streams.h"
+
+static void begin_anew(void) {
+    session_forget();
+    devices_forget();
+    contexts_forget();
+    streams_forget();
+    books_forget();
+    inflight_forget();
+    gate_thread = (struct gate_thread){.gate = &gate_unknown};
+}
+
+static void register_child(void) {
+    pthread_atfork(NULL, NULL, begin_anew);
+}
+
+void fork_prepare(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_child);
+}

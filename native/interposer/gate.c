@@ -1,0 +1,116 @@
+#include "gate.h"
+
+#include <errno.h>
+
+struct gate gate_unknown = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+_Thread_local struct gate_thread gate_thread = {.gate = &gate_unknown};
+
+void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
+    atomic_store_explicit(&gate->open, false, memory_order_relaxed);
+    gate->passable = gate->refuses = gate->is_settled = gate->used = false;
+    gate->waiting = 0;
+    gate->knock = knock;
+    gate->knock_argument = argument;
+    pthread_mutex_init(&gate->lock, NULL);
+    pthread_cond_init(&gate->changed, NULL);
+}
+
+/* A launch is no place where a program expects its thread to be cancelled. */
+static void wait_for_change(struct gate *gate) {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_cond_wait(&gate->changed, &gate->lock);
+    pthread_setcancelstate(before, &before);
+}
+
+static void wait_until_passable(struct gate *gate) {
+    if (gate->waiting++ == 0)
+        gate->knock(gate->knock_argument);
+    while (!gate->passable && !gate->refuses)
+        wait_for_change(gate);
+    gate->waiting--;
+}
+
+int gate_enter(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    if (!gate->passable && !gate->refuses)
+        wait_until_passable(gate);
+    bool passes = gate->passable;
+    if (passes) {
+        gate->used = true;
+        atomic_store_explicit(&gate->open, true, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&gate->lock);
+    return passes ? 0 : -EPERM;
+}
+
+int gate_settle(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->is_settled)
+        wait_for_change(gate);
+    bool refuses = gate->refuses;
+    pthread_mutex_unlock(&gate->lock);
+    return refuses ? -EPERM : 0;
+}
+
+bool gate_is_closed(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool closed = !gate->passable && !gate->refuses;
+    pthread_mutex_unlock(&gate->lock);
+    return closed;
+}
+
+static void set(struct gate *gate, bool passable, bool refuses) {
+    pthread_mutex_lock(&gate->lock);
+    gate->passable = passable;
+    gate->refuses = refuses;
+    gate->is_settled = true;
+    atomic_store_explicit(&gate->open, passable, memory_order_relaxed);
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void gate_open(struct gate *gate) {
+    set(gate, true, false);
+}
+
+void gate_close(struct gate *gate) {
+    set(gate, false, false);
+}
+
+void gate_refuse(struct gate *gate) {
+    set(gate, false, true);
+}
+
+unsigned gate_waiting(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    unsigned waiting = gate->waiting;
+    pthread_mutex_unlock(&gate->lock);
+    return waiting;
+}
+
+void gate_watch(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    gate->used = false;
+    atomic_store_explicit(&gate->open, false, memory_order_relaxed);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+bool gate_was_used(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool used = gate->used;
+    pthread_mutex_unlock(&gate->lock);
+    return used;
+}
+
+bool gate_close_if_unused(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool unused = !gate->used;
+    if (unused) {
+        gate->passable = false;
+        atomic_store_explicit(&gate->open, false, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&gate->lock);
+    return unused;
+}

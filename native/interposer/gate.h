@@ -1,0 +1,73 @@
+/* The gate of one GPU: calls that would give it work pass, or wait here and nowhere else.
+ *
+ * The session opens and closes it. A closed gate holds every thread at its next call; at most one call
+ * per thread, which had looked before the gate closed, still slips through. Nothing on the way through
+ * an open gate is shared between threads except for one flag that is only read. */
+#ifndef NVSHARE_GATE_H
+#define NVSHARE_GATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct gate {
+    _Atomic bool open; /* what every call reads; false also while somebody watches for calls */
+    bool passable;     /* the truth, under the lock */
+    bool refuses;      /* calls get an error instead of waiting */
+    bool is_settled;   /* the session has decided something */
+    bool used;         /* a call has come since gate_watch */
+    unsigned waiting;
+    void (*knock)(void *); /* called when the first thread begins to wait */
+    void *knock_argument;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+/* What a thread knows about its next call. */
+struct gate_thread {
+    struct gate *gate; /* of the GPU that its context is on, or gate_unknown */
+    long budget;       /* calls until it has to look after its work in flight */
+};
+
+/* In the static block, where it is two instructions away: other models call a function. */
+extern _Thread_local struct gate_thread gate_thread __attribute__((tls_model("initial-exec")));
+
+/* Never open: the slow path has to find out which gate it is. */
+extern struct gate gate_unknown;
+
+/* The way of nearly every call. */
+static inline bool gate_is_open(void) {
+    if (__builtin_expect(!atomic_load_explicit(&gate_thread.gate->open, memory_order_relaxed), 0))
+        return false;
+    return __builtin_expect(--gate_thread.budget >= 0, 1);
+}
+
+/* The thread's context is another one now, perhaps on another GPU. */
+static inline void gate_forget(void) {
+    gate_thread.gate = &gate_unknown;
+}
+
+/* A new gate is closed. `knock` is called with the gate's lock held. */
+void gate_init(struct gate *gate, void (*knock)(void *), void *argument);
+
+/* Waits until the gate may be passed. Returns 0, or -EPERM if it refuses. */
+int gate_enter(struct gate *gate);
+
+/* Waits until it is known whether there is a daemon. Returns 0, or -EPERM if the gate refuses. */
+int gate_settle(struct gate *gate);
+
+/* Whether gate_enter would wait. */
+bool gate_is_closed(struct gate *gate);
+
+/* For the session. gate_open lets everybody pass who waits; gate_refuse turns them away. */
+void gate_open(struct gate *gate);
+void gate_close(struct gate *gate);
+void gate_refuse(struct gate *gate);
+unsigned gate_waiting(struct gate *gate);
+
+/* Makes the next call be noticed, and closes the gate if there has been none since. */
+void gate_watch(struct gate *gate);
+bool gate_was_used(struct gate *gate);
+bool gate_close_if_unused(struct gate *gate);
+
+#endif

@@ -1,0 +1,201 @@
+#include "inflight.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "contexts.h"
+#include "devices.h"
+#include "streams.h"
+
+enum {
+    WINDOW_FIRST = 8,
+    WINDOW_LEAST = 2,   /* one call runs while the next is prepared */
+    WINDOW_MOST = 1024, /* the driver itself takes no more */
+    PARTS = 16,         /* marks at most; the window has eight, but may have shrunk meanwhile */
+    FINE = 16,          /* the window grows by fractions of a call */
+    UNMANAGED = 4096,   /* calls between two looks while nobody has to be let in */
+};
+
+struct mark {
+    CUevent event;
+    uint64_t recorded_ns;
+    unsigned calls; /* since the mark before */
+};
+
+struct window {
+    unsigned fine_size; /* calls that may be in flight, times FINE */
+    unsigned in_flight; /* calls that are, up to the newest mark */
+    uint64_t shrunk_ns; /* when; 0: never. What was recorded before then says nothing new */
+    uint64_t context;   /* whose events these are */
+    struct mark marks[PARTS];
+    unsigned oldest, count;
+};
+
+static struct {
+    pthread_once_t once;
+    pthread_key_t key;
+} threads = {.once = PTHREAD_ONCE_INIT};
+
+/* Events go with their context; those of another one that still exists are given back. */
+static void drop_events(struct window *window) {
+    bool alive = context_exists(window->context);
+    for (unsigned i = 0; i < PARTS; i++) {
+        if (window->marks[i].event && alive)
+            real.cuEventDestroy_v2(window->marks[i].event);
+        window->marks[i].event = NULL;
+    }
+    window->count = window->in_flight = 0;
+}
+
+static void free_window(void *window) {
+    drop_events(window);
+    free(window);
+}
+
+static void make_key(void) {
+    pthread_key_create(&threads.key, free_window);
+}
+
+static struct window *own_window(void) {
+    pthread_once(&threads.once, make_key);
+    struct window *window = pthread_getspecific(threads.key);
+    if (window)
+        return window;
+    window = calloc(1, sizeof *window);
+    if (!window || pthread_setspecific(threads.key, window) != 0) {
+        free(window);
+        return NULL;
+    }
+    window->fine_size = WINDOW_FIRST * FINE;
+    return window;
+}
+
+static unsigned size_of(const struct window *window) {
+    return window->fine_size / FINE;
+}
+
+/* How many calls there are from one mark to the next. */
+static unsigned part_of(const struct window *window) {
+    unsigned part = size_of(window) / 8;
+    return part ? part : 1;
+}
+
+static void forget_oldest(struct window *window) {
+    window->in_flight -= window->marks[window->oldest].calls;
+    window->oldest = (window->oldest + 1) % PARTS;
+    window->count--;
+}
+
+/* Returns how many there were. */
+static unsigned forget_complete(struct window *window) {
+    unsigned before = window->count;
+    while (window->count &&
+           real.cuEventQuery(window->marks[window->oldest].event) != CUDA_ERROR_NOT_READY)
+        forget_oldest(window);
+    return before - window->count;
+}
+
+static void record(struct window *window, CUstream stream, uint64_t now) {
+    struct mark *mark = &window->marks[(window->oldest + window->count) % PARTS];
+    /* Blocking: a thread that waits here would otherwise burn a processor that the program needs. */
+    const unsigned flags = CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC;
+    if (!mark->event && real.cuEventCreate(&mark->event, flags) != CUDA_SUCCESS) {
+        mark->event = NULL;
+        return;
+    }
+    if (real.cuEventRecord(mark->event, stream) != CUDA_SUCCESS)
+        return;
+    mark->recorded_ns = now;
+    mark->calls = part_of(window);
+    window->in_flight += mark->calls;
+    window->count++;
+}
+
+static void set_size(struct window *window, uint64_t fine_size) {
+    const uint64_t least = WINDOW_LEAST * FINE, most = WINDOW_MOST * FINE;
+    window->fine_size = (unsigned)(fine_size < least ? least : fine_size > most ? most : fine_size);
+}
+
+/* By one call in the time that it takes to see the effect. Faster as long as it was never too much, and
+ * when the GPU has nothing left to do. */
+static void grow(struct window *window, bool was_idle) {
+    unsigned growth = FINE * part_of(window);
+    if (window->shrunk_ns && !was_idle)
+        growth /= size_of(window);
+    set_size(window, window->fine_size + (growth ? growth : 1));
+}
+
+/* To half, or to what would have fitted, if that is less. */
+static void shrink(struct window *window, uint64_t delay_ns, uint64_t bound_ns, uint64_t now) {
+    uint64_t fitting = window->fine_size * bound_ns / delay_ns;
+    set_size(window, fitting < window->fine_size / 2 ? fitting : window->fine_size / 2);
+    window->shrunk_ns = now;
+}
+
+static bool has_room(const struct window *window) {
+    return window->count < PARTS && window->in_flight + part_of(window) <= size_of(window);
+}
+
+/* Whether the oldest mark has been in flight for too long, which is once a reason to shrink. */
+static bool is_late(struct window *window, uint64_t bound_ns, uint64_t now) {
+    const struct mark *oldest = &window->marks[window->oldest];
+    uint64_t delay = now - oldest->recorded_ns;
+    if (delay > bound_ns && oldest->recorded_ns > window->shrunk_ns)
+        shrink(window, delay, bound_ns, now);
+    return delay > bound_ns;
+}
+
+/* Waits until the window has room for one more part, but never for the newest mark: what comes before
+ * that one keeps the GPU busy meanwhile. Returns how many marks have completed by that in good time. */
+static unsigned wait_for_room(struct window *window, uint64_t bound_ns, uint64_t now) {
+    unsigned completed = 0;
+    bool late = window->count && is_late(window, bound_ns, now);
+    while (window->count > 1 && (late || !has_room(window))) {
+        real.cuEventSynchronize(window->marks[window->oldest].event);
+        late = is_late(window, bound_ns, clock_now());
+        completed += !late;
+        forget_oldest(window);
+    }
+    return late ? 0 : completed;
+}
+
+/* The window grows by what is seen to complete in time, and never by hope: a thousand launches take a
+ * few milliseconds, and the first of them may take a second. */
+static void step(struct window *window, struct device *device, CUstream stream) {
+    uint64_t now = clock_now();
+    unsigned completed = forget_complete(window);
+    bool was_idle = window->count == 0;
+    if (window->count < PARTS)
+        record(window, stream, now);
+    uint64_t bound_ns = atomic_load_explicit(&device->inflight_ns, memory_order_relaxed);
+    completed += wait_for_room(window, bound_ns, now);
+    if (completed)
+        grow(window, was_idle);
+}
+
+long inflight_step(struct device *device, CUstream stream) {
+    const struct context *context = context_here();
+    struct window *window = own_window();
+    if (!window || !context || !atomic_load_explicit(&device->is_managed, memory_order_relaxed))
+        return UNMANAGED;
+    if (stream_is_capturing(stream))
+        return part_of(window) - 1;
+    if (window->context != context->id) {
+        drop_events(window);
+        window->context = context->id;
+    }
+    /* Another thread may be capturing, and then a query is refused to threads that have not said that
+     * they know what they do. */
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    real.cuThreadExchangeStreamCaptureMode(&mode);
+    step(window, device, stream);
+    real.cuThreadExchangeStreamCaptureMode(&mode);
+    return part_of(window) - 1;
+}
+
+void inflight_forget(void) {
+    struct window *window = own_window();
+    if (window)
+        *window = (struct window){.fine_size = WINDOW_FIRST * FINE};
+}

@@ -1,0 +1,235 @@
+#include "ledger.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { FIRST_BUCKETS = 256 };
+
+int account_reserve(struct account *account, uint64_t bytes, bool pinned) {
+    uint64_t limit = atomic_load_explicit(&account->limit, memory_order_relaxed);
+    uint64_t used = atomic_load_explicit(&account->used, memory_order_relaxed);
+    do {
+        if (used > limit || bytes > limit - used)
+            return -ENOMEM;
+    } while (!atomic_compare_exchange_weak(&account->used, &used, used + bytes));
+    if (pinned)
+        atomic_fetch_add(&account->pinned, bytes);
+    return 0;
+}
+
+void account_release(struct account *account, uint64_t bytes, bool pinned) {
+    if (pinned)
+        atomic_fetch_sub(&account->pinned, bytes);
+    atomic_fetch_sub(&account->used, bytes);
+}
+
+/* Addresses differ in their middle bits, and the multiplication brings these to the top. */
+static struct ledger_entry **bucket_of(const struct ledger *ledger, uint64_t key) {
+    uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return &ledger->buckets[(hash >> 32) & (ledger->bucket_count - 1)];
+}
+
+static void link_bucket(struct ledger *ledger, struct ledger_entry *entry) {
+    struct ledger_entry **bucket = bucket_of(ledger, entry->key);
+    entry->next_in_bucket = *bucket;
+    *bucket = entry;
+    ledger->entry_count++;
+}
+
+/* Twice as many buckets as entries, so that a chain has one link. If there is no memory for more, the
+ * chains grow longer, and that is all. */
+static int grow(struct ledger *ledger) {
+    size_t count = ledger->bucket_count ? ledger->bucket_count * 4 : FIRST_BUCKETS;
+    struct ledger_entry **buckets = calloc(count, sizeof *buckets);
+    if (!buckets)
+        return ledger->buckets ? 0 : -ENOMEM;
+    struct ledger_entry **old = ledger->buckets;
+    size_t old_count = ledger->bucket_count;
+    ledger->buckets = buckets;
+    ledger->bucket_count = count;
+    ledger->entry_count = 0;
+    for (size_t i = 0; i < old_count; i++)
+        for (struct ledger_entry *entry = old[i], *next; entry; entry = next) {
+            next = entry->next_in_bucket;
+            link_bucket(ledger, entry);
+        }
+    free(old);
+    return 0;
+}
+
+/* The one used last comes first: a thread works with one context for long. */
+static struct ledger_owner *find_owner(struct ledger *ledger, uint64_t id) {
+    for (struct ledger_owner **at = &ledger->owners; *at; at = &(*at)->next)
+        if ((*at)->id == id) {
+            struct ledger_owner *owner = *at;
+            *at = owner->next;
+            owner->next = ledger->owners;
+            ledger->owners = owner;
+            return owner;
+        }
+    return NULL;
+}
+
+static struct ledger_owner *need_owner(struct ledger *ledger, uint64_t id) {
+    struct ledger_owner *owner = find_owner(ledger, id);
+    if (owner)
+        return owner;
+    owner = calloc(1, sizeof *owner);
+    if (!owner)
+        return NULL;
+    owner->id = id;
+    owner->next = ledger->owners;
+    ledger->owners = owner;
+    return owner;
+}
+
+static void link_owner(struct ledger_owner *owner, struct ledger_entry *entry) {
+    entry->next_of_owner = owner->first;
+    entry->link_of_owner = &owner->first;
+    if (owner->first)
+        owner->first->link_of_owner = &entry->next_of_owner;
+    owner->first = entry;
+}
+
+static void unlink_owner(struct ledger_entry *entry) {
+    if (!entry->link_of_owner)
+        return;
+    *entry->link_of_owner = entry->next_of_owner;
+    if (entry->next_of_owner)
+        entry->next_of_owner->link_of_owner = entry->link_of_owner;
+    entry->next_of_owner = NULL;
+    entry->link_of_owner = NULL;
+}
+
+/* With the lock held, as everything below that is static. */
+static int insert(struct ledger *ledger, struct ledger_entry *entry) {
+    if (ledger->entry_count * 2 >= ledger->bucket_count && grow(ledger) < 0)
+        return -ENOMEM;
+    struct ledger_owner *owner = entry->owner ? need_owner(ledger, entry->owner) : NULL;
+    if (entry->owner && !owner)
+        return -ENOMEM;
+    entry->next_of_owner = NULL;
+    entry->link_of_owner = NULL;
+    if (owner)
+        link_owner(owner, entry);
+    link_bucket(ledger, entry);
+    return 0;
+}
+
+static struct ledger_entry **find(const struct ledger *ledger, uint64_t key) {
+    if (!ledger->buckets)
+        return NULL;
+    for (struct ledger_entry **at = bucket_of(ledger, key); *at; at = &(*at)->next_in_bucket)
+        if ((*at)->key == key)
+            return at;
+    return NULL;
+}
+
+/* By identity: what a context takes along may be gone from the driver already, and its address may
+ * stand here a second time, for somebody else. */
+static struct ledger_entry **place_of(const struct ledger *ledger,
+                                      const struct ledger_entry *entry) {
+    struct ledger_entry **at = bucket_of(ledger, entry->key);
+    while (*at != entry)
+        at = &(*at)->next_in_bucket;
+    return at;
+}
+
+static struct ledger_entry *take(struct ledger *ledger, struct ledger_entry **at) {
+    struct ledger_entry *entry = *at;
+    *at = entry->next_in_bucket;
+    ledger->entry_count--;
+    unlink_owner(entry);
+    return entry;
+}
+
+int ledger_add(struct ledger *ledger, const struct ledger_entry *entry) {
+    struct ledger_entry *copy = malloc(sizeof *copy);
+    if (!copy)
+        return -ENOMEM;
+    *copy = *entry;
+    pthread_mutex_lock(&ledger->lock);
+    int result = insert(ledger, copy);
+    pthread_mutex_unlock(&ledger->lock);
+    if (result < 0)
+        free(copy);
+    return result;
+}
+
+int ledger_find(struct ledger *ledger, uint64_t key, struct ledger_entry *out) {
+    pthread_mutex_lock(&ledger->lock);
+    struct ledger_entry **at = find(ledger, key);
+    if (at)
+        *out = **at;
+    pthread_mutex_unlock(&ledger->lock);
+    return at ? 0 : -ENOENT;
+}
+
+struct ledger_entry *ledger_take(struct ledger *ledger, uint64_t key) {
+    pthread_mutex_lock(&ledger->lock);
+    struct ledger_entry **at = find(ledger, key);
+    struct ledger_entry *entry = at ? take(ledger, at) : NULL;
+    pthread_mutex_unlock(&ledger->lock);
+    return entry;
+}
+
+struct ledger_entry *ledger_take_owner(struct ledger *ledger, uint64_t id) {
+    struct ledger_entry *taken = NULL;
+    pthread_mutex_lock(&ledger->lock);
+    struct ledger_owner *owner = find_owner(ledger, id);
+    while (owner && owner->first) {
+        struct ledger_entry *entry = take(ledger, place_of(ledger, owner->first));
+        entry->next_of_owner = taken;
+        taken = entry;
+    }
+    if (owner) {
+        ledger->owners = owner->next; /* find_owner has put it first */
+        free(owner);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return taken;
+}
+
+void ledger_drop(struct ledger_entry *entries) {
+    for (struct ledger_entry *next; entries; entries = next) {
+        next = entries->next_of_owner;
+        if (entries->account)
+            account_release(entries->account, entries->bytes, ledger_is_pinned(entries->kind));
+        free(entries);
+    }
+}
+
+/* There was room for them a moment ago. Should there be none now, they are at least uncounted. */
+void ledger_put_back(struct ledger *ledger, struct ledger_entry *entries) {
+    for (struct ledger_entry *next; entries; entries = next) {
+        next = entries->next_of_owner;
+        pthread_mutex_lock(&ledger->lock);
+        int result = insert(ledger, entries);
+        pthread_mutex_unlock(&ledger->lock);
+        if (result < 0) {
+            entries->next_of_owner = NULL;
+            ledger_drop(entries);
+        }
+    }
+}
+
+int ledger_refer(struct ledger *ledger, uint64_t key) {
+    pthread_mutex_lock(&ledger->lock);
+    struct ledger_entry **at = find(ledger, key);
+    if (at)
+        (*at)->references++;
+    pthread_mutex_unlock(&ledger->lock);
+    return at ? 0 : -ENOENT;
+}
+
+struct ledger_entry *ledger_unrefer(struct ledger *ledger, uint64_t key) {
+    pthread_mutex_lock(&ledger->lock);
+    struct ledger_entry **at = find(ledger, key);
+    struct ledger_entry *last = at && --(*at)->references == 0 ? take(ledger, at) : NULL;
+    pthread_mutex_unlock(&ledger->lock);
+    return last;
+}
+
+void ledger_forget(struct ledger *ledger) {
+    *ledger = (struct ledger)LEDGER_INITIALIZER;
+}

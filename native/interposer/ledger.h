@@ -1,0 +1,97 @@
+/* What the program has allocated: how much on each GPU, and which allocation is whose. Plain C: it
+ * knows keys (addresses, handles) and numbers, and calls no driver.
+ *
+ * An allocation is counted before the driver is asked for it (account_reserve), so that threads which
+ * allocate at the same time cannot pass the limit together. It is taken out of the table before the
+ * driver frees it (ledger_take), so that the address cannot come back from the driver to another thread
+ * while it still stands here.
+ *
+ * Functions return 0 or a negative errno; outputs are untouched on failure. */
+#ifndef NVSHARE_LEDGER_H
+#define NVSHARE_LEDGER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The sums of one GPU. */
+struct account {
+    _Atomic uint64_t used;   /* bytes, pinned ones included */
+    _Atomic uint64_t pinned; /* bytes that cannot leave the GPU */
+    _Atomic uint64_t limit;  /* most that may be used; UINT64_MAX: no limit */
+};
+
+/* Counts bytes. Returns 0, or -ENOMEM if they would pass the limit. This is where limits are enforced,
+ * and nowhere else. */
+int account_reserve(struct account *account, uint64_t bytes, bool pinned);
+void account_release(struct account *account, uint64_t bytes, bool pinned);
+
+enum ledger_kind {
+    LEDGER_CONVERTED, /* the program asked for plain memory, and got managed memory */
+    LEDGER_MANAGED,   /* the program asked for managed memory itself */
+    LEDGER_PLAIN,     /* plain memory, which stays where it is */
+};
+
+struct ledger_entry {
+    uint64_t key;
+    uint64_t bytes;
+    uint64_t owner; /* with which it goes, or 0 */
+    struct account *account;
+    enum ledger_kind kind;
+    int device;
+    unsigned references; /* for those who count them */
+    uint64_t target;     /* another key that it refers to */
+    struct ledger_entry *next_in_bucket;
+    struct ledger_entry *next_of_owner, **link_of_owner;
+};
+
+struct ledger_owner {
+    uint64_t id;
+    struct ledger_entry *first;
+    struct ledger_owner *next;
+};
+
+struct ledger {
+    pthread_mutex_t lock;
+    struct ledger_entry **buckets; /* NULL as long as it is empty */
+    size_t bucket_count;           /* a power of two */
+    size_t entry_count;
+    struct ledger_owner *owners;
+};
+
+#define LEDGER_INITIALIZER {.lock = PTHREAD_MUTEX_INITIALIZER}
+
+static inline bool ledger_is_pinned(enum ledger_kind kind) {
+    return kind == LEDGER_PLAIN;
+}
+
+/* Adds an entry (a copy of what is given). Its bytes are counted already. Returns 0 or -ENOMEM. */
+int ledger_add(struct ledger *ledger, const struct ledger_entry *entry);
+
+/* Copies the entry of a key. Returns 0 or -ENOENT. */
+int ledger_find(struct ledger *ledger, uint64_t key, struct ledger_entry *out);
+
+/* Takes the entry of a key out; the bytes stay counted until ledger_drop. NULL if there is none. */
+struct ledger_entry *ledger_take(struct ledger *ledger, uint64_t key);
+
+/* Takes all entries of an owner out, as a list by next_of_owner. */
+struct ledger_entry *ledger_take_owner(struct ledger *ledger, uint64_t owner);
+
+/* What was taken is gone: uncounts and frees it; a list as a whole. NULL is allowed. */
+void ledger_drop(struct ledger_entry *entries);
+
+/* What was taken is still there after all; a list as a whole. NULL is allowed. */
+void ledger_put_back(struct ledger *ledger, struct ledger_entry *entries);
+
+/* Adds a reference to a key. Returns 0 or -ENOENT. */
+int ledger_refer(struct ledger *ledger, uint64_t key);
+
+/* Gives a reference up. With the last one the entry is taken out, as by ledger_take; else NULL. */
+struct ledger_entry *ledger_unrefer(struct ledger *ledger, uint64_t key);
+
+/* In a child after fork: forgets everything. The memory of entries is left to the parent's copy. */
+void ledger_forget(struct ledger *ledger);
+
+#endif

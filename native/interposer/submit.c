@@ -1,0 +1,61 @@
+#include "submit.h"
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "devices.h"
+#include "gate.h"
+#include "inflight.h"
+
+/* The gate of a program that nvshare leaves alone. */
+static struct gate always_open = {.open = true, .passable = true};
+
+/* Handles of real streams are addresses. */
+static bool is_default(CUstream stream) {
+    return (uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD;
+}
+
+/* Waits at the gate if it is closed. What goes into a capture runs later, with the graph. It must not be
+ * held up: other threads may be waiting for the capture to end. */
+static CUresult enter(struct gate *gate, CUstream stream) {
+    if (atomic_load_explicit(&gate->open, memory_order_relaxed))
+        return CUDA_SUCCESS;
+    if (gate_is_closed(gate) && stream_is_capturing(stream))
+        return CUDA_SUCCESS;
+    return gate_enter(gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+}
+
+static CUresult pass(struct device *device, CUstream stream) {
+    gate_thread.gate = &device->gate;
+    CUresult refused = enter(&device->gate, stream);
+    if (refused || gate_thread.budget >= 0)
+        return refused;
+    gate_thread.budget = inflight_step(device, stream);
+    /* That may have taken a while, and the gate may have closed. */
+    return enter(&device->gate, stream);
+}
+
+CUresult submit_elsewhere(CUstream stream) {
+    CUcontext context;
+    if (is_default(stream) || real.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS ||
+        real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+        return CUDA_SUCCESS; /* the driver will say what is wrong */
+    struct device *device = device_here();
+    CUresult refused = device ? pass(device, stream) : CUDA_SUCCESS;
+    real.cuCtxPopCurrent_v2(&context);
+    gate_forget();
+    return refused;
+}
+
+CUresult submit_slow(CUstream stream) {
+    struct device *device = device_here();
+    if (device)
+        return pass(device, stream);
+    if (config()->disable) {
+        gate_thread = (struct gate_thread){.gate = &always_open, .budget = LONG_MAX};
+        return CUDA_SUCCESS;
+    }
+    /* A thread without a context may still use a stream that it was given. */
+    return submit_elsewhere(stream);
+}

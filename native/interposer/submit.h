@@ -1,0 +1,15 @@
+/* The way of a call that cannot simply pass: the first of a thread, one at a closed gate, and one now
+ * and then that looks after the work in flight. */
+#ifndef NVSHARE_SUBMIT_H
+#define NVSHARE_SUBMIT_H
+
+#include "driver.h"
+#include "streams.h"
+
+/* Returns CUDA_SUCCESS when the call may go on, else what the program gets instead. */
+CUresult submit_slow(CUstream stream);
+
+/* The same for a stream of a context that is not the current one. */
+CUresult submit_elsewhere(CUstream stream);
+
+#endif

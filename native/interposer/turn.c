@@ -1,0 +1,244 @@
+/* Turns: taken, watched, given up, passed on. The rules for frames that cross on the way are in
+ * protocol/frames.toml. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "clock.h"
+#include "drain.h"
+#include "log.h"
+
+static void close_descriptor(int *descriptor) {
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+void turn_init(struct turn *turn) {
+    *turn = (struct turn){.pass = -1, .standby = -1, .due = CLOCK_NEVER};
+}
+
+static void forget_request(struct turn *turn) {
+    turn->asked = 0;
+    turn->is_closing = turn->is_marked = false;
+    turn->due = CLOCK_NEVER;
+    close_descriptor(&turn->pass);
+}
+
+void turn_begin(struct client *client, uint64_t number) {
+    struct turn *turn = &client->turn;
+    if (number <= turn->number)
+        return;
+    forget_request(turn);
+    close_descriptor(&turn->standby);
+    turn->number = number;
+    turn->is_held = true;
+    turn->is_wanted = false;
+    gate_open(&client->device->gate);
+    log_debug("GPU %d: turn %llu begins", client->device->ordinal, (unsigned long long)number);
+}
+
+/* Without a daemon nobody else has a claim, and nobody could open the gate again. */
+void turn_lose(struct client *client) {
+    struct turn *turn = &client->turn;
+    forget_request(turn);
+    close_descriptor(&turn->standby);
+    turn->is_held = true;
+    turn->is_wanted = false;
+    gate_open(&client->device->gate);
+}
+
+static bool is_held(const struct turn *turn, uint64_t number) {
+    return turn->is_held && turn->number == number;
+}
+
+static void ask(struct client *client, const struct frame_revoke *revoke, uint64_t now) {
+    struct turn *turn = &client->turn;
+    if (!is_held(turn, revoke->turn) || turn->is_closing)
+        return;
+    turn->asked = revoke->urgency;
+    turn->idle_ns = revoke->idle_us ? CLOCK_US(revoke->idle_us) : client->idle_grace_ns;
+    turn->quiet_since = now;
+    turn->is_marked = false;
+    turn->due = now;
+    if (turn->asked == URGENCY_WHEN_IDLE) {
+        gate_watch(&client->device->gate);
+        turn->due = now + turn->idle_ns;
+    }
+}
+
+static void keep(struct client *client, uint64_t number) {
+    if (!is_held(&client->turn, number))
+        return;
+    forget_request(&client->turn);
+    gate_open(&client->device->gate);
+}
+
+static void pass_to(struct client *client, const struct frame_pass_to *pass) {
+    struct turn *turn = &client->turn;
+    int descriptor = connection_take_descriptor(&client->connection);
+    if (descriptor >= 0 && is_held(turn, pass->turn)) {
+        close_descriptor(&turn->pass);
+        turn->pass = descriptor;
+        turn->pass_turn = pass->next_turn;
+    } else {
+        close_descriptor(&descriptor);
+    }
+}
+
+static void stand_by(struct client *client, const struct frame_standby *standby) {
+    struct turn *turn = &client->turn;
+    int descriptor = connection_take_descriptor(&client->connection);
+    if (descriptor >= 0 && standby->turn > turn->number) {
+        close_descriptor(&turn->standby);
+        turn->standby = descriptor;
+        turn->standby_turn = standby->turn;
+    } else {
+        close_descriptor(&descriptor);
+    }
+}
+
+int turn_handle(struct client *client, const struct frame_view *frame, uint64_t now) {
+    union {
+        struct frame_grant grant;
+        struct frame_revoke revoke;
+        struct frame_keep keep;
+        struct frame_pass_to pass_to;
+        struct frame_standby standby;
+        struct frame_cancel_pass cancel;
+    } fields;
+    int result = 0;
+#define TAKE(field) (result = frame_take(frame, &fields.field, sizeof fields.field)) == 0
+    switch (frame->type) {
+    case FRAME_GRANT:
+        if (TAKE(grant))
+            turn_begin(client, fields.grant.turn);
+        break;
+    case FRAME_REVOKE:
+        if (TAKE(revoke))
+            ask(client, &fields.revoke, now);
+        break;
+    case FRAME_KEEP:
+        if (TAKE(keep))
+            keep(client, fields.keep.turn);
+        break;
+    case FRAME_PASS_TO:
+        if (TAKE(pass_to))
+            pass_to(client, &fields.pass_to);
+        break;
+    case FRAME_STANDBY:
+        if (TAKE(standby))
+            stand_by(client, &fields.standby);
+        break;
+    case FRAME_CANCEL_PASS:
+        if (TAKE(cancel) && is_held(&client->turn, fields.cancel.turn))
+            close_descriptor(&client->turn.pass);
+        break;
+    default: break;
+    }
+#undef TAKE
+    return result;
+}
+
+/* The successor is woken before the daemon hears of it. */
+static uint64_t hand_on(struct turn *turn) {
+    const uint64_t one = 1;
+    if (turn->pass < 0 || write(turn->pass, &one, sizeof one) != sizeof one)
+        return 0;
+    return turn->pass_turn;
+}
+
+static int release(struct client *client, enum release_reason reason) {
+    struct turn *turn = &client->turn;
+    const struct account *account = &client->device->account;
+    struct frame_released frame = {.turn = turn->number,
+                                   .reason = reason,
+                                   .wants = gate_waiting(&client->device->gate) > 0,
+                                   .handed_turn = hand_on(turn),
+                                   .allocated = atomic_load(&account->used),
+                                   .pinned = atomic_load(&account->pinned)};
+    turn->is_held = false;
+    turn->is_wanted = frame.wants;
+    forget_request(turn);
+    log_debug("GPU %d: turn %llu ends", client->device->ordinal, (unsigned long long)turn->number);
+    return connection_send(&client->connection, FRAME_RELEASED, &frame, sizeof frame);
+}
+
+/* Often at first, since most work is short; then ever less, up to a thousand times a second. */
+static uint64_t next_look(uint64_t waited) {
+    uint64_t pause = waited / 16;
+    if (pause < CLOCK_US(20))
+        return CLOCK_US(20);
+    return pause < CLOCK_MS(1) ? pause : CLOCK_MS(1);
+}
+
+/* The gate is closed, and what is in flight comes to its end. While a stream is being captured there is
+ * no telling, and that may take long; but then little is in flight. */
+static int go_on_closing(struct client *client, uint64_t now) {
+    struct turn *turn = &client->turn;
+    uint64_t waited = now - turn->closing_since;
+    if (!turn->is_marked)
+        turn->is_marked = drain_mark(client->device);
+    bool unknown = !turn->is_marked && waited < CLOCK_MS(100);
+    if (unknown || (turn->is_marked && !drain_is_done(client->device))) {
+        turn->due = now + next_look(waited);
+        return 0;
+    }
+    return release(client, RELEASE_REASON_ASKED);
+}
+
+static int begin_closing(struct client *client, uint64_t now) {
+    gate_close(&client->device->gate);
+    client->turn.is_closing = true;
+    client->turn.is_marked = false;
+    client->turn.closing_since = now;
+    return go_on_closing(client, now);
+}
+
+static void watch_again(struct client *client, uint64_t now) {
+    gate_watch(&client->device->gate);
+    client->turn.is_marked = false;
+    client->turn.quiet_since = now;
+    client->turn.due = now + client->turn.idle_ns;
+}
+
+/* Idle is: no call for a while, and nothing in flight for as long. */
+static int watch(struct client *client, uint64_t now) {
+    struct turn *turn = &client->turn;
+    struct gate *gate = &client->device->gate;
+    if (gate_was_used(gate) || (!turn->is_marked && !drain_mark(client->device))) {
+        watch_again(client, now);
+        return 0;
+    }
+    turn->is_marked = true;
+    if (!drain_is_done(client->device)) {
+        turn->quiet_since = now;
+        turn->due = now + next_look(turn->idle_ns);
+        return 0;
+    }
+    if (now - turn->quiet_since < turn->idle_ns) {
+        turn->due = turn->quiet_since + turn->idle_ns;
+        return 0;
+    }
+    return gate_close_if_unused(gate) ? release(client, RELEASE_REASON_IDLE) : 0;
+}
+
+static int want(struct client *client) {
+    struct turn *turn = &client->turn;
+    if (turn->is_wanted || !gate_waiting(&client->device->gate))
+        return 0;
+    struct frame_want frame = {.turn = turn->number};
+    turn->is_wanted = true;
+    return connection_send(&client->connection, FRAME_WANT, &frame, sizeof frame);
+}
+
+int turn_step(struct client *client, uint64_t now) {
+    struct turn *turn = &client->turn;
+    if (!turn->is_held)
+        return want(client);
+    if (!turn->asked || now < turn->due)
+        return 0;
+    if (turn->is_closing)
+        return go_on_closing(client, now);
+    return turn->asked == URGENCY_NOW ? begin_closing(client, now) : watch(client, now);
+}

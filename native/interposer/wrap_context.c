@@ -1,0 +1,183 @@
+/* Contexts: made current, created, destroyed. What a context takes along when it goes leaves the books. */
+#include <pthread.h>
+
+#include "books.h"
+#include "config.h"
+#include "contexts.h"
+#include "devices.h"
+#include "gate.h"
+#include "streams.h"
+
+static CUresult created(const CUcontext *context, CUresult result) {
+    if (result == CUDA_SUCCESS && !config()->disable)
+        context_created(*context);
+    return result;
+}
+
+CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
+    CUresult refused = device_may_be_used(dev);
+    return refused ? refused : created(pctx, real.cuCtxCreate(pctx, flags, dev));
+}
+
+CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) {
+    CUresult refused = device_may_be_used(dev);
+    return refused ? refused : created(pctx, real.cuCtxCreate_v2(pctx, flags, dev));
+}
+
+CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
+                        unsigned int flags, CUdevice dev) {
+    CUresult refused = device_may_be_used(dev);
+    return refused ? refused
+                   : created(pctx, real.cuCtxCreate_v3(pctx, paramsArray, numParams, flags, dev));
+}
+
+CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
+                        CUdevice dev) {
+    CUresult refused = device_may_be_used(dev);
+    return refused ? refused
+                   : created(pctx, real.cuCtxCreate_v4(pctx, ctxCreateParams, flags, dev));
+}
+
+/* The books are cleared before the driver frees anything: other contexts may get the addresses. */
+static CUresult destroy(__typeof__(cuCtxDestroy_v2) *call, CUcontext handle) {
+    struct context *context = context_take(handle);
+    uint64_t id = context ? context->id : 0;
+    struct book_context taken = book_take_context(id);
+    CUresult result = call(handle);
+    gate_forget();
+    if (result == CUDA_SUCCESS) {
+        streams_gone(id);
+        book_context_gone(taken);
+    } else if (context) {
+        context_put_back(context);
+        book_context_stays(taken);
+    }
+    return result;
+}
+
+CUresult cuCtxDestroy(CUcontext ctx) {
+    driver_need();
+    return destroy(real.cuCtxDestroy, ctx);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext ctx) {
+    driver_need();
+    return destroy(real.cuCtxDestroy_v2, ctx);
+}
+
+/* A green context has a context of its own, but the memory is that of the primary one. */
+CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
+    CUcontext handle;
+    driver_need();
+    bool known = real.cuCtxFromGreenCtx(&handle, hCtx) == CUDA_SUCCESS;
+    struct context *context = known ? context_take(handle) : NULL;
+    CUresult result = real.cuGreenCtxDestroy(hCtx);
+    gate_forget();
+    if (result != CUDA_SUCCESS && context)
+        context_put_back(context);
+    return result;
+}
+
+static void context_is_gone(const struct context *context) {
+    if (!context)
+        return;
+    streams_gone(context->id);
+    book_context_gone(book_take_context(context->id));
+}
+
+/* Destroys the context only if nobody else is attached to it, which shows afterwards. */
+CUresult cuCtxDetach(CUcontext ctx) {
+    unsigned version;
+    driver_need();
+    CUresult result = real.cuCtxDetach(ctx);
+    gate_forget();
+    if (result == CUDA_SUCCESS &&
+        real.cuCtxGetApiVersion(ctx, &version) == CUDA_ERROR_INVALID_CONTEXT)
+        context_is_gone(context_take(ctx));
+    return result;
+}
+
+CUresult cuCtxPushCurrent(CUcontext ctx) {
+    driver_need();
+    CUresult result = real.cuCtxPushCurrent(ctx);
+    context_switched(result == CUDA_SUCCESS ? ctx : NULL);
+    return result;
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
+    driver_need();
+    CUresult result = real.cuCtxPushCurrent_v2(ctx);
+    context_switched(result == CUDA_SUCCESS ? ctx : NULL);
+    return result;
+}
+
+CUresult cuCtxPopCurrent(CUcontext *pctx) {
+    driver_need();
+    context_switched(NULL);
+    return real.cuCtxPopCurrent(pctx);
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *pctx) {
+    driver_need();
+    context_switched(NULL);
+    return real.cuCtxPopCurrent_v2(pctx);
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx) {
+    driver_need();
+    CUresult result = real.cuCtxSetCurrent(ctx);
+    context_switched(result == CUDA_SUCCESS ? ctx : NULL);
+    return result;
+}
+
+/* Primary contexts come and go by a count that only the driver knows. One thread at a time, so that
+ * nobody makes a new one before the old one has left the books. */
+static pthread_mutex_t primary = PTHREAD_MUTEX_INITIALIZER;
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
+    CUresult refused = device_may_be_used(dev);
+    if (refused)
+        return refused;
+    pthread_mutex_lock(&primary);
+    CUresult result = real.cuDevicePrimaryCtxRetain(pctx, dev);
+    pthread_mutex_unlock(&primary);
+    return result;
+}
+
+/* The list of contexts stays locked during the call: the session must not look into one that goes. */
+static CUresult give_up(__typeof__(cuDevicePrimaryCtxRelease_v2) *call, CUdevice ordinal) {
+    unsigned flags;
+    int is_active = 1;
+    struct context *gone = NULL;
+    pthread_mutex_lock(&primary);
+    contexts_lock();
+    CUresult result = call(ordinal);
+    real.cuDevicePrimaryCtxGetState(ordinal, &flags, &is_active);
+    if (result == CUDA_SUCCESS && !is_active && device_known(ordinal))
+        gone = context_take_primary(device_known(ordinal));
+    contexts_unlock();
+    context_is_gone(gone);
+    pthread_mutex_unlock(&primary);
+    gate_forget();
+    return result;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
+    driver_need();
+    return give_up(real.cuDevicePrimaryCtxRelease, dev);
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
+    driver_need();
+    return give_up(real.cuDevicePrimaryCtxRelease_v2, dev);
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
+    driver_need();
+    return give_up(real.cuDevicePrimaryCtxReset, dev);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
+    driver_need();
+    return give_up(real.cuDevicePrimaryCtxReset_v2, dev);
+}

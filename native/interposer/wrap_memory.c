@@ -1,0 +1,96 @@
+/* Memory by address: cuMemAlloc, cuMemAllocPitch, cuMemAllocManaged, cuMemFree.
+ *
+ * The 32-bit versions of CUDA 3.1 are not hooked: they have no room for an address of today. */
+#include "books.h"
+#include "config.h"
+#include "contexts.h"
+#include "devices.h"
+
+enum { PITCH_ALIGNMENT = 512 }; /* what drivers give, for every GPU of the last ten years */
+
+static enum ledger_kind kind_on(const struct device *device) {
+    return config()->native || !device->can_manage ? LEDGER_PLAIN : LEDGER_CONVERTED;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
+    struct device *device = device_here();
+    if (!device)
+        return real.cuMemAlloc_v2(dptr, bytesize);
+    enum ledger_kind kind = kind_on(device);
+    CUresult result = book_reserve(device, bytesize, kind);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (kind == LEDGER_CONVERTED)
+        result = real.cuMemAllocManaged(dptr, bytesize, CU_MEM_ATTACH_GLOBAL);
+    else
+        result = real.cuMemAlloc_v2(dptr, bytesize);
+    struct ledger_entry entry = {.bytes = bytesize, .kind = kind, .owner = context_here()->id};
+    if (result == CUDA_SUCCESS)
+        entry.key = *dptr;
+    return book_settle(&books.memory, device, entry, result);
+}
+
+/* Managed memory has no pitched allocation, so the pitch is computed as the driver would. */
+static CUresult allocate_pitch(CUdeviceptr *dptr, size_t *pitch, size_t width, size_t height,
+                               unsigned element_bytes) {
+    size_t row, bytes;
+    if (!dptr || !pitch || !width || !height ||
+        (element_bytes != 4 && element_bytes != 8 && element_bytes != 16))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (__builtin_add_overflow(width, PITCH_ALIGNMENT - 1, &row))
+        return CUDA_ERROR_INVALID_VALUE;
+    row -= row % PITCH_ALIGNMENT;
+    if (__builtin_mul_overflow(row, height, &bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = cuMemAlloc_v2(dptr, bytes);
+    if (result == CUDA_SUCCESS)
+        *pitch = row;
+    return result;
+}
+
+static CUresult count_pitch(struct device *device, CUdeviceptr *dptr, size_t *pitch, size_t width,
+                            size_t height, unsigned element_bytes) {
+    /* How much it is to be is known only afterwards. It is counted then, and given back if it was too
+     * much. */
+    CUresult result = real.cuMemAllocPitch_v2(dptr, pitch, width, height, element_bytes);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct ledger_entry entry = {
+        .key = *dptr, .bytes = *pitch * height, .kind = LEDGER_PLAIN, .owner = context_here()->id};
+    result = book_reserve(device, entry.bytes, entry.kind);
+    if (result == CUDA_SUCCESS)
+        return book_settle(&books.memory, device, entry, result);
+    real.cuMemFree_v2(*dptr);
+    return result;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+                            unsigned int ElementSizeBytes) {
+    struct device *device = device_here();
+    if (!device)
+        return real.cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+    if (kind_on(device) == LEDGER_CONVERTED)
+        return allocate_pitch(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+    return count_pitch(device, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
+    struct device *device = device_here();
+    if (!device)
+        return real.cuMemAllocManaged(dptr, bytesize, flags);
+    CUresult result = book_reserve(device, bytesize, LEDGER_MANAGED);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = real.cuMemAllocManaged(dptr, bytesize, flags);
+    struct ledger_entry entry = {
+        .bytes = bytesize, .kind = LEDGER_MANAGED, .owner = context_here()->id};
+    if (result == CUDA_SUCCESS)
+        entry.key = *dptr;
+    return book_settle(&books.memory, device, entry, result);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr dptr) {
+    driver_need();
+    struct ledger_entry *taken = ledger_take(&books.memory, dptr);
+    return book_freed(&books.memory, taken, real.cuMemFree_v2(dptr));
+}

@@ -1,0 +1,109 @@
+"""Programs under libnvshare.so, on an emulated node, with a daemon that follows a script."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+
+from .scripted import Scripted
+
+GUEST = Path(__file__).parent / "guest.py"
+LIBRARY = Path(str(files("nvshare") / "lib" / "libnvshare.so"))
+
+
+class Guest:
+    """A running guest.py."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+
+    def ask(self, text: str) -> Any:
+        """Evaluate an expression there."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            pytest.fail(f"the guest has ended: {self.process.communicate(timeout=10)}")
+        return json.loads(line)
+
+    def end(self) -> str:
+        """Let it end; return what it has said on stderr."""
+        said, errors = self.process.communicate(timeout=20)
+        assert said == ""
+        assert self.process.returncode == 0, errors
+        return errors
+
+
+StartGuest = Callable[..., Guest]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A node with two GPUs, the interposer preloaded, and a folder for a daemon's socket."""
+    with transient_node(node_root(), Settings(speed=1.0), parse_gpus("2xtiny")) as node:
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
+        yield {
+            **inherited,
+            **node.environment(library_folder(), inherited),
+            "LD_PRELOAD": str(LIBRARY),
+            "NVSHARE_SOCKET_DIR": str(tmp_path / "daemon"),
+        }
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Iterator[Scripted]:
+    """A daemon that listens."""
+    daemon = Scripted(tmp_path / "daemon")
+    daemon.listen()
+    yield daemon
+    daemon.die()
+
+
+@pytest.fixture
+def absent(tmp_path: Path) -> Iterator[Scripted]:
+    """A daemon that is not there yet."""
+    daemon = Scripted(tmp_path / "daemon")
+    yield daemon
+    daemon.die()
+
+
+@pytest.fixture
+def start_guest(environment: dict[str, str]) -> Iterator[StartGuest]:
+    """Start guests; they are gone when the test ends."""
+    with ExitStack() as stack:
+
+        def start(**variables: str) -> Guest:
+            process = subprocess.Popen(
+                [sys.executable, str(GUEST)],
+                env={**environment, **variables},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            stack.callback(process.communicate, timeout=10)
+            stack.callback(process.kill)
+            return Guest(process)
+
+        yield start
+
+
+@pytest.fixture
+def guest(start_guest: StartGuest) -> Guest:
+    """A guest with default settings."""
+    return start_guest()

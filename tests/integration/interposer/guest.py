@@ -1,0 +1,186 @@
+"""A program that uses the GPU as it is told, line by line: a Python expression in, its value out.
+
+Run by path, with the interposer preloaded or not. It knows the driver only; nothing of nvshare.
+"""
+
+import ctypes
+import json
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+KERNEL = b""".version 6.3
+.target sm_75
+.address_size 64
+.visible .entry nothing() { ret; }
+.visible .entry slow() { .pragma "nvshare cost_us 20000"; ret; }
+"""
+
+Word = ctypes.c_uint64
+
+
+class Gpu:
+    """The driver, with results as (code, value) where there is a value."""
+
+    def __init__(self) -> None:
+        self.cuda: Any = ctypes.CDLL("libcuda.so.1")
+        self.jobs: list[threading.Thread] = []
+        self.streams: list[Word] = []
+        self.contexts: list[Word] = []
+        self.launches = 0
+
+    def init(self, device: int = 0) -> int:
+        """Make a device's primary context current, and load the kernels."""
+        code = int(self.cuda.cuInit(0))
+        context = Word()
+        code = code or self.cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+        if code:
+            return code
+        self.context = context
+        return self.use(context)
+
+    def use(self, context: Word) -> int:
+        """Make a context current in this thread."""
+        code = self.cuda.cuCtxSetCurrent(context)
+        module, self.nothing, self.slow = Word(), Word(), Word()
+        code = code or self.cuda.cuModuleLoadData(ctypes.byref(module), KERNEL)
+        self.cuda.cuModuleGetFunction(ctypes.byref(self.nothing), module, b"nothing")
+        self.cuda.cuModuleGetFunction(ctypes.byref(self.slow), module, b"slow")
+        return int(code)
+
+    def create(self, device: int = 0) -> int:
+        """Create a context."""
+        context = Word()
+        code = self.cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device)
+        self.contexts.append(context)
+        return int(code)
+
+    def destroy(self) -> int:
+        """Destroy the context that was created last."""
+        return int(self.cuda.cuCtxDestroy_v2(self.contexts.pop()))
+
+    def launch(self, count: int = 1, *, slow: bool = False, stream: Word | None = None) -> int:
+        """Launch kernels, until one fails."""
+        self.cuda.cuCtxSetCurrent(self.context)
+        function = self.slow if slow else self.nothing
+        for _ in range(count):
+            code = self.cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, None, None)
+            if code:
+                return int(code)
+            self.launches += 1
+        return 0
+
+    def stream(self, flags: int = 1) -> Word:
+        """Make a stream; non-blocking unless told otherwise."""
+        self.streams.append(Word())
+        self.cuda.cuCtxSetCurrent(self.context)
+        self.cuda.cuStreamCreate(ctypes.byref(self.streams[-1]), flags)
+        return self.streams[-1]
+
+    def capture(self, launches: int) -> list[int]:
+        """Capture launches into a graph and launch that."""
+        stream, graph, ready = self.stream(), Word(), Word()
+        codes = [self.cuda.cuStreamBeginCapture_v2(stream, 0)]
+        codes += [self.launch(launches, stream=stream)]
+        codes += [self.cuda.cuStreamEndCapture(stream, ctypes.byref(graph))]
+        codes += [self.cuda.cuGraphInstantiateWithFlags(ctypes.byref(ready), graph, Word(0))]
+        self.graph, self.graph_stream = ready, stream
+        return codes
+
+    def launch_graph(self) -> int:
+        """Launch what was captured."""
+        return int(self.cuda.cuGraphLaunch(self.graph, self.graph_stream))
+
+    def sync(self) -> int:
+        """Wait for all work."""
+        return int(self.cuda.cuCtxSynchronize())
+
+    def alloc(self, size: int) -> tuple[int, int]:
+        """Allocate."""
+        pointer = Word()
+        code = self.cuda.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(size))
+        return code, pointer.value
+
+    def alloc_pitch(self, width: int, height: int) -> tuple[int, int, int]:
+        """Allocate rows."""
+        pointer, pitch = Word(), ctypes.c_size_t()
+        code = self.cuda.cuMemAllocPitch_v2(
+            ctypes.byref(pointer),
+            ctypes.byref(pitch),
+            ctypes.c_size_t(width),
+            ctypes.c_size_t(height),
+            4,
+        )
+        return code, pointer.value, pitch.value
+
+    def free(self, pointer: int) -> int:
+        """Free."""
+        return int(self.cuda.cuMemFree_v2(Word(pointer)))
+
+    def info(self) -> tuple[int, int]:
+        """Free and total bytes."""
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        self.cuda.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
+        return free.value, total.value
+
+    def total(self, device: int = 0) -> int:
+        """Size of a device."""
+        size = ctypes.c_size_t()
+        self.cuda.cuDeviceTotalMem_v2(ctypes.byref(size), device)
+        return size.value
+
+    def attribute(self, number: int, pointer: int) -> tuple[int, int]:
+        """An attribute of a pointer."""
+        value = Word()
+        code = self.cuda.cuPointerGetAttribute(ctypes.byref(value), number, Word(pointer))
+        return code, value.value
+
+    def nvml(self) -> tuple[int, int]:
+        """Used and total bytes, as NVML has it."""
+        library: Any = ctypes.CDLL("libnvidia-ml.so.1")
+        library.nvmlInit_v2()
+        device, memory = Word(), (Word * 3)()
+        library.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device))
+        library.nvmlDeviceGetMemoryInfo(device, memory)
+        return memory[2], memory[0]
+
+    def start(self, text: str) -> int:
+        """Evaluate something in a thread of its own."""
+        thread = threading.Thread(target=eval, args=(text, {"gpu": self, "time": time}))
+        thread.start()
+        self.jobs.append(thread)
+        return len(self.jobs) - 1
+
+    def done(self, job: int, seconds: float = 0) -> bool:
+        """Whether a thread has ended."""
+        self.jobs[job].join(seconds)
+        return not self.jobs[job].is_alive()
+
+    def sleep(self, seconds: float) -> None:
+        """Do nothing."""
+        time.sleep(seconds)
+
+    def fork(self, text: str) -> str:
+        """Evaluate something in a child, and return what it says."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(writing, json.dumps(eval(text, {"gpu": self, "os": os})).encode())  # noqa: S307
+            os._exit(0)
+        os.close(writing)
+        answer = os.read(reading, 4096).decode()
+        os.waitpid(child, 0)
+        return answer
+
+
+def serve() -> None:
+    """Answer until there are no more lines."""
+    names = {"gpu": Gpu(), "os": os, "time": time}
+    for line in sys.stdin:
+        print(json.dumps(eval(line, names)), flush=True)  # noqa: S307
+
+
+if __name__ == "__main__":
+    serve()

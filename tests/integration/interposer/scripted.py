@@ -1,0 +1,98 @@
+"""A daemon that does what a test tells it, frame by frame."""
+
+import array
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+from types import UnionType
+from typing import Any
+
+from nvshare.wire.codec import Decoder, client_frames
+from nvshare.wire.frames import SOCKET_NAME, FromClient, FromDaemon, Hello, Settings, Welcome
+
+
+class Link:
+    """One connection."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._decoder: Decoder[FromClient] = client_frames()
+        self._frames: list[FromClient] = []
+
+    def next(self, kind: type | UnionType, seconds: float = 10) -> Any:
+        """The next frame, which has to be of this kind."""
+        self._sock.settimeout(seconds)
+        while not self._frames:
+            data = self._sock.recv(65536)
+            assert data, "the client has closed the connection"
+            self._frames += self._decoder.feed(data)
+        frame = self._frames.pop(0)
+        assert isinstance(frame, kind), frame
+        return frame
+
+    def silent(self, seconds: float = 0.2) -> bool:
+        """Whether no frame comes for so long."""
+        with suppress(TimeoutError):
+            self._sock.settimeout(seconds)
+            self._frames += self._decoder.feed(self._sock.recv(65536))
+        return not self._frames
+
+    def send(self, frame: FromDaemon, descriptor: int | None = None) -> None:
+        """Send a frame, perhaps with a descriptor."""
+        if descriptor is None:
+            self._sock.sendall(frame.pack())
+            return
+        rights = array.array("i", [descriptor])
+        self._sock.sendmsg(
+            [frame.pack()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights.tobytes())]
+        )
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send what may be no frame at all."""
+        self._sock.sendall(data)
+
+    def welcome(self, inflight_us: int = 50_000, idle_us: int = 10_000) -> Hello:
+        """Register the client."""
+        hello: Hello = self.next(Hello)
+        self.send(Welcome(client_id=1, daemon_version="scripted"))
+        self.send(Settings(inflight_us=inflight_us, idle_grace_us=idle_us))
+        return hello
+
+    def close(self) -> None:
+        """Hang up."""
+        self._sock.close()
+
+
+class Scripted:
+    """A socket that clients connect to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._links: list[Link] = []
+        self._listener: socket.socket | None = None
+
+    def listen(self) -> None:
+        """Be there."""
+        self.folder.mkdir(exist_ok=True)
+        path = self.folder / SOCKET_NAME
+        path.unlink(missing_ok=True)
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(os.fspath(path))
+        self._listener.listen(16)
+
+    def accept(self, seconds: float = 10) -> Link:
+        """The next client."""
+        assert self._listener is not None
+        self._listener.settimeout(seconds)
+        link = Link(self._listener.accept()[0])
+        self._links.append(link)
+        return link
+
+    def die(self) -> None:
+        """Be gone, with all connections."""
+        for link in self._links:
+            link.close()
+        if self._listener is not None:
+            self._listener.close()
+        (self.folder / SOCKET_NAME).unlink(missing_ok=True)

@@ -1,0 +1,30 @@
+"""The benchmark of the interposer's own cost, and the part of it that no busy machine can blur."""
+
+import shutil
+
+import pytest
+
+from nvshare.cli.bench import overhead
+from nvshare.cli.bench.group import Line
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> dict[str, Line]:
+    for name, value in {"_TURNS": 1, "_CALLS": 2_000, "_ROUNDS": 2}.items():
+        monkeypatch.setattr(overhead, name, value)
+    return {line["what"]: line for line in overhead.measure()}
+
+
+def test_instructions_per_call(lines: dict[str, Line]) -> None:
+    assert list(lines) == ["launch", "copy", "info", "alloc", "alloc-10000"]
+    for line in lines.values():
+        assert min(line["bare_ns"], line["forwarded_ns"], line["managed_ns"]) > 0
+    if shutil.which("valgrind") is None:
+        assert lines["launch"]["managed_instructions"] is None
+        return
+    for what in ("launch", "copy"):
+        line = lines[what]
+        assert line["managed_instructions"] - line["bare_instructions"] <= 25
+    # As many with ten thousand other allocations as with none.
+    few, many = (lines[what]["managed_instructions"] for what in ("alloc", "alloc-10000"))
+    assert abs(many - few) <= 0.1 * few

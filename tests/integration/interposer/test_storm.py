@@ -1,0 +1,67 @@
+"""A million allocations, frees and destroyed contexts from eight threads: the books stay exact."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.report import read_report
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+
+from .conftest import LIBRARY
+
+ROOT = Path(__file__).parents[3]
+STEPS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def storm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("storm") / "allocation_storm"
+    find = [sys.executable, str(ROOT / "cmake" / "find_headers.py"), "cuda.h"]
+    include = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
+    command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", f"-isystem{include}"]
+    command += [str(ROOT / "native" / "tests" / "allocation_storm.c"), "-lpthread"]
+    command += [f"-L{library_folder()}", "-l:libcuda.so.1", "-o", str(program)]
+    subprocess.run(command, check=True, timeout=120)
+    return program
+
+
+@pytest.mark.parametrize("kind", ["managed", "native"])
+def test_the_books_equal_the_truth(storm: Path, kind: str) -> None:
+    settings = Settings(speed=1_000_000.0)
+    with transient_node(node_root(), settings, parse_gpus("tiny")) as node:
+        process = subprocess.Popen(
+            [storm, "8", str(STEPS)],
+            env={
+                **os.environ,
+                **node.environment(library_folder(), os.environ),
+                "LD_PRELOAD": str(LIBRARY),
+                "NVSHARE_ALLOCATION": kind,
+                "NVSHARE_EMULATOR_MODEL": "off",
+                "NVSHARE_SOCKET_DIR": str(node.folder),
+            },
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert process.stdout is not None
+        last = process.stdout.readline()
+        counts = dict(word.split("=") for word in last.split() if "=" in word)
+        assert counts["differences"] == "0", last
+        assert counts["at_end"] == "0"
+        assert min(int(value) for name, value in counts.items() if "=" not in name) >= 0
+        assert sum(int(counts[name]) for name in ("plain", "pool", "physical")) > STEPS / 10
+        assert int(counts["contexts"]) > STEPS / 10_000
+        # The driver agrees: nothing is left but contexts, and what pools keep for later.
+        account = next(iter(read_report(node.folder).processes)).gpus[0]
+        assert account.resident_bytes == 0
+        assert account.plain_bytes <= 64 << 20
+        process.communicate("\n", timeout=10)
+        assert process.returncode == 0

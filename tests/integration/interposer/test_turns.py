@@ -1,0 +1,238 @@
+"""What the interposer owes the daemon: turns taken, waited for, given up and passed on."""
+
+import os
+import select
+import time
+
+import pytest
+
+from nvshare.wire.frames import (
+    CancelPass,
+    Grant,
+    HelloFlags,
+    Keep,
+    PassTo,
+    Released,
+    ReleaseReason,
+    Revoke,
+    Standby,
+    Urgency,
+    Want,
+)
+
+from .conftest import Guest
+from .scripted import Link, Scripted
+
+
+@pytest.fixture
+def link(scripted: Scripted, guest: Guest) -> Link:
+    """A guest that waits for its first turn, and has said so."""
+    guest.ask("gpu.start('gpu.init() or gpu.launch()')")
+    link = scripted.accept()
+    hello = link.welcome()
+    if not hello.flags & HelloFlags.WANTS:
+        assert link.next(Want).turn == 0
+    return link
+
+
+@pytest.fixture
+def running(link: Link, guest: Guest) -> Link:
+    """A guest that holds turn 5."""
+    link.send(Grant(turn=5, fill_bytes=0))
+    assert guest.ask("gpu.done(0, 10)")
+    return link
+
+
+def revoke(turn: int, urgency: Urgency = Urgency.NOW, idle_us: int = 0) -> Revoke:
+    return Revoke(turn=turn, urgency=urgency, idle_us=idle_us, evict_bytes=0)
+
+
+def readable(descriptor: int, seconds: float) -> bool:
+    return bool(select.select([descriptor], [], [], seconds)[0])
+
+
+def test_nothing_runs_before_the_first_grant(link: Link, guest: Guest) -> None:
+    assert not guest.ask("gpu.done(0, 0.2)")
+    link.send(Grant(turn=1, fill_bytes=0))
+    assert guest.ask("gpu.done(0, 10)")
+    assert guest.ask("gpu.launches") == 1
+
+
+def test_a_revoked_turn_is_released_when_its_work_is_done(running: Link, guest: Guest) -> None:
+    assert guest.ask("gpu.launch(5, slow=True)") == 0
+    asked = time.monotonic()
+    running.send(revoke(5))
+    released = running.next(Released)
+    assert (released.turn, released.reason, released.wants) == (5, ReleaseReason.ASKED, 0)
+    # Five kernels of 20 ms, less what had passed.
+    assert time.monotonic() - asked > 0.05
+    guest.ask("gpu.start('gpu.launch()')")
+    assert running.next(Want).turn == 5
+    assert not guest.ask("gpu.done(1, 0.1)")
+    running.send(Grant(turn=6, fill_bytes=0))
+    assert guest.ask("gpu.done(1, 10)")
+
+
+def test_every_thread_stops_at_a_closed_gate(running: Link, guest: Guest) -> None:
+    for _ in range(4):
+        guest.ask("gpu.start('gpu.launch(1000000)')")
+    time.sleep(0.1)
+    running.send(revoke(5))
+    if not running.next(Released).wants:
+        running.next(Want)
+    before = guest.ask("gpu.launches")
+    assert guest.ask("time.sleep(0.1) or gpu.launches") - before <= 4
+    running.send(Grant(turn=6, fill_bytes=0))
+    assert guest.ask("time.sleep(0.2) or gpu.launches") > before + 100
+    guest.process.kill()
+
+
+def test_work_in_flight_is_bounded(running: Link, guest: Guest) -> None:
+    """A program that launches without end gives way within the bound and two kernels."""
+    guest.ask("gpu.start('gpu.launch(100000, slow=True)')")
+    time.sleep(2)
+    asked = time.monotonic()
+    running.send(revoke(5))
+    running.next(Released)
+    assert time.monotonic() - asked < 0.05 + 3 * 0.02 + 0.1
+    guest.process.kill()
+
+
+def test_streams_of_their_own_are_waited_for(running: Link, guest: Guest) -> None:
+    assert guest.ask("gpu.stream() and gpu.launch(5, slow=True, stream=gpu.streams[0])") == 0
+    asked = time.monotonic()
+    running.send(revoke(5))
+    running.next(Released)
+    assert time.monotonic() - asked > 0.05
+
+
+def test_an_idle_client_gives_way(running: Link, guest: Guest) -> None:
+    running.send(revoke(5, Urgency.WHEN_IDLE, idle_us=20_000))
+    released = running.next(Released, seconds=0.5)
+    assert (released.turn, released.reason) == (5, ReleaseReason.IDLE)
+    guest.ask("gpu.start('gpu.launch()')")
+    running.next(Want)
+
+
+def test_a_busy_client_does_not(running: Link, guest: Guest) -> None:
+    """Neither one that launches nor one that waits for what it has launched."""
+    guest.ask("gpu.start('gpu.launch(25, slow=True) or gpu.sync()')")
+    running.send(revoke(5, Urgency.WHEN_IDLE, idle_us=20_000))
+    assert running.silent(0.3)
+    assert guest.ask("gpu.done(1, 10)")
+    assert running.next(Released).reason is ReleaseReason.IDLE
+
+
+def test_one_that_works_now_and_then_keeps_its_turn(running: Link, guest: Guest) -> None:
+    job = "[gpu.launch() or gpu.sync() or time.sleep(0.01) for _ in range(50)]"
+    guest.ask(f'gpu.start("{job}")')
+    running.send(revoke(5, Urgency.WHEN_IDLE, idle_us=100_000))
+    assert running.silent(0.4)
+    assert running.next(Released).reason is ReleaseReason.IDLE
+
+
+def test_keep_takes_a_revoke_back(running: Link, guest: Guest) -> None:
+    running.send(revoke(5, Urgency.WHEN_IDLE, idle_us=100_000))
+    running.send(Keep(turn=5))
+    assert running.silent(0.3)
+    assert guest.ask("gpu.launch()") == 0
+
+
+def test_keep_comes_while_the_gate_is_closed(running: Link, guest: Guest) -> None:
+    guest.ask("gpu.launch(10, slow=True)")
+    running.send(revoke(5))
+    guest.ask("gpu.start('gpu.launch()')")
+    running.send(Keep(turn=5))
+    assert guest.ask("gpu.done(1, 10)")
+    assert running.silent()
+
+
+def test_a_turn_is_passed_on_by_its_eventfd(running: Link) -> None:
+    descriptor = os.eventfd(0)
+    running.send(PassTo(turn=5, next_turn=8), descriptor)
+    running.send(revoke(5))
+    assert running.next(Released).handed_turn == 8
+    assert readable(descriptor, 1)
+
+
+@pytest.mark.parametrize("cancel", [CancelPass(turn=5), Keep(turn=5)])
+def test_a_pass_that_was_cancelled_wakes_nobody(running: Link, cancel: CancelPass | Keep) -> None:
+    descriptor = os.eventfd(0)
+    running.send(PassTo(turn=5, next_turn=8), descriptor)
+    running.send(cancel)
+    running.send(revoke(5))
+    assert running.next(Released).handed_turn == 0
+    assert not readable(descriptor, 0.1)
+
+
+def test_standby_brings_a_turn(link: Link, guest: Guest) -> None:
+    descriptor = os.eventfd(0)
+    link.send(Standby(turn=3, fill_bytes=0), descriptor)
+    assert not guest.ask("gpu.done(0, 0.1)")
+    os.eventfd_write(descriptor, 1)
+    assert guest.ask("gpu.done(0, 10)")
+    link.send(Grant(turn=3, fill_bytes=0))
+    link.send(revoke(3))
+    assert link.next(Released).turn == 3
+
+
+def test_frames_of_other_turns_are_void(running: Link, guest: Guest) -> None:
+    descriptor = os.eventfd(1)
+    running.send(revoke(4))
+    running.send(Grant(turn=5, fill_bytes=0))
+    running.send(Standby(turn=5, fill_bytes=0), descriptor)
+    running.send(PassTo(turn=4, next_turn=9), descriptor)
+    assert running.silent()
+    running.send(revoke(5))
+    assert running.next(Released).handed_turn == 0
+    # A grant that crossed with the release gives nothing.
+    running.send(Grant(turn=5, fill_bytes=0))
+    guest.ask("gpu.start('gpu.launch()')")
+    running.next(Want)
+    assert not guest.ask("gpu.done(1, 0.1)")
+
+
+def test_what_is_captured_is_not_held_up(running: Link, guest: Guest) -> None:
+    """The capture itself runs nothing; the graph does, and waits."""
+    guest.ask("gpu.launch()")
+    running.send(revoke(5))
+    running.next(Released)
+    assert guest.ask("gpu.capture(200)") == [0, 0, 0, 0]
+    guest.ask("gpu.start('gpu.launch_graph()')")
+    running.next(Want)
+    assert not guest.ask("gpu.done(1, 0.1)")
+    running.send(Grant(turn=6, fill_bytes=0))
+    assert guest.ask("gpu.done(1, 10)")
+    assert guest.ask("gpu.sync()") == 0
+
+
+def test_captures_survive_turns(running: Link, guest: Guest) -> None:
+    job = "setattr(gpu, 'codes', sum((gpu.capture(50) for _ in range(60)), []))"
+    guest.ask(f'gpu.start("{job}")')
+    turn = 5
+    while not guest.ask("gpu.done(1)"):
+        running.send(revoke(turn))
+        while not isinstance(running.next(Released | Want), Released):
+            pass
+        turn += 1
+        running.send(Grant(turn=turn, fill_bytes=0))
+        time.sleep(0.01)
+    assert set(guest.ask("gpu.codes")) == {0}
+
+
+def test_two_gpus_are_two_clients(scripted: Scripted, guest: Guest) -> None:
+    guest.ask("gpu.start('gpu.init(0) or gpu.launch()')")
+    first = scripted.accept()
+    one = first.welcome()
+    first.send(Grant(turn=1, fill_bytes=0))
+    assert guest.ask("gpu.done(0, 10)")
+    guest.ask("gpu.start('gpu.init(1) or gpu.launch()')")
+    second = scripted.accept()
+    assert second.welcome().device_uuid != one.device_uuid
+    assert not guest.ask("gpu.done(1, 0.1)")
+    second.send(Grant(turn=1, fill_bytes=0))
+    assert guest.ask("gpu.done(1, 10)")
+    # The gate of one GPU is nothing to the other.
+    first.send(revoke(1))
+    first.next(Released)
+    assert guest.ask("gpu.launch(100)") == 0

@@ -1,0 +1,65 @@
+"""The generator of hooks, and programs around single files of native/interposer."""
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+INTERPOSER = ROOT / "native" / "interposer"
+
+Build = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def include() -> list[Path]:
+    """The folders with the vendor's headers."""
+    command = [sys.executable, str(ROOT / "cmake" / "find_headers.py")]
+    command += ["cuda.h", "cudaTypedefs.h", "nvml.h"]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [Path(folder) for folder in output.strip().split(";")]
+
+
+@pytest.fixture(scope="session")
+def modules() -> dict[str, ModuleType]:
+    """The generator's modules, by name."""
+    paths = [str(INTERPOSER / "generator"), str(ROOT / "native" / "emulator" / "exports")]
+    before = list(sys.path)
+    sys.path[:0] = paths
+    names = ("declarations", "pairing", "hook_list", "hook_text", "generate_hooks")
+    found = {name: importlib.import_module(name) for name in names}
+    sys.path[:] = before
+    return found
+
+
+@pytest.fixture(scope="session")
+def build(
+    include: list[Path], modules: dict[str, ModuleType], tmp_path_factory: pytest.TempPathFactory
+) -> Build:
+    """Compile a program of native/tests with some files of the interposer, under a sanitizer."""
+    generated = tmp_path_factory.mktemp("generated")
+    hooks_def = (INTERPOSER / "hooks.def").read_text(encoding="utf-8")
+    for name, text in modules["generate_hooks"].generate("cc", include, hooks_def).items():
+        (generated / name).write_text(text, encoding="utf-8")
+
+    def compile_program(name: str, *sources: str, sanitizer: str = "address,undefined") -> Path:
+        program = tmp_path_factory.mktemp("program") / name
+        command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+        command += ["-D__CUDA_API_VERSION_INTERNAL=", "-DNVML_NO_UNVERSIONED_FUNC_DEFS="]
+        if sanitizer:
+            command += [f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
+        else:
+            command += ["-O2"]
+        folders = [INTERPOSER, ROOT / "native" / "common", generated]
+        command += [f"-I{folder}" for folder in folders]
+        command += [f"-isystem{folder}" for folder in include]
+        command += [str(ROOT / "native" / "tests" / f"{name}.c")]
+        command += [str(INTERPOSER / source) for source in sources]
+        subprocess.run([*command, "-lpthread", "-o", str(program)], check=True, timeout=120)
+        return program
+
+    return compile_program

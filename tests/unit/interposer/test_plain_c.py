@@ -1,0 +1,97 @@
+"""Files of the interposer in programs of their own, without a driver, under the sanitizers."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Build
+
+SANITIZERS = ["address,undefined", "thread"]
+BOUND_US = 50_000
+
+
+def run(program: Path, *arguments: object) -> str:
+    done = subprocess.run(
+        [program, *map(str, arguments)], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_ledger_against_a_model(build: Build) -> None:
+    program = build("ledger_check", "ledger.c")
+    for seed in range(20):
+        run(program, "model", seed, 10_000)
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_ledger_from_eight_threads(build: Build, sanitizer: str) -> None:
+    run(build("ledger_check", "ledger.c", sanitizer=sanitizer), "threads", 8, 20_000)
+
+
+def test_ledger_does_not_slow_down(build: Build) -> None:
+    program = build("ledger_check", "ledger.c", sanitizer="")
+    empty, full = (
+        min(float(run(program, "cost", count)) for _ in range(5)) for count in (0, 100_000)
+    )
+    # A list or a tree would be slower by its length or depth; ten times is room for a busy machine.
+    assert full < 10 * empty
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_gate_holds_all_threads_and_lets_all_go(build: Build, sanitizer: str) -> None:
+    run(build("gate_check", "gate.c", sanitizer=sanitizer), "turns", 6, 50)
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_gate_states(build: Build, sanitizer: str) -> None:
+    run(build("gate_check", "gate.c", sanitizer=sanitizer), "states")
+
+
+@pytest.fixture(scope="module")
+def inflight(build: Build) -> Path:
+    return build("inflight_check", "inflight.c")
+
+
+def phases(program: Path, *pairs: int) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in run(program, BOUND_US, *pairs).splitlines()]
+
+
+@pytest.mark.parametrize("cost_us", [10, 100, 1_000, 5_000, 20_000])
+def test_work_in_flight_is_bounded_and_the_gpu_never_waits(inflight: Path, cost_us: int) -> None:
+    (phase,) = phases(inflight, 20_000, cost_us)
+    assert phase["idle_us"] == 0
+    # The window grows until the bound is passed, and whole kernels are what it is made of.
+    assert phase["in_flight_us"] <= 1.2 * BOUND_US + 2 * cost_us
+
+
+def test_kernels_longer_than_the_bound_are_two_in_flight(inflight: Path) -> None:
+    (phase,) = phases(inflight, 1_000, 60_000)
+    assert phase["idle_us"] == 0
+    assert phase["part"] == 1
+    assert phase["in_flight_us"] <= 2 * 60_000
+
+
+def test_a_program_that_begins_with_long_kernels_does_not_run_ahead(inflight: Path) -> None:
+    (phase,) = phases(inflight, 1_000, 20_000)
+    assert phase["most_us"] <= 12 * 20_000
+
+
+def test_short_kernels_cost_few_calls(inflight: Path) -> None:
+    (phase,) = phases(inflight, 100_000, 1)
+    assert phase["part"] == 128
+    assert phase["calls"] < 100_000 / 128 * 5
+
+
+def test_the_window_follows_the_kernels_and_is_kept(inflight: Path) -> None:
+    short, long, again = phases(inflight, 50_000, 2, 6_000, 10_000, 50_000, 2)
+    assert short["part"] == again["part"] == 128
+    assert long["part"] == 1
+    assert long["in_flight_us"] <= 1.2 * BOUND_US + 2 * 10_000
+
+
+def test_a_capture_is_left_alone(inflight: Path) -> None:
+    assert json.loads(run(inflight, "capture")) == {"calls": 0}
