@@ -1,15 +1,32 @@
-"""The ``nvshare`` command: gathers the verbs, and shows errors to people."""
+"""The ``nvshare`` command: gathers the verbs, and shows errors to people.
 
+A verb is imported when it is used: `nvshare run` stands in front of other people's programs, and
+must not load tables, colours and servers first.
+"""
+
+from importlib import import_module
 from typing import Any
 
 import click
 
 import nvshare
-from nvshare.cli.bench import bench
-from nvshare.cli.demo import demo
-from nvshare.cli.emulate import emulate
-from nvshare.cli.workload import workload
 from nvshare.errors import NvshareError
+
+# In the order of the help text: where each verb is.
+VERBS = {
+    "run": "nvshare.cli.run:run",
+    "status": "nvshare.cli.status:status",
+    "ls": "nvshare.cli.ls:ls",
+    "set": "nvshare.cli.set:change",
+    "daemon": "nvshare.cli.daemon:daemon",
+    "doctor": "nvshare.cli.doctor:doctor",
+    "replay": "nvshare.cli.replay:replay",
+    "simulate": "nvshare.cli.simulate:simulate",
+    "demo": "nvshare.cli.demo:demo",
+    "emulate": "nvshare.cli.emulate:emulate",
+    "workload": "nvshare.cli.workload:workload",
+    "bench": "nvshare.cli.bench:bench",
+}
 
 
 class Verbs(click.Group):
@@ -24,14 +41,26 @@ class Verbs(click.Group):
             ctx.exit(error.exit_code)
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+class LazyVerbs(Verbs):
+    """The verbs of the table, imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return all names."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a verb."""
+        if cmd_name not in VERBS:
+            return None
+        module, _, attribute = VERBS[cmd_name].partition(":")
+        verb: click.Command = getattr(import_module(module), attribute)
+        return verb
+
+
+@click.group(cls=LazyVerbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(nvshare.__version__, prog_name="nvshare", message="%(prog)s %(version)s")
 def cli() -> None:
     """Share GPUs between programs, each as if it had a whole GPU to itself."""
-
-
-for verb in (demo, emulate, workload, bench):
-    cli.add_command(verb)
 
 
 def _show(error: NvshareError) -> None:

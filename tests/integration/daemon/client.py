@@ -40,8 +40,9 @@ class Client:
 
     def __init__(self, folder: Path) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(SECONDS)
+        # With a timeout, a long queue before the daemon would be an error instead of a wait.
         self.sock.connect(str(folder / SOCKET_NAME))
+        self.sock.settimeout(SECONDS)
         self.received: deque[FromDaemon] = deque()
         self.descriptors: deque[int] = deque()
         self._decoder = daemon_frames()

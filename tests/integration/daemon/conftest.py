@@ -31,7 +31,8 @@ class Daemon:
     environ: dict[str, str]
     options: tuple[str, ...] = ()
     prefix: tuple[str, ...] = ()
-    process: "subprocess.Popen[str] | None" = None
+    process: "subprocess.Popen[bytes] | None" = None
+    notified: socket.socket = field(init=False)
     clients: list[Client] = field(default_factory=list)
 
     @property
@@ -50,28 +51,39 @@ class Daemon:
         """The UUIDs of its GPUs."""
         return [gpu.uuid for gpu in self.control.status().devices]
 
+    @property
+    def log(self) -> str:
+        """What it has logged."""
+        return Path(f"{self.folder}.log").read_text()
+
     def start(self) -> None:
         """Start it, and wait until it says that it is ready."""
         address = f"{self.folder}.notify"
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
-            Path(address).unlink(missing_ok=True)
-            notified.bind(address)
-            notified.settimeout(30)
-            command = [*self.prefix, sys.executable, "-m", "nvshare", "daemon"]
+        Path(address).unlink(missing_ok=True)
+        self.notified = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.notified.bind(address)
+        self.notified.settimeout(30)
+        command = [*self.prefix, sys.executable, "-m", "nvshare", "daemon"]
+        with Path(f"{self.folder}.log").open("a") as log:
             self.process = subprocess.Popen(
                 [*command, f"--socket-dir={self.folder}", *self.options],
                 env={**self.environ, "NOTIFY_SOCKET": address},
-                stderr=subprocess.PIPE,
-                text=True,
+                stderr=log,
             )
-            assert notified.recv(4096).startswith(b"READY=1")
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        """Wait until the start, or a reload, is complete."""
+        while not self.notified.recv(4096).startswith(b"READY=1"):
+            pass
 
     def stop(self, number: int = signal.SIGTERM) -> str:
         """End it, and return what it has logged."""
         assert self.process is not None
         self.process.send_signal(number)
-        _, said = self.process.communicate(timeout=30)
-        return said
+        self.process.wait(timeout=30)
+        self.notified.close()
+        return self.log
 
     def connect(self) -> Client:
         """Connect a client, which is closed at the end of the test."""
@@ -108,8 +120,9 @@ def start_daemon(tmp_path: Path, node_environment: dict[str, str]) -> Iterator[S
         for client in daemon.clients:
             client.close()
         if daemon.process is not None and daemon.process.poll() is None:
-            said = daemon.stop()
-            assert "traceback" not in said, said
+            daemon.stop()
+        daemon.notified.close()
+        assert "traceback" not in daemon.log, daemon.log
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.cli.emulate.child import CannotStartError, run_child
+from nvshare.launch.child import CannotStartError, run_child
 
 PARENT = """
 import os, sys
-from nvshare.cli.emulate.child import run_child
+from nvshare.launch.child import run_child
 sys.exit(run_child([sys.executable, "-c", sys.argv[1]], os.environ))
 """
 

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, nullcontext
 import click
 from click.core import ParameterSource
 
-from nvshare.cli.emulate.child import run_child
 from nvshare.cli.emulate.options import node_options
 from nvshare.emulator.conf import Data, FullPrefetch, Settings
 from nvshare.emulator.gpus import parse_gpus
@@ -14,6 +13,7 @@ from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node, find
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
+from nvshare.launch.child import run_child
 
 _COMMAND = "nvshare.emulate.command"
 

@@ -1,0 +1,57 @@
+"""``nvshare daemon``: share the GPUs of this machine until told to stop."""
+
+import os
+
+import click
+
+from nvshare.daemon.config import Sources, find_file
+
+
+@click.command()
+@click.option("--config", metavar="FILE", help="Configuration file.")
+@click.option("--socket-dir", metavar="FOLDER", help="Where the sockets are made.")
+@click.option("--mode", metavar="MODE", help="auto, serial, concurrent or off, for every GPU.")
+@click.option("--turn", metavar="SECONDS", help="Length of a turn, or auto, for every GPU.")
+@click.option("--reserve", metavar="SIZE", help="Memory that programs are not to fill, or auto.")
+@click.option("--log", metavar="LEVEL", help="debug, info or warn.")
+@click.option("--log-format", metavar="FORM", help="text or json.")
+@click.option("--log-file", metavar="FILE", help="Log to a file.")
+@click.option("--idle-exit", type=float, metavar="SECONDS", help="End after so long alone.")
+@click.option("--print-config", is_flag=True, help="Print what would be in force, and end.")
+def daemon(
+    config: str | None,
+    socket_dir: str | None,
+    mode: str | None,
+    turn: str | None,
+    reserve: str | None,
+    log: str | None,
+    log_format: str | None,
+    log_file: str | None,
+    idle_exit: float | None,
+    print_config: bool,
+) -> None:
+    """Share the GPUs of this machine.
+
+    SIGHUP reads the configuration again; SIGTERM ends the daemon and leaves programs running.
+    """
+    gpu = _given(mode=mode, turn_seconds=turn, reserve=reserve)
+    flags = _given(
+        socket_dir=socket_dir,
+        log=log,
+        log_format=log_format,
+        log_file=log_file,
+        idle_exit=idle_exit,
+        gpu=gpu or None,
+    )
+    sources = Sources(find_file(config, os.environ), dict(os.environ), flags)
+    if print_config:
+        click.echo(sources.load().model_dump_json(indent=2))
+        return
+    # Servers take a while to import, and `--help` has no need of them.
+    from nvshare.daemon.main import run
+
+    run(sources)
+
+
+def _given(**values: object) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,174 @@
+"""The checks of ``nvshare doctor``. Each looks at one thing, and says what it has found."""
+
+import ctypes
+import os
+import platform
+import resource
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import nvshare
+from nvshare.cli.control import Daemon
+from nvshare.daemon.config import Sources, find_file
+from nvshare.daemon.devices import find_gpus
+from nvshare.errors import NvshareError
+from nvshare.launch.place import candidates, find_daemon
+from nvshare.launch.preload import library
+from nvshare.wire import environment
+from nvshare.wire.frames import SOCKET_NAME
+
+_GIB = 1 << 30
+_FEW_FILES = 4096
+
+
+class State(Enum):
+    """How something is."""
+
+    GOOD = "good"
+    NOTE = "note"
+    BAD = "bad"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found, and what to do about it."""
+
+    state: State
+    what: str
+    do: str | None = None
+
+
+Check = Callable[[], Iterator[Finding]]
+
+
+def _good(what: str) -> Finding:
+    return Finding(State.GOOD, what)
+
+
+def _bad(error: NvshareError) -> Finding:
+    why = f" ({error.why})" if error.why else ""
+    return Finding(State.BAD, f"{error.what}{why}", error.do)
+
+
+def check_node() -> Iterator[Finding]:
+    """Whether we are on an emulated node."""
+    if node := os.environ.get(environment.EMULATOR_NODE):
+        yield Finding(State.NOTE, f"this is an emulated node: {Path(node).name}")
+
+
+def check_driver() -> Iterator[Finding]:
+    """Whether there is a CUDA driver that can be loaded and initialised."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        yield Finding(
+            State.BAD,
+            f"the CUDA driver cannot be loaded ({error})",
+            "install the NVIDIA driver, or use `nvshare emulate -- …`",
+        )
+        return
+    version = ctypes.c_int()
+    driver.cuDriverGetVersion(ctypes.byref(version))
+    text = f"{version.value // 1000}.{version.value % 1000 // 10}"
+    if result := driver.cuInit(0):
+        yield Finding(
+            State.BAD,
+            f"the CUDA driver is there ({text}), and cuInit fails with {result}",
+            "check with nvidia-smi that the kernel module of the driver is loaded",
+        )
+    else:
+        yield _good(f"CUDA driver, for CUDA {text}")
+
+
+def check_gpus() -> Iterator[Finding]:
+    """Whether NVML lists GPUs."""
+    try:
+        for gpu in find_gpus():
+            yield _good(f"GPU {gpu.index}: {gpu.name}, {gpu.memory / _GIB:.1f} GiB, {gpu.uuid}")
+    except NvshareError as error:
+        yield _bad(error)
+
+
+def check_library() -> Iterator[Finding]:
+    """Whether the interposer is installed, and a program can load it."""
+    try:
+        path = library()
+        ctypes.CDLL(str(path))
+    except NvshareError as error:
+        yield _bad(error)
+    except OSError as error:
+        yield Finding(
+            State.BAD,
+            f"libnvshare.so cannot be loaded ({error})",
+            f"reinstall nvshare for this machine ({platform.machine()})",
+        )
+    else:
+        yield _good(f"interposer: {path}")
+
+
+def check_configuration() -> Iterator[Finding]:
+    """Whether the configuration makes sense."""
+    file = find_file(None, os.environ)
+    try:
+        Sources(file, dict(os.environ), {}).load()
+    except NvshareError as error:
+        yield _bad(error)
+    else:
+        yield _good(f"configuration: {file or 'no file, the defaults'}")
+
+
+def check_socket() -> Iterator[Finding]:
+    """Whether a daemon answers, and is of our version."""
+    try:
+        folder = find_daemon(os.environ)
+    except NvshareError as error:
+        yield _bad(error)
+        return
+    if folder is None:
+        places = ", ".join(str(place / SOCKET_NAME) for place in candidates(os.environ))
+        yield Finding(
+            State.NOTE,
+            f"no daemon is running (looked for {places})",
+            "`nvshare run` starts one; for a whole machine, enable nvshare.service",
+        )
+        return
+    yield _good(f"daemon in {folder}")
+    try:
+        status = Daemon().status()
+    except NvshareError as error:
+        yield _bad(error)
+        return
+    if status.version == nvshare.__version__:
+        yield _good(f"daemon {status.pid}, version {status.version}, {len(status.clients)} clients")
+    else:
+        yield Finding(
+            State.BAD,
+            f"the daemon is version {status.version}, and this is {nvshare.__version__}",
+            "restart the daemon; programs go on meanwhile",
+        )
+
+
+def check_files() -> Iterator[Finding]:
+    """Whether the daemon may open enough files."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or hard >= _FEW_FILES:
+        yield _good(f"open files: up to {hard}")
+    else:
+        yield Finding(
+            State.NOTE,
+            f"a process may open {hard} files, and each client takes one",
+            "raise it (ulimit -Hn, or LimitNOFILE= of the service)",
+        )
+
+
+CHECKS: tuple[Check, ...] = (
+    check_node,
+    check_driver,
+    check_gpus,
+    check_library,
+    check_configuration,
+    check_socket,
+    check_files,
+)

@@ -1,0 +1,69 @@
+"""``nvshare set``: change how a GPU is shared, or what a program may use, and read it back."""
+
+import json
+from typing import Any
+
+import click
+
+from nvshare.cli.control import Daemon
+from nvshare.errors import BadInputError
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+
+# What people say, and what the API calls it.
+_SHORT = {"turn": "turn_seconds", "memory": "memory_limit", "compute": "compute_percent"}
+
+
+@click.command("set")
+@click.option("--gpu", metavar="GPU", help="Index or UUID of a GPU, or all (the default).")
+@click.option("--client", metavar="PID", help="A program: its pid, or its id as in #3.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.argument("changes", nargs=-1, metavar="[NAME=VALUE]…")
+def change(gpu: str | None, client: str | None, as_json: bool, changes: tuple[str, ...]) -> None:
+    """Change settings, and print those in force. Without changes, only print them.
+
+    nvshare set mode=serial turn=30
+
+    nvshare set --gpu 0 reserve=512Mi
+
+    nvshare set --client 4711 memory=4Gi compute=none
+    """
+    if gpu is not None and client is not None:
+        raise BadInputError("--gpu and --client cannot be combined", do="use one of them")
+    daemon = Daemon()
+    if client is not None:
+        wanted = _parse(changes, set(ClientLimits.model_fields))
+        limits = [(f"#{c.id}", c.limits) for c in daemon.change_clients(client, wanted)]
+        _show([(name, one.model_dump()) for name, one in limits], as_json)
+    else:
+        wanted = _parse(changes, set(DeviceSettings.model_fields))
+        devices = daemon.change_devices(gpu or "all", wanted)
+        _show([(f"gpu {d.index}", d.settings.model_dump()) for d in devices], as_json)
+
+
+def _parse(changes: tuple[str, ...], known: set[str]) -> dict[str, Any]:
+    wanted: dict[str, Any] = {}
+    for text in changes:
+        name, equals, value = text.partition("=")
+        name = _SHORT.get(name, name).replace("-", "_")
+        if not equals or name not in known:
+            raise BadInputError(
+                f'"{text}" cannot be set',
+                why=None if equals else 'a change is written "name=value"',
+                do=f"the names are {', '.join(sorted(known))}",
+            )
+        wanted[name] = None if value == "none" else value
+    return wanted
+
+
+def _show(results: list[tuple[str, dict[str, Any]]], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(dict(results)))
+        return
+    for name, values in results:
+        for field, value in values.items():
+            shown = "none" if value is None else value
+            click.echo(
+                f"{name}: {field}={shown:g}"
+                if isinstance(value, float)
+                else f"{name}: {field}={shown}"
+            )

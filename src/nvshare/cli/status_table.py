@@ -1,0 +1,91 @@
+"""A node's status as tables. Asks nobody."""
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, NodeStatus
+
+_GIB = 1 << 30
+_COLOURS = {"running": "green", "waiting": "yellow", "yielding": "magenta", "idle": "dim"}
+
+
+def draw(status: NodeStatus) -> RenderableType:
+    """Draw everything."""
+    head = f"nvshare {status.version}, daemon {status.pid}, up {duration(status.uptime_seconds)}"
+    parts: list[RenderableType] = [Text(head), draw_devices(status.devices)]
+    parts.append(draw_clients(status) if status.clients else Text("No program is connected."))
+    return Group(*parts)
+
+
+def draw_devices(devices: tuple[DeviceStatus, ...]) -> Table:
+    """Draw the GPUs."""
+    table = Table("GPU", "name", "mode", "turn", "memory", "programs", "running", "waiting")
+    for gpu in devices:
+        table.add_row(
+            str(gpu.index),
+            escape(gpu.name),
+            gpu.settings.mode,
+            _turn(gpu),
+            f"{gib(gpu.allocated)} of {gib(gpu.usable)} GiB",
+            str(gpu.clients),
+            str(gpu.running),
+            str(gpu.waiting),
+        )
+    return table
+
+
+def draw_clients(status: NodeStatus) -> Table:
+    """Draw the programs."""
+    index = {gpu.uuid: gpu.index for gpu in status.devices}
+    table = Table("GPU", "pid", "program", "state", "memory", "limits", "turns", "waited", "moved")
+    for client in sorted(status.clients, key=lambda c: (index.get(c.device, -1), c.id)):
+        table.add_row(
+            str(index.get(client.device, "?")),
+            str(client.pid),
+            escape(client.program),
+            f"[{_COLOURS[client.state]}]{_state(client)}[/]",
+            f"{gib(client.allocated)} GiB",
+            limits(client),
+            str(client.turns),
+            duration(client.waited_seconds),
+            f"{gib(client.moved_out + client.moved_in)} GiB",
+        )
+    return table
+
+
+def limits(client: ClientStatus) -> str:
+    """Memory and compute, or a dash."""
+    memory, compute = client.limits.memory_limit, client.limits.compute_percent
+    words = [f"{gib(memory)} GiB"] if memory is not None else []
+    words += [f"{compute} %"] if compute is not None else []
+    return ", ".join(words) or "-"
+
+
+def gib(size: int) -> str:
+    """Bytes as GiB, short."""
+    return f"{size / _GIB:.1f}" if size < 100 * _GIB else f"{size / _GIB:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for a person: 3.2 s, 12 min, 5 h 3 min."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = int(seconds // 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _state(client: ClientStatus) -> str:
+    late = ", overdue" if client.overdue else ""
+    return f"{client.state} {duration(client.state_seconds)}{late}"
+
+
+def _turn(gpu: DeviceStatus) -> str:
+    length = gpu.settings.turn_seconds
+    text = "auto" if length == "auto" else f"{length:g} s"
+    if gpu.turn_ends_in is not None:
+        text += f", {gpu.turn_ends_in:.0f} s left"
+    return text

@@ -1,0 +1,1 @@
+"""The daemon: sockets, clocks and processes around nvshare.core. Decides nothing itself."""

@@ -1,0 +1,180 @@
+"""What an operator has chosen: a TOML file, then the environment, then flags, each over the former.
+
+A GPU's own table in the file goes over what all three say about GPUs in general. An error names
+where it was found and the field. Nothing here is looked at twice: a reload reads everything anew.
+"""
+
+import grp
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from nvshare.errors import BadInputError
+from nvshare.telemetry.settings import DeviceSettings
+from nvshare.validation import describe
+from nvshare.wire import environment
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def _mode(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return int(value, 8)
+        except ValueError:
+            raise ValueError(f'"{value}" is not a file mode such as "0660"') from None
+    raise ValueError('must be text such as "0660"')
+
+
+def _group(value: Any) -> Any:
+    if isinstance(value, str) and value:
+        try:
+            grp.getgrnam(value)
+        except KeyError:
+            raise ValueError(f'there is no group "{value}"') from None
+    return value
+
+
+FileMode = Annotated[int, Field(ge=0, le=0o777), BeforeValidator(_mode)]
+GroupName = Annotated[str, BeforeValidator(_group)]
+
+
+class Config(BaseModel):
+    """Everything but the settings of GPUs. Empty text: the default of that moment."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    socket_dir: str = ""
+    control_dir: str = ""
+    socket_mode: FileMode = 0o600
+    control_mode: FileMode = 0o600
+    socket_group: GroupName = ""
+    log: Literal["debug", "info", "warn"] = "info"
+    log_format: Literal["text", "json"] = "text"
+    log_file: str = ""
+    # After a restart, how long those whose gates are open have to come back before others start.
+    settle: float = Field(default=1.0, ge=0)
+    # Without clients for so long, the daemon ends; 0: never.
+    idle_exit: float = Field(default=0.0, ge=0)
+    max_clients: int = Field(default=4096, gt=0)
+    gpu: DeviceSettings = DeviceSettings()
+    gpus: dict[str, dict[str, Any]] = {}
+
+    def settings_of(self, index: int, uuid: str) -> DeviceSettings:
+        """What has been chosen for one GPU. Its table may have its UUID or its index as a name."""
+        return self.gpu.changed({**self.gpus.get(str(index), {}), **self.gpus.get(uuid, {})})
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where a configuration comes from, so that it can be read again."""
+
+    file: Path | None
+    environ: Mapping[str, str]
+    flags: Mapping[str, Any]
+
+    def load(self) -> Config:
+        """Read everything."""
+        layers = [_from_file(self.file), _from_environment(self.environ), dict(self.flags)]
+        names = [str(self.file), "environment", "command line"]
+        merged: dict[str, Any] = {}
+        for name, layer in zip(names, layers, strict=True):
+            # Each by itself first, so that an error names its source.
+            _check(name, layer)
+            merged = _merge(merged, layer)
+        return _check(" and ".join(names), merged)
+
+
+def find_file(given: str | None, environ: Mapping[str, str]) -> Path | None:
+    """Return the file to read: one that was named, or the usual one if it exists."""
+    named = given or environ.get(environment.CONFIG)
+    if named:
+        return Path(named)
+    if os.getuid() == 0:
+        usual = Path("/etc/nvshare/config.toml")
+    else:
+        home = environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+        usual = Path(home) / "nvshare" / "config.toml"
+    return usual if usual.is_file() else None
+
+
+def _from_file(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInputError(
+            f"the configuration file {path} cannot be read",
+            why=error.strerror,
+            do="check its name and its permissions",
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInputError(
+            f"the configuration file {path} is not TOML", why=str(error), do="correct the file"
+        ) from error
+
+
+_VARIABLES = {
+    environment.SOCKET_DIR: ("socket_dir",),
+    environment.CONTROL_DIR: ("control_dir",),
+    environment.SOCKET_MODE: ("socket_mode",),
+    environment.CONTROL_MODE: ("control_mode",),
+    environment.SOCKET_GROUP: ("socket_group",),
+    environment.LOG: ("log",),
+    environment.LOG_FORMAT: ("log_format",),
+    environment.LOG_FILE: ("log_file",),
+    environment.MODE: ("gpu", "mode"),
+    environment.TURN: ("gpu", "turn_seconds"),
+    environment.RESERVE: ("gpu", "reserve"),
+}
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    layer: dict[str, Any] = {}
+    for variable, (*tables, field) in _VARIABLES.items():
+        if value := environ.get(variable):
+            place = layer
+            for table in tables:
+                place = place.setdefault(table, {})
+            place[field] = value
+    return layer
+
+
+def _merge(low: dict[str, Any], high: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(low)
+    for key, value in high.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged
+
+
+def _check(source: str, values: dict[str, Any]) -> Config:
+    try:
+        config = Config.model_validate(values)
+        for name, table in config.gpus.items():
+            _check_gpu(config, name, table)
+    except ValidationError as error:
+        raise BadInputError(
+            "\n".join(f"{source}: {line}" for line in describe(error)),
+            do="correct it; docs/daemon.md describes every field",
+        ) from error
+    return config
+
+
+def _check_gpu(config: Config, name: str, table: dict[str, Any]) -> None:
+    try:
+        config.gpu.changed(table)
+    except ValidationError as error:
+        lines = [f"gpus.{name}.{line}" for line in describe(error)]
+        raise BadInputError(
+            "\n".join(lines), do="correct the configuration; docs/daemon.md describes every field"
+        ) from error

@@ -1,0 +1,125 @@
+"""One connected socket on the event loop: bytes in, bytes out, descriptors out. Reads no frame.
+
+asyncio's own transports cannot send a descriptor in its place among the bytes; hence this. It
+writes at once, and keeps what the kernel does not take. A peer that takes nothing for long is cut
+off: a client needs a few hundred bytes a minute.
+"""
+
+import array
+import asyncio
+import os
+import socket
+from collections import deque
+from collections.abc import Callable
+
+_READ = 65536
+_MOST_WAITING = 65536
+
+
+class Connection:
+    """A peer. ``on_bytes`` is called with what arrives, ``on_lost`` once at the end."""
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        loop: asyncio.AbstractEventLoop,
+        on_bytes: Callable[[bytes], None],
+        on_lost: Callable[[str], None],
+    ) -> None:
+        self._sock = sock
+        self._loop = loop
+        self._on_bytes = on_bytes
+        self._on_lost = on_lost
+        self._waiting: deque[tuple[bytes, int]] = deque()
+        self._waiting_bytes = 0
+        self._is_open = True
+        sock.setblocking(False)
+        loop.add_reader(sock.fileno(), self._read)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether everything has been sent."""
+        return self._is_open and not self._waiting
+
+    def send(self, data: bytes, descriptor: int = -1) -> None:
+        """Send bytes, and with the first of them a descriptor, which the caller keeps."""
+        if not self._is_open:
+            return
+        if self._waiting:
+            self._keep(data, descriptor)
+            return
+        try:
+            sent = self._send(data, descriptor)
+        except OSError as error:
+            # We are in the middle of carrying effects out, so the news comes later.
+            self._loop.call_soon(self.close, error.strerror or "broken")
+            return
+        if sent < len(data):
+            self._keep(data[sent:], descriptor if sent == 0 else -1)
+            self._loop.add_writer(self._sock.fileno(), self._write)
+
+    def close(self, why: str) -> None:
+        """End the connection, and say so."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        self._loop.remove_reader(self._sock.fileno())
+        self._loop.remove_writer(self._sock.fileno())
+        self._sock.close()
+        for _, descriptor in self._waiting:
+            _close(descriptor)
+        self._waiting.clear()
+        self._on_lost(why)
+
+    def _read(self) -> None:
+        try:
+            data = self._sock.recv(_READ)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self.close(error.strerror or "broken")
+            return
+        if data:
+            self._on_bytes(data)
+        else:
+            self.close("closed by the client")
+
+    def _send(self, data: bytes, descriptor: int) -> int:
+        try:
+            if descriptor < 0:
+                return self._sock.send(data, socket.MSG_NOSIGNAL)
+            rights = array.array("i", [descriptor])
+            message = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)]
+            return self._sock.sendmsg([data], message, socket.MSG_NOSIGNAL)
+        except (BlockingIOError, InterruptedError):
+            return 0
+
+    def _keep(self, data: bytes, descriptor: int) -> None:
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes > _MOST_WAITING:
+            self._loop.call_soon(self.close, "it does not read what it is sent")
+            return
+        self._waiting.append((data, os.dup(descriptor) if descriptor >= 0 else -1))
+
+    def _write(self) -> None:
+        while self._waiting:
+            data, descriptor = self._waiting[0]
+            try:
+                sent = self._send(data, descriptor)
+            except OSError as error:
+                self.close(error.strerror or "broken")
+                return
+            if sent == 0:
+                return
+            _close(descriptor)
+            self._waiting_bytes -= sent
+            self._waiting.popleft()
+            if sent < len(data):
+                self._waiting.appendleft((data[sent:], -1))
+                return
+        self._loop.remove_writer(self._sock.fileno())
+
+
+def _close(descriptor: int) -> None:
+    if descriptor >= 0:
+        os.close(descriptor)

@@ -1,0 +1,169 @@
+"""Effects to frames, timers and log lines. Decides nothing; nvshare.core does."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from nvshare.core import effects
+from nvshare.core.effects import Effect
+from nvshare.core.events import Event, Timer, TimerFired
+from nvshare.core.node import Core
+from nvshare.daemon.logs import fields
+from nvshare.wire import frames
+
+log = logging.getLogger("nvshare.core")
+
+_URGENCY = {
+    effects.Urgency.WHEN_IDLE: frames.Urgency.WHEN_IDLE,
+    effects.Urgency.NOW: frames.Urgency.NOW,
+}
+Kind = TypeVar("Kind", bound=Effect)
+
+
+class Recipient(Protocol):
+    """A client, as far as effects are concerned."""
+
+    def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
+        """Send it a frame."""
+
+    def granted(self, now: float) -> None:
+        """Take note of a turn that it was granted."""
+
+    @property
+    def log_fields(self) -> dict[str, Any]:
+        """What to call it in the log."""
+
+
+class Executor:
+    """Feeds the core, and carries out what it orders."""
+
+    def __init__(self, core: Core, loop: asyncio.AbstractEventLoop) -> None:
+        self.core = core
+        self._loop = loop
+        self._recipients: dict[int, Recipient] = {}
+        self._timers: dict[Timer, asyncio.TimerHandle] = {}
+        # To whom each client may have handed which turn. What it says about that is checked here.
+        self._heirs: dict[int, dict[int, int]] = {}
+        self.handovers: dict[str, int] = {}
+
+    def now(self) -> float:
+        """The time that events carry."""
+        return self._loop.time()
+
+    def add(self, client: int, recipient: Recipient) -> None:
+        """From now on, send what is for this client there."""
+        self._recipients[client] = recipient
+
+    def remove(self, client: int) -> None:
+        """Forget a client."""
+        self._recipients.pop(client, None)
+        self._heirs.pop(client, None)
+
+    def heir(self, client: int, turn: int) -> int | None:
+        """Return whom a client was told to hand this turn to, if anybody; asked once."""
+        return self._heirs.pop(client, {}).get(turn)
+
+    def dispatch(self, event: Event) -> None:
+        """Tell the core what has happened, and do what it says."""
+        for effect in self.core.handle(event):
+            _PERFORM[type(effect)](self, effect)
+
+    def close(self) -> None:
+        """Let no timer fire any more."""
+        for handle in self._timers.values():
+            handle.cancel()
+        self._timers.clear()
+
+    def _send(self, client: int, frame: frames.FromDaemon, descriptor: int = -1) -> None:
+        recipient = self._recipients.get(client)
+        if recipient is not None:
+            recipient.send(frame, descriptor)
+
+    def _grant(self, effect: effects.Grant) -> None:
+        recipient = self._recipients.get(effect.client)
+        if recipient is not None:
+            recipient.send(frames.Grant(effect.turn, 0))
+            recipient.granted(self.now())
+
+    def _revoke(self, effect: effects.Revoke) -> None:
+        idle_us = round(effect.idle_seconds * 1e6)
+        urgency = _URGENCY[effect.urgency]
+        self._send(effect.client, frames.Revoke(effect.turn, urgency, idle_us, effect.evict_bytes))
+
+    def _keep(self, effect: effects.Keep) -> None:
+        self._send(effect.client, frames.Keep(effect.turn))
+
+    def _hand_over(self, effect: effects.Handover) -> None:
+        # A shortcut, and only that: the core grants the turn in any case when it hears of the
+        # release. So if a descriptor cannot be had, there is no shortcut this time.
+        try:
+            event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        except OSError as error:
+            log.warning("no direct hand-over this time", extra=fields(why=error.strerror))
+            return
+        try:
+            # The successor first, so that it listens when the holder writes.
+            self._send(effect.to_client, frames.Standby(effect.turn, 0), event)
+            self._send(effect.from_client, frames.PassTo(effect.from_turn, effect.turn), event)
+        finally:
+            os.close(event)
+        self._heirs.setdefault(effect.from_client, {})[effect.turn] = effect.to_client
+
+    def _cancel_handover(self, effect: effects.CancelHandover) -> None:
+        self._send(effect.from_client, frames.CancelPass(effect.from_turn))
+
+    def _evict(self, effect: effects.Evict) -> None:
+        self._send(effect.client, frames.Evict(effect.evict_bytes))
+
+    def _set_limits(self, effect: effects.SetLimits) -> None:
+        limits = effect.limits
+        self._send(
+            effect.client,
+            frames.Limits(
+                limits.memory_bytes or 0, limits.compute_percent or 0, frames.LimitFlags(0)
+            ),
+        )
+
+    def _set_timer(self, effect: effects.SetTimer) -> None:
+        self._stop(effect.timer)
+        self._timers[effect.timer] = self._loop.call_at(effect.at, self._fire, effect.timer)
+
+    def _cancel_timer(self, effect: effects.CancelTimer) -> None:
+        self._stop(effect.timer)
+
+    def _stop(self, timer: Timer) -> None:
+        handle = self._timers.pop(timer, None)
+        if handle is not None:
+            handle.cancel()
+
+    def _fire(self, timer: Timer) -> None:
+        self._timers.pop(timer, None)
+        self.dispatch(TimerFired(now=self.now(), timer=timer))
+
+    def _report(self, effect: effects.Report) -> None:
+        recipient = self._recipients.get(effect.client) if effect.client is not None else None
+        who = recipient.log_fields if recipient is not None else {}
+        log.warning(effect.text, extra=fields(event=effect.kind.value, device=effect.device, **who))
+
+
+def _performer(kind: type[Kind], method: Callable[[Executor, Kind], None]) -> tuple[Any, Any]:
+    """A pair of the table below; the types of its halves have to agree."""
+    return kind, method
+
+
+_PERFORM: dict[type[Effect], Callable[[Executor, Effect], None]] = dict(
+    [
+        _performer(effects.Grant, Executor._grant),
+        _performer(effects.Revoke, Executor._revoke),
+        _performer(effects.Keep, Executor._keep),
+        _performer(effects.Handover, Executor._hand_over),
+        _performer(effects.CancelHandover, Executor._cancel_handover),
+        _performer(effects.Evict, Executor._evict),
+        _performer(effects.SetLimits, Executor._set_limits),
+        _performer(effects.SetTimer, Executor._set_timer),
+        _performer(effects.CancelTimer, Executor._cancel_timer),
+        _performer(effects.Report, Executor._report),
+    ]
+)

@@ -1,0 +1,144 @@
+"""The daemon's log: one line per event, as key=value or as JSON. What to log is decided elsewhere.
+
+A line is ``log.info("client joined", extra=fields(client=3, program="train.py"))``.
+
+A thread writes the lines, so that a full disk or a pipe that nobody reads holds up no client. If
+it does not keep up, lines are lost, and their number is logged.
+"""
+
+import contextlib
+import json
+import logging
+import queue
+import re
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, Literal
+
+_MOST_WAITING = 10_000
+_PATIENCE = 2.0
+_PER_SECOND = 20
+_PLAIN = re.compile(r"[\w./:@%+-]+")
+
+
+def fields(**values: Any) -> dict[str, dict[str, Any]]:
+    """What belongs to a line beside its text. Empty values are left out."""
+    return {"fields": {key: value for key, value in values.items() if value not in (None, "")}}
+
+
+def set_up(level: str, form: Literal["text", "json"], file: str) -> None:
+    """Begin to log: to a file, or to standard error."""
+    handler: logging.Handler
+    handler = logging.FileHandler(file) if file else logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
+    log = logging.getLogger("nvshare")
+    for old in log.handlers[:]:
+        log.removeHandler(old)
+        old.close()
+    background = Background(handler)
+    background.addFilter(Throttle())
+    log.addHandler(background)
+    log.setLevel({"warn": "WARNING"}.get(level, level.upper()))
+    log.propagate = False
+
+
+class Throttle(logging.Filter):
+    """Lets the same warning through a few times a second only: a client can be in a loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[str, tuple[int, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Count a line; a line that comes after others were dropped says how many."""
+        second = int(record.created)
+        last, count = self._seen.get(record.msg, (second, 0))
+        if last != second:
+            if count > _PER_SECOND:
+                more = fields(not_shown=count - _PER_SECOND)["fields"]
+                record.__dict__["fields"] = {**getattr(record, "fields", {}), **more}
+            count = 0
+        self._seen[record.msg] = (second, count + 1)
+        return count < _PER_SECOND or record.levelno != logging.WARNING
+
+
+class Background(logging.Handler):
+    """Has a thread write what another handler would have written at once."""
+
+    def __init__(self, handler: logging.Handler) -> None:
+        super().__init__()
+        self._handler = handler
+        self._waiting: queue.Queue[logging.LogRecord | None] = queue.Queue(_MOST_WAITING)
+        self._lost = 0
+        self._thread = threading.Thread(target=self._write, name="log", daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Put a line in the queue."""
+        try:
+            self._waiting.put_nowait(record)
+        except queue.Full:
+            self._lost += 1
+
+    def close(self) -> None:
+        """Write what is left, unless that takes too long."""
+        with contextlib.suppress(queue.Full):
+            self._waiting.put(None, timeout=_PATIENCE)
+            self._thread.join(timeout=_PATIENCE)
+        if not self._thread.is_alive():
+            self._handler.close()
+        super().close()
+
+    def _write(self) -> None:
+        while (record := self._waiting.get()) is not None:
+            self._handler.handle(record)
+            lost, self._lost = self._lost, 0
+            if lost:
+                self._handler.handle(_confession(lost))
+
+
+def _confession(lost: int) -> logging.LogRecord:
+    record = logging.LogRecord("nvshare.log", logging.WARNING, "", 0, "lines lost", None, None)
+    record.__dict__.update(fields(count=lost))
+    return record
+
+
+class TextFormatter(logging.Formatter):
+    """2026-01-02T03:04:05.678Z info msg="client joined" client=3 pid=4711."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one line."""
+        pairs = " ".join(f"{key}={_quote(value)}" for key, value in _pairs(self, record).items())
+        return f"{_time(record)} {_level(record)} {pairs}"
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object per line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one line."""
+        line = {"time": _time(record), "level": _level(record), **_pairs(self, record)}
+        return json.dumps(line, default=str)
+
+
+def _pairs(formatter: logging.Formatter, record: logging.LogRecord) -> Mapping[str, Any]:
+    pairs = {"msg": record.getMessage(), **getattr(record, "fields", {})}
+    if record.exc_info:
+        pairs["traceback"] = formatter.formatException(record.exc_info)
+    return pairs
+
+
+def _quote(value: Any) -> str:
+    text = str(value)
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def _time(record: logging.LogRecord) -> str:
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+    return f"{whole}.{int(record.msecs):03d}Z"
+
+
+def _level(record: logging.LogRecord) -> str:
+    return "warn" if record.levelno == logging.WARNING else record.levelname.lower()

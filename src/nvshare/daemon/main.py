@@ -1,0 +1,154 @@
+"""The daemon from start to end: puts the parts together, and minds signals and idle times."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+import nvshare
+from nvshare.daemon import logs, sdnotify
+from nvshare.daemon.config import Config, Sources
+from nvshare.daemon.control import Control
+from nvshare.daemon.devices import Gpu, find_gpus
+from nvshare.daemon.logs import fields
+from nvshare.daemon.node import Node
+from nvshare.daemon.server import Server
+from nvshare.daemon.sockets import Folder, Marker, raise_file_limit
+from nvshare.errors import NvshareError
+from nvshare.launch.place import CONTROL_NAME, own_folder
+from nvshare.wire.frames import SOCKET_NAME
+
+log = logging.getLogger("nvshare.daemon")
+
+
+def run(sources: Sources) -> None:
+    """Serve until told to stop."""
+    config = sources.load()
+    logs.set_up(config.log, config.log_format, config.log_file)
+    raise_file_limit()
+    gpus = find_gpus()
+    folder = Path(config.socket_dir) if config.socket_dir else own_folder(sources.environ)
+    with contextlib.ExitStack() as stack:
+        place = stack.enter_context(
+            Folder(folder, mode=config.socket_mode, group=config.socket_group)
+        )
+        control_place = place
+        if config.control_dir and Path(config.control_dir) != folder:
+            control_place = stack.enter_context(
+                Folder(
+                    Path(config.control_dir), mode=config.control_mode, group=config.socket_group
+                )
+            )
+        asyncio.run(_Daemon(sources, config, gpus, place, control_place).serve())
+    logging.shutdown()
+
+
+class _Daemon:
+    """What lives as long as the event loop."""
+
+    def __init__(
+        self, sources: Sources, config: Config, gpus: list[Gpu], place: Folder, control: Folder
+    ) -> None:
+        self._sources = sources
+        self._config = config
+        self._gpus = gpus
+        self._place = place
+        self._control_place = control
+        self._marker = Marker(place.path)
+        self._stop = asyncio.Event()
+        self._idle: asyncio.TimerHandle | None = None
+
+    async def serve(self) -> None:
+        """Serve until a signal, or until nobody has been there for long enough."""
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_log_exception)
+        self._node = node = Node(
+            loop,
+            version=nvshare.__version__,
+            max_clients=self._config.max_clients,
+            on_population=self._population_changed,
+        )
+        settle = self._config.settle if self._marker.was_set else 0.0
+        for gpu in self._gpus:
+            node.add_gpu(gpu, self._config.settings_of(gpu.index, gpu.uuid), settle)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        loop.add_signal_handler(signal.SIGHUP, self._reload)
+
+        runner = web.AppRunner(Control(node).application(), access_log=None, handle_signals=False)
+        await runner.setup()
+        sock = self._control_place.listen(CONTROL_NAME, self._config.control_mode)
+        await web.SockSite(runner, sock).start()
+        server = Server(
+            self._place.listen(SOCKET_NAME, self._config.socket_mode), loop, self._connect
+        )
+        self._population_changed(0)
+        text = f"{len(self._gpus)} GPUs, {self._place.path}"
+        log.info("ready", extra=fields(gpus=len(self._gpus), folder=self._place.path))
+        sdnotify.ready(text)
+        try:
+            await self._stop.wait()
+        finally:
+            sdnotify.stopping()
+            server.close()
+            # Clients run on. The note that there are some makes the next daemon wait for them.
+            self._marker.set(bool(node.members))
+            node.close()
+            await runner.cleanup()
+            for folder, name in (
+                (self._place, SOCKET_NAME),
+                (self._control_place, CONTROL_NAME),
+            ):
+                (folder.path / name).unlink(missing_ok=True)
+            log.info("ended")
+
+    def _connect(self, sock: socket.socket) -> None:
+        # Whoever looks whether we are there is about to send somebody.
+        self._population_changed(len(self._node.members))
+        self._node.connect(sock)
+
+    def _population_changed(self, count: int) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        if count <= 1:
+            self._marker.set(count > 0)
+        if count == 0 and self._config.idle_exit:
+            loop = asyncio.get_running_loop()
+            self._idle = loop.call_later(self._config.idle_exit, self._stop.set)
+
+    def _reload(self) -> None:
+        """Read the configuration again. What was set by hand since is forgotten."""
+        sdnotify.reloading()
+        try:
+            config = self._sources.load()
+        except NvshareError as error:
+            log.error(
+                "the configuration is wrong and nothing was changed", extra=fields(why=error.what)
+            )
+        else:
+            fixed = {"socket_dir", "control_dir", "socket_mode", "control_mode", "socket_group"}
+            for name in _differences(config, self._config) & fixed:
+                log.warning("changing this needs a restart", extra=fields(field=name))
+            self._config = config
+            logs.set_up(config.log, config.log_format, config.log_file)
+            self._node.max_clients = config.max_clients
+            for gpu in self._gpus:
+                self._node.change_settings(gpu, config.settings_of(gpu.index, gpu.uuid))
+            log.info("configuration read")
+        sdnotify.ready("reloaded")
+
+
+def _differences(one: Config, other: Config) -> set[str]:
+    return {name for name in Config.model_fields if getattr(one, name) != getattr(other, name)}
+
+
+def _log_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    del loop
+    error = context.get("exception")
+    log.error(context["message"], exc_info=error if error is not None else False)

@@ -1,0 +1,205 @@
+"""The GPUs with their settings, and who is connected: what the rest of the daemon meets around."""
+
+import asyncio
+import itertools
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nvshare.core import events
+from nvshare.core.events import Event
+from nvshare.core.node import Core
+from nvshare.core.settings import Limits, Mode, Settings
+from nvshare.daemon.devices import Gpu
+from nvshare.daemon.executor import Executor
+from nvshare.daemon.logs import fields
+from nvshare.daemon.session import Rejection, Session
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+from nvshare.wire import frames
+
+log = logging.getLogger("nvshare.node")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A registered client."""
+
+    id: int
+    gpu: Gpu
+    context: int
+    since: float
+
+
+class Node:
+    """One machine with its GPUs and its clients."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        version: str,
+        max_clients: int,
+        on_population: Callable[[int], None],
+        core: Core | None = None,
+    ) -> None:
+        self._loop = loop
+        self._version = version
+        self.max_clients = max_clients
+        self._on_population = on_population
+        self.executor = Executor(core or Core(), loop)
+        self.gpus: dict[str, Gpu] = {}
+        self.settings: dict[str, DeviceSettings] = {}
+        self.handovers: dict[str, int] = {}
+        self.members: dict[int, Session] = {}
+        self._by_key: dict[bytes, Gpu] = {}
+        self._strangers: set[Session] = set()
+        self._numbers = itertools.count(1)
+
+    @property
+    def core(self) -> Core:
+        """What decides."""
+        return self.executor.core
+
+    def now(self) -> float:
+        """The time that events carry."""
+        return self.executor.now()
+
+    def dispatch(self, event: Event) -> None:
+        """Tell the core what has happened, and do what it says."""
+        self.executor.dispatch(event)
+
+    def add_gpu(self, gpu: Gpu, settings: DeviceSettings, settle_seconds: float) -> None:
+        """Begin to share a GPU."""
+        self.gpus[gpu.uuid] = self._by_key[gpu.key] = gpu
+        self.settings[gpu.uuid] = settings
+        self.handovers[gpu.uuid] = 0
+        self.dispatch(
+            events.DeviceAdded(
+                now=self.now(),
+                device=gpu.uuid,
+                usable_bytes=gpu.usable(settings),
+                settings=core_settings(settings),
+                settle_seconds=settle_seconds,
+            )
+        )
+
+    def change_settings(self, gpu: Gpu, settings: DeviceSettings) -> None:
+        """Share a GPU by other rules from now on."""
+        if self.settings[gpu.uuid] == settings:
+            return
+        self.settings[gpu.uuid] = settings
+        log.info("settings changed", extra=fields(device=gpu.index, mode=settings.mode))
+        for session in self.members_of(gpu):
+            session.send(client_settings(settings))
+        self.dispatch(
+            events.SettingsChanged(
+                now=self.now(),
+                device=gpu.uuid,
+                settings=core_settings(settings),
+                usable_bytes=gpu.usable(settings),
+            )
+        )
+
+    def change_limits(self, member: Member, limits: ClientLimits) -> None:
+        """Let a client use more or less from now on."""
+        self.dispatch(
+            events.LimitsChanged(
+                now=self.now(),
+                client=member.id,
+                limits=Limits(limits.memory_limit, limits.compute_percent),
+            )
+        )
+        log.info("limits changed", extra=fields(client=member.id, **limits.model_dump()))
+
+    def find_gpus(self, name: str) -> Sequence[Gpu]:
+        """Return the GPUs that a name means: an index, a UUID, the beginning of one, or "all"."""
+        return [
+            gpu
+            for gpu in self.gpus.values()
+            if name in ("all", str(gpu.index)) or (len(name) >= 8 and gpu.uuid.startswith(name))
+        ]
+
+    def find_members(self, name: str) -> Sequence[Session]:
+        """Return the clients of a number: all of a process with this pid, or the one with this id.
+
+        Pids and ids are told apart by a leading "#": "#3" is client 3.
+        """
+        if name.startswith("#"):
+            return [s for s in self.members.values() if s.member and f"#{s.member.id}" == name]
+        return [s for s in self.members.values() if str(s.identity.pid) == name]
+
+    def members_of(self, gpu: Gpu) -> Sequence[Session]:
+        """Return the clients of a GPU."""
+        return [s for s in self.members.values() if s.member and s.member.gpu is gpu]
+
+    def connect(self, sock: socket.socket) -> None:
+        """Take in a connection; it may introduce itself."""
+        self._strangers.add(Session(sock, self._loop, self))
+
+    def enter(self, session: Session, hello: frames.Hello) -> Member:
+        """Make a stranger a client. Whatever it is sent next comes after WELCOME."""
+        gpu = self._by_key.get(hello.device_uuid)
+        if gpu is None:
+            text = f"the daemon has no GPU {hello.device_uuid.hex()}; it may be on another node"
+            raise Rejection(frames.RejectCode.DEVICE, text)
+        if len(self.members) >= self.max_clients:
+            text = f"there are {len(self.members)} clients already, which is max_clients"
+            raise Rejection(frames.RejectCode.FULL, text)
+        settings = self.settings[gpu.uuid]
+        number = next(self._numbers)
+        member = Member(number, gpu, gpu.context(settings), self.now())
+        self._strangers.discard(session)
+        session.member = member
+        self.members[number] = session
+        self.executor.add(number, session)
+        session.send(frames.Welcome(number, self._version))
+        session.send(client_settings(settings))
+        self._on_population(len(self.members))
+        return member
+
+    def leave(self, session: Session) -> None:
+        """Forget a connection that has ended."""
+        self._strangers.discard(session)
+        if session.member is None:
+            return
+        number = session.member.id
+        # Before the core decides anything: what it sends to this client goes nowhere.
+        self.executor.remove(number)
+        del self.members[number]
+        self.dispatch(events.ClientLeft(now=self.now(), client=number))
+        self._on_population(len(self.members))
+
+    def heir(self, member: Member, turn: int) -> int | None:
+        """Return to whom a client has handed its turn, if it has."""
+        heir = self.executor.heir(member.id, turn)
+        if heir is not None:
+            self.handovers[member.gpu.uuid] += 1
+        return heir
+
+    def close(self) -> None:
+        """Let go of everybody. They run on without us."""
+        self.executor.close()
+        for session in [*self.members.values(), *self._strangers]:
+            session.member = None
+            session.close("the daemon ends")
+
+
+def core_settings(settings: DeviceSettings) -> Settings:
+    """The part of the settings that the core looks at."""
+    return Settings(
+        mode=Mode(settings.mode),
+        policy=settings.policy,
+        turn_seconds=None if settings.turn_seconds == "auto" else settings.turn_seconds,
+        turn_multiplier=settings.turn_multiplier,
+        turn_min=settings.turn_min,
+        turn_max=settings.turn_max,
+        idle_grace=settings.idle_grace,
+        revoke_patience=settings.revoke_patience,
+        initial_bandwidth=settings.initial_bandwidth,
+    )
+
+
+def client_settings(settings: DeviceSettings) -> frames.Settings:
+    """The part of the settings that clients look at."""
+    return frames.Settings(round(settings.inflight * 1e6), round(settings.idle_grace * 1e6))

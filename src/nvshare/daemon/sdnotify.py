@@ -1,0 +1,36 @@
+"""Tells the service manager how we are: the datagram protocol of sd_notify(3), by hand."""
+
+import os
+import socket
+import time
+
+
+def notify(*lines: str) -> bool:
+    """Send assignments such as ``READY=1``; False if nobody is listening."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return False
+    if address.startswith("@"):
+        address = "\0" + address[1:]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sock:
+        try:
+            sock.sendto("\n".join(lines).encode(), address)
+        except OSError:
+            # Whoever asked to be told has gone.
+            return False
+    return True
+
+
+def ready(status: str) -> None:
+    """Start-up or a reload is complete."""
+    notify("READY=1", f"STATUS={status}")
+
+
+def reloading() -> None:
+    """A reload has begun. The service manager compares the time with that of its request."""
+    notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+
+def stopping() -> None:
+    """The end has begun."""
+    notify("STOPPING=1")

@@ -1,0 +1,238 @@
+"""One client: its frames to the core's events. What follows from them is not decided here."""
+
+import asyncio
+import logging
+import socket
+from typing import TYPE_CHECKING, Any
+
+from nvshare.core import events
+from nvshare.core.lease import IllegalTransition
+from nvshare.core.memory import Kind, Memory
+from nvshare.core.settings import Limits
+from nvshare.daemon.connection import Connection
+from nvshare.daemon.identity import Identity, identify
+from nvshare.daemon.logs import fields
+from nvshare.daemon.tally import Tally
+from nvshare.wire import frames
+from nvshare.wire.codec import VersionError, WireError, client_frames
+
+if TYPE_CHECKING:
+    from nvshare.daemon.node import Member, Node
+
+log = logging.getLogger("nvshare.session")
+
+KINDS = {
+    frames.AllocationKind.MANAGED: Kind.MANAGED,
+    frames.AllocationKind.NATIVE: Kind.NATIVE,
+}
+_REASONS = {
+    frames.ReleaseReason.IDLE: events.Reason.IDLE,
+    frames.ReleaseReason.ASKED: events.Reason.ASKED,
+}
+# Who connects and says nothing is let go after this time.
+_HELLO_SECONDS = 10.0
+# Numbers that are beyond all reason, but leave room for sums and successors in 64 bits.
+_MOST_BYTES = 1 << 52
+_MOST_TURNS = 1 << 52
+
+
+class Rejection(Exception):  # noqa: N818  (it is an answer, not a failure)
+    """The client is turned away."""
+
+    def __init__(self, code: frames.RejectCode, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class Session:
+    """One connection, from its first byte to its end."""
+
+    def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop, node: "Node") -> None:
+        self._node = node
+        self.identity: Identity = identify(sock)
+        self.member: Member | None = None
+        self.hello: frames.Hello | None = None
+        # What the client itself has allocated, without its context.
+        self.memory = Memory()
+        self.tally = Tally()
+        self._decoder = client_frames()
+        self._connection = Connection(sock, loop, self._on_bytes, self._on_lost)
+        self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it said nothing")
+
+    @property
+    def log_fields(self) -> dict[str, Any]:
+        """What to call this client in the log."""
+        who = self.identity
+        return {
+            "client": self.member.id if self.member else None,
+            "pid": who.pid,
+            "program": who.program,
+            "pod": who.pod,
+        }
+
+    def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
+        """Send a frame."""
+        self._connection.send(frame.pack(), descriptor)
+
+    def granted(self, now: float) -> None:
+        """Take note of a turn that the client was granted."""
+        self.tally.begin_turn(now)
+
+    def close(self, why: str) -> None:
+        """End the connection."""
+        self._connection.close(why)
+
+    def _on_bytes(self, data: bytes) -> None:
+        try:
+            for frame in self._decoder.feed(data):
+                if self.member is None:
+                    self._introduce(frame)
+                else:
+                    _EVENTS[type(frame)](self, frame, self.member)
+        except Rejection as rejection:
+            self._reject(rejection.code, str(rejection))
+        except VersionError as error:
+            self._reject(frames.RejectCode.VERSION, f"{error}; install the same nvshare on both")
+        except (WireError, IllegalTransition) as error:
+            self._reject(frames.RejectCode.PROTOCOL, str(error))
+
+    def _introduce(self, frame: frames.FromClient) -> None:
+        if not isinstance(frame, frames.Hello):
+            raise Rejection(frames.RejectCode.PROTOCOL, "the first frame has to be HELLO")
+        self._patience.cancel()
+        self.hello = frame
+        limits = _limits(frame)
+        if frame.turn > _MOST_TURNS:
+            raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {frame.turn}")
+        self.memory = _memory(frame)
+        member = self._node.enter(self, frame)
+        now = self._node.now()
+        running = bool(frame.flags & frames.HelloFlags.RESUMING)
+        if running:
+            self.tally.running_since = now
+        self._node.dispatch(
+            events.ClientJoined(
+                now=now,
+                client=member.id,
+                device=member.gpu.uuid,
+                memory=self._on_gpu(member),
+                kind=KINDS[frame.allocation_kind],
+                running=running,
+                turn=frame.turn,
+                limits=limits,
+            )
+        )
+        log.info(
+            "client joined",
+            extra=fields(**self.log_fields, device=member.gpu.index, resumed=running or None),
+        )
+        if frame.flags & frames.HelloFlags.WANTS:
+            self._want(frames.Want(frame.turn), member)
+
+    def _again(self, frame: frames.Hello, member: "Member") -> None:
+        del frame, member
+        raise Rejection(frames.RejectCode.PROTOCOL, "HELLO came twice")
+
+    def _want(self, frame: frames.Want, member: "Member") -> None:
+        now = self._node.now()
+        self.tally.begin_wait(now)
+        self._node.dispatch(events.Wanted(now=now, client=member.id, turn=frame.turn))
+
+    def _release(self, frame: frames.Released, member: "Member") -> None:
+        now = self._node.now()
+        seconds = frame.moved_ns / 1e9
+        self._moved(frame.moved_bytes, 0, seconds)
+        self.memory = _memory(frame)
+        self.tally.end_turn(now)
+        if frame.wants:
+            self.tally.begin_wait(now)
+        self._node.dispatch(
+            events.Released(
+                now=now,
+                client=member.id,
+                turn=frame.turn,
+                reason=_REASONS[frame.reason],
+                memory=self._on_gpu(member),
+                wants=bool(frame.wants),
+                moved_bytes=frame.moved_bytes,
+                seconds=seconds,
+                handed_to=self._node.heir(member, frame.handed_turn),
+                handed_turn=frame.handed_turn,
+            )
+        )
+
+    def _allocate(self, frame: frames.Memory, member: "Member") -> None:
+        self.memory = _memory(frame)
+        memory = self._on_gpu(member)
+        self._node.dispatch(
+            events.MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
+        )
+
+    def _move(self, frame: frames.Moved, member: "Member") -> None:
+        seconds = frame.ns / 1e9
+        self._moved(frame.out_bytes, frame.in_bytes, seconds)
+        self.memory = _memory(frame)
+        self._node.dispatch(
+            events.Moved(
+                now=self._node.now(),
+                client=member.id,
+                turn=frame.turn,
+                memory=self._on_gpu(member),
+                out_bytes=frame.out_bytes,
+                in_bytes=frame.in_bytes,
+                seconds=seconds,
+            )
+        )
+
+    def _use(self, frame: frames.Usage, member: "Member") -> None:
+        del member
+        self.tally.gpu_ns = frame.gpu_ns
+        self.tally.launches = frame.launches
+        self.tally.throttled_ns = frame.throttled_ns
+
+    def _moved(self, out_bytes: int, in_bytes: int, seconds: float) -> None:
+        self.tally.moved_out += out_bytes
+        self.tally.moved_in += in_bytes
+        self.tally.moving += seconds
+
+    def _on_gpu(self, member: "Member") -> Memory:
+        """What a client has on the GPU: its context is there too, and cannot leave."""
+        own, context = self.memory, member.context
+        return Memory(own.allocated + context, own.pinned + context, own.swapped)
+
+    def _reject(self, code: frames.RejectCode, why: str) -> None:
+        first = why.splitlines()[0]
+        log.warning(
+            "client turned away",
+            extra=fields(code=code.name.lower(), why=why, uid=self.identity.uid, **self.log_fields),
+        )
+        self.send(frames.Reject(code, first))
+        self.close(first)
+
+    def _on_lost(self, why: str) -> None:
+        self._patience.cancel()
+        if self.member is not None:
+            log.info("client left", extra=fields(why=why, **self.log_fields))
+        self._node.leave(self)
+
+
+def _memory(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved) -> Memory:
+    if max(frame.allocated, frame.pinned, frame.swapped_out) > _MOST_BYTES:
+        raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
+    return Memory(frame.allocated, frame.pinned, frame.swapped_out)
+
+
+def _limits(hello: frames.Hello) -> Limits:
+    if hello.compute_percent > 100:
+        raise Rejection(frames.RejectCode.PROTOCOL, f"a share of {hello.compute_percent} percent")
+    return Limits(hello.memory_limit or None, hello.compute_percent or None)
+
+
+_EVENTS: dict[type[Any], Any] = {
+    frames.Hello: Session._again,
+    frames.Want: Session._want,
+    frames.Released: Session._release,
+    frames.Memory: Session._allocate,
+    frames.Moved: Session._move,
+    frames.Usage: Session._use,
+}

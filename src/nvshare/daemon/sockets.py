@@ -1,0 +1,119 @@
+"""The folder and the sockets of the daemon: made, owned, and given the right permissions.
+
+A lock on a file in the folder says whether a daemon is alive. The kernel drops it when the process
+dies, however it dies, so a socket that is found under a free lock is a stale one.
+"""
+
+import errno
+import fcntl
+import grp
+import os
+import resource
+import socket
+import stat
+from pathlib import Path
+from types import TracebackType
+
+from nvshare.errors import NvshareError
+
+_BACKLOG = 4096
+_LONGEST = 107  # sun_path, without the zero at its end
+
+
+class Folder:
+    """A folder of sockets that is ours as long as this object is open."""
+
+    def __init__(self, path: Path, *, mode: int, group: str) -> None:
+        self.path = path
+        self._group = grp.getgrnam(group).gr_gid if group else -1
+        self._make(mode)
+        self._lock = self._take_lock()
+
+    def __enter__(self) -> "Folder":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._lock)
+
+    def listen(self, name: str, mode: int) -> socket.socket:
+        """Make a socket in the place of whatever has its name."""
+        path = self.path / name
+        if len(os.fsencode(path)) > _LONGEST:
+            raise NvshareError(
+                f"the socket {path} cannot be made",
+                why=f"its path is longer than the {_LONGEST} bytes that the system allows",
+                do="choose a shorter folder with NVSHARE_SOCKET_DIR",
+            )
+        path.unlink(missing_ok=True)
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        # Nobody can connect before the permissions are right, because nobody listens yet.
+        sock.bind(str(path))
+        os.chown(path, -1, self._group)
+        path.chmod(mode)
+        sock.listen(_BACKLOG)
+        return sock
+
+    def _make(self, socket_mode: int) -> None:
+        """Make the folder; who may use a socket has to be able to get to it."""
+        mode = 0o700 | (0o050 if socket_mode & 0o070 else 0) | (0o005 if socket_mode & 0o007 else 0)
+        try:
+            self.path.mkdir(mode=mode, parents=True, exist_ok=True)
+            found = self.path.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+                raise PermissionError(errno.EPERM, "it is not a folder that belongs to you")
+            os.chown(self.path, -1, self._group)
+            self.path.chmod(mode)
+        except OSError as error:
+            raise NvshareError(
+                f"the folder {self.path} cannot be used for sockets",
+                why=error.strerror,
+                do="choose another one with --socket-dir or NVSHARE_SOCKET_DIR",
+            ) from error
+
+    def _take_lock(self) -> int:
+        lock = os.open(self.path / "daemon.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            pid = os.pread(lock, 32, 0).decode().strip()
+            os.close(lock)
+            raise NvshareError(
+                f"a daemon is running already, with pid {pid or '?'}",
+                why=f"it holds the lock in {self.path}",
+                do="use that one (`nvshare status`), or end it first, or choose another folder "
+                "with --socket-dir",
+            ) from error
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        return lock
+
+
+class Marker:
+    """A file that exists while there are clients: it outlives a daemon that is killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "in-use"
+        self.was_set = self._path.exists()
+
+    def set(self, in_use: bool) -> None:
+        """Note whether there are clients."""
+        try:
+            if in_use:
+                self._path.touch()
+            else:
+                self._path.unlink(missing_ok=True)
+        except OSError:
+            # The folder has gone, and we soon will. Nobody reads the note then.
+            pass
+
+
+def raise_file_limit() -> int:
+    """Allow ourselves as many open files as we may; return how many."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard

@@ -1,0 +1,97 @@
+"""The node as it is now, for people: what the core knows, and what the sessions have counted."""
+
+import os
+
+import nvshare
+from nvshare.core.client import Client
+from nvshare.daemon.devices import Gpu
+from nvshare.daemon.node import Member, Node
+from nvshare.daemon.session import KINDS, Session
+from nvshare.telemetry.settings import ClientLimits
+from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, NodeStatus
+
+
+def describe_node(node: Node, started: float) -> NodeStatus:
+    """Return everything."""
+    now = node.now()
+    return NodeStatus(
+        version=nvshare.__version__,
+        pid=os.getpid(),
+        uptime_seconds=now - started,
+        devices=tuple(describe_gpu(node, gpu) for gpu in node.gpus.values()),
+        clients=tuple(
+            describe_client(node, session, session.member)
+            for session in node.members.values()
+            if session.member is not None
+        ),
+    )
+
+
+def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
+    """Return one GPU."""
+    now = node.now()
+    device = node.core.devices[gpu.uuid]
+    state, roster = device.state, device.roster
+    ends = None if state.deadline is None else max(0.0, state.deadline - now)
+    return DeviceStatus(
+        index=gpu.index,
+        uuid=gpu.uuid,
+        name=gpu.name,
+        memory=gpu.memory,
+        usable=state.usable_bytes,
+        allocated=roster.pinned + roster.swappable,
+        settings=node.settings[gpu.uuid],
+        clients=len(roster.clients),
+        running=len(roster.running),
+        waiting=len(roster.waiting),
+        handovers=node.handovers[gpu.uuid],
+        turn_seconds=now - state.turn_started if roster.running else 0.0,
+        turn_ends_in=ends,
+        bandwidth=state.pace.bandwidth,
+    )
+
+
+def describe_client(node: Node, session: Session, member: Member) -> ClientStatus:
+    """Return one client."""
+    now = node.now()
+    who, hello, tally = session.identity, session.hello, session.tally
+    if hello is None:
+        raise ValueError("a member has said hello")
+    client = node.core.devices[member.gpu.uuid].roster.clients[member.id]
+    return ClientStatus(
+        id=member.id,
+        device=member.gpu.uuid,
+        pid=who.pid,
+        uid=who.uid,
+        program=who.program,
+        pod=who.pod,
+        container=who.container,
+        group=hello.group.hex() if any(hello.group) else "",
+        library_version=hello.library_version,
+        allocation=KINDS[hello.allocation_kind].value,
+        state=client.state.value,
+        state_seconds=now - client.since,
+        connected_seconds=now - member.since,
+        overdue=client.overdue,
+        allocated=session.memory.allocated,
+        pinned=session.memory.pinned,
+        swapped_out=session.memory.swapped,
+        limits=limits_of(client),
+        turns=tally.turns,
+        running_seconds=tally.running_until(now),
+        waited_seconds=tally.waited_until(now),
+        longest_wait_seconds=tally.longest_wait_until(now),
+        moved_out=tally.moved_out,
+        moved_in=tally.moved_in,
+        moving_seconds=tally.moving,
+        gpu_seconds=tally.gpu_ns / 1e9,
+        launches=tally.launches,
+        throttled_seconds=tally.throttled_ns / 1e9,
+    )
+
+
+def limits_of(client: Client) -> ClientLimits:
+    """Return the limits in force."""
+    return ClientLimits(
+        memory_limit=client.limits.memory_bytes, compute_percent=client.limits.compute_percent
+    )

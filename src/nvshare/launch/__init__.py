@@ -1,0 +1,1 @@
+"""Starting programs under nvshare, and finding the daemon that they belong to."""

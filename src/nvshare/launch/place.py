@@ -1,0 +1,77 @@
+"""Where the sockets are: which folder a daemon makes them in, and in which one a client looks."""
+
+import os
+import socket
+import stat
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from nvshare.errors import NvshareError
+from nvshare.wire import environment
+from nvshare.wire.frames import SOCKET_NAME
+
+CONTROL_NAME = "control.sock"
+SYSTEM = Path("/run/nvshare")
+
+
+def own_folder(environ: Mapping[str, str]) -> Path:
+    """The folder in which a daemon of this user makes its sockets."""
+    if given := environ.get(environment.SOCKET_DIR):
+        return Path(given).absolute()
+    # An emulated node is a machine of its own, and has its own daemon.
+    if node := environ.get(environment.EMULATOR_NODE):
+        return Path(node) / "daemon"
+    if os.getuid() == 0:
+        return SYSTEM
+    if runtime := environ.get("XDG_RUNTIME_DIR"):
+        return Path(runtime) / "nvshare"
+    return Path(f"/tmp/nvshare-{os.getuid()}")  # noqa: S108 (its owner is checked)
+
+
+def candidates(environ: Mapping[str, str]) -> list[Path]:
+    """The folders in which a client looks for a daemon, in this order."""
+    own = own_folder(environ)
+    is_fixed = environ.get(environment.SOCKET_DIR) or environ.get(environment.EMULATOR_NODE)
+    return [own] if is_fixed or own == SYSTEM else [own, SYSTEM]
+
+
+def find_daemon(environ: Mapping[str, str]) -> Path | None:
+    """Return the folder of a daemon that answers."""
+    places = (folder for folder in candidates(environ) if is_trusted(folder))
+    return next((folder for folder in places if answers(folder / SOCKET_NAME)), None)
+
+
+def control_socket(environ: Mapping[str, str]) -> Path:
+    """Return the socket of a daemon that answers, or of the one there should be."""
+    if given := environ.get(environment.CONTROL_DIR):
+        return Path(given) / CONTROL_NAME
+    places = [folder / CONTROL_NAME for folder in candidates(environ)]
+    return next((place for place in places if answers(place)), places[0])
+
+
+def is_trusted(folder: Path) -> bool:
+    """Whether a folder is there, and is ours or root's: anybody can make one in /tmp."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in (0, os.getuid())
+
+
+def answers(path: Path) -> bool:
+    """Whether somebody listens on a socket."""
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as sock:
+        try:
+            sock.connect(str(path))
+        except PermissionError as error:
+            # A daemon of our own beside it would give away the same GPUs twice.
+            raise NvshareError(
+                "you may not use the daemon of this machine",
+                why=f"{path} does not let you connect",
+                do="ask an administrator to set socket_mode and socket_group of the daemon so "
+                "that you may, or name the folder of another daemon in NVSHARE_SOCKET_DIR",
+            ) from error
+        except OSError:
+            return False
+    return True

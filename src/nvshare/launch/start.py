@@ -1,0 +1,122 @@
+"""Starts a daemon of this user in the background, and waits until it is ready."""
+
+import errno
+import fcntl
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from nvshare.errors import NvshareError
+from nvshare.launch.place import find_daemon, is_trusted, own_folder
+from nvshare.launch.preload import without_preload
+from nvshare.wire import environment
+
+# Without clients for so long, a daemon that nobody started by name ends again.
+_IDLE_EXIT = 60.0
+# An emulated node may be gone by then.
+_IDLE_EXIT_EMULATED = 10.0
+_PATIENCE = 30.0
+LOG = "daemon.log"
+
+
+def find_or_start(
+    environ: Mapping[str, str], announce: Callable[[Path], None] = lambda _: None
+) -> Path:
+    """Return the folder of a daemon that listens; start one if there is none, and announce it."""
+    folder = find_daemon(environ)
+    if folder is not None:
+        return folder
+    folder = own_folder(environ)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not is_trusted(folder):
+            raise PermissionError(errno.EPERM, "it belongs to somebody else")
+        lock = (folder / "start.lock").open("w")
+        file = (folder / LOG).open("ab")
+    except OSError as error:
+        raise NvshareError(
+            "no daemon is running, and none can be started",
+            why=f"the folder {folder} cannot be used: {error.strerror}",
+            do="choose another folder with NVSHARE_SOCKET_DIR",
+        ) from error
+    with lock, file:
+        # Of many who come at once, one starts the daemon, and the others find it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if find_daemon(environ) is None:
+            _start(environ, folder, file)
+            announce(folder)
+    return folder
+
+
+def _start(environ: Mapping[str, str], folder: Path, file: BinaryIO) -> None:
+    emulated = environment.EMULATOR_NODE in environ
+    idle = _IDLE_EXIT_EMULATED if emulated else _IDLE_EXIT
+    command = [sys.executable, "-m", "nvshare", "daemon", f"--idle-exit={idle:g}"]
+    with _Readiness() as readiness:
+        before = file.tell()
+        process = subprocess.Popen(
+            [*command, f"--socket-dir={folder}"],
+            env={**without_preload(environ), "NOTIFY_SOCKET": readiness.address},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            cwd="/",
+            # Its own session: Control-C and the end of the terminal are not for it.
+            start_new_session=True,
+        )
+        if readiness.wait(process, _PATIENCE):
+            # It outlives us, so nobody is going to wait for it here.
+            process.returncode = 0
+            return
+    raise NvshareError(
+        "no daemon is running, and none could be started",
+        why=_last_words(folder / LOG, before),
+        do=f"the log is {folder / LOG}; `nvshare doctor` checks this machine",
+    )
+
+
+class _Readiness:
+    """A socket on which the daemon says READY=1, as it would to a service manager."""
+
+    def __enter__(self) -> "_Readiness":
+        self._folder = tempfile.TemporaryDirectory(prefix="nvshare-")
+        self.address = str(Path(self._folder.name) / "notify")
+        self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._sock.bind(self.address)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._sock.close()
+        self._folder.cleanup()
+
+    def wait(self, process: "subprocess.Popen[bytes]", seconds: float) -> bool:
+        """Wait until it is ready, or has ended: then False."""
+        end = os.pidfd_open(process.pid)
+        try:
+            while True:
+                ready, _, _ = select.select([self._sock.fileno(), end], [], [], seconds)
+                if self._sock.fileno() in ready:
+                    if b"READY=1" in self._sock.recv(4096):
+                        return True
+                elif end in ready:
+                    process.wait()
+                    return False
+                else:
+                    process.kill()
+                    process.wait()
+                    return False
+        finally:
+            os.close(end)
+
+
+def _last_words(path: Path, since: int) -> str:
+    with path.open("rb") as file:
+        file.seek(since)
+        text = file.read().decode(errors="replace").strip()
+    return text or "it ended without a word"

@@ -1,0 +1,102 @@
+"""The settings of a GPU and the limits of a program, as people and files write them.
+
+The daemon turns them into nvshare.core.settings; the command line and the control API pass them
+on. A change names only the fields that change.
+"""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from nvshare.core.policies import policy_names
+from nvshare.core.settings import Settings
+from nvshare.errors import BadInputError
+from nvshare.quantity import parse_quantity
+
+_CORE = Settings()
+
+
+def _quantity(value: Any) -> Any:
+    if not isinstance(value, str) or value == "auto":
+        return value
+    try:
+        return parse_quantity(value)
+    except BadInputError as error:
+        raise ValueError(f"{error.what}; {error.do}") from error
+
+
+def _number(value: Any) -> Any:
+    """Numbers come as text from the environment and from the command line."""
+    if isinstance(value, str) and value != "auto":
+        try:
+            return float(value)
+        except ValueError:
+            raise ValueError(f'"{value}" is not a number') from None
+    return value
+
+
+def _whole(value: Any) -> Any:
+    number = _number(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _policy(value: str) -> str:
+    if value not in policy_names():
+        raise ValueError(f"must be one of {', '.join(policy_names())}")
+    return value
+
+
+Auto: TypeAlias = Literal["auto"]
+Bytes: TypeAlias = Annotated[int, Field(ge=0, lt=2**63), BeforeValidator(_quantity)]
+BytesOrAuto: TypeAlias = Annotated[
+    Annotated[int, Field(ge=0, lt=2**63)] | Auto, BeforeValidator(_quantity)
+]
+Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_number)]
+PositiveOrAuto: TypeAlias = Annotated[
+    Annotated[float, Field(gt=0)] | Auto, BeforeValidator(_number)
+]
+NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_number)]
+Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
+PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class DeviceSettings(_Model):
+    """All that can be chosen for one GPU. Durations are in seconds."""
+
+    mode: Literal["auto", "serial", "concurrent", "off"] = "auto"
+    policy: PolicyName = _CORE.policy
+    turn_seconds: PositiveOrAuto = "auto"
+    turn_multiplier: Positive = _CORE.turn_multiplier
+    turn_min: Positive = _CORE.turn_min
+    turn_max: Positive = _CORE.turn_max
+    idle_grace: NotNegative = _CORE.idle_grace
+    revoke_patience: NotNegative = _CORE.revoke_patience
+    initial_bandwidth: Positive = _CORE.initial_bandwidth
+    inflight: Annotated[float, Field(gt=0, le=10), BeforeValidator(_number)] = 0.02
+    reserve: BytesOrAuto = "auto"
+    context: BytesOrAuto = "auto"
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "DeviceSettings":
+        if self.turn_max < self.turn_min:
+            raise ValueError("turn_max must not be less than turn_min")
+        return self
+
+    def changed(self, changes: "dict[str, Any]") -> "DeviceSettings":
+        """Return the settings with some fields changed, and everything checked again."""
+        return DeviceSettings.model_validate({**self.model_dump(), **changes})
+
+
+class ClientLimits(_Model):
+    """What one program may use of one GPU. None: no limit."""
+
+    memory_limit: Bytes | None = None
+    compute_percent: Percent | None = None
+
+    def changed(self, changes: "dict[str, Any]") -> "ClientLimits":
+        """Return the limits with some fields changed, and everything checked again."""
+        return ClientLimits.model_validate({**self.model_dump(), **changes})

@@ -1,0 +1,81 @@
+"""A node at one moment, as the control API gives it and as every view of it is drawn from.
+
+Times are in seconds, sizes in bytes. Durations count up to the moment of the snapshot.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+
+
+class _Model(BaseModel):
+    # A newer daemon may tell more than an older command line knows.
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class ClientStatus(_Model):
+    """One process on one GPU."""
+
+    id: int
+    device: str
+    pid: int
+    uid: int
+    program: str
+    pod: str
+    container: str
+    group: str
+    library_version: str
+    allocation: Literal["managed", "native"]
+
+    state: Literal["idle", "waiting", "running", "yielding"]
+    state_seconds: float
+    connected_seconds: float
+    overdue: bool
+
+    allocated: int
+    pinned: int
+    swapped_out: int
+    limits: ClientLimits
+
+    turns: int
+    running_seconds: float
+    waited_seconds: float
+    longest_wait_seconds: float
+    moved_out: int
+    moved_in: int
+    moving_seconds: float
+    gpu_seconds: float
+    launches: int
+    throttled_seconds: float
+
+
+class DeviceStatus(_Model):
+    """One GPU."""
+
+    index: int
+    uuid: str
+    name: str
+    memory: int
+    usable: int
+    allocated: int
+    settings: DeviceSettings
+
+    clients: int
+    running: int
+    waiting: int
+    handovers: int
+    turn_seconds: float
+    turn_ends_in: float | None
+    bandwidth: float
+
+
+class NodeStatus(_Model):
+    """All of it."""
+
+    version: str
+    pid: int
+    uptime_seconds: float
+    devices: tuple[DeviceStatus, ...]
+    clients: tuple[ClientStatus, ...]

@@ -1,0 +1,146 @@
+"""The control API and the verbs that use it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nvshare.errors import BadInputError
+from nvshare.wire import frames
+
+from .conftest import Daemon
+
+GIB = 1 << 30
+
+
+def nvshare(daemon: Daemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "nvshare", *arguments],
+        env={**daemon.environ, "NVSHARE_SOCKET_DIR": str(daemon.folder)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
+    wanted: dict[str, Any] = {
+        "mode": "serial",
+        "policy": "fifo",
+        "turn_seconds": 12.5,
+        "turn_multiplier": 3.0,
+        "turn_min": 1.0,
+        "turn_max": 60.0,
+        "idle_grace": 0.1,
+        "revoke_patience": 5.0,
+        "initial_bandwidth": 1e9,
+        "inflight": 0.01,
+        "reserve": 1 * GIB,
+        "context": 0,
+    }
+    before = daemon.control.status().devices[0]
+    assert set(wanted) == set(before.settings.model_dump())
+    (changed,) = daemon.control.change_devices("0", wanted)
+    assert changed.settings.model_dump() == wanted
+    first, second = daemon.control.status().devices
+    assert first.settings.model_dump() == wanted
+    assert first.usable == first.memory - GIB
+    assert second.settings == before.settings
+
+
+def test_a_wrong_setting_changes_nothing(daemon: Daemon) -> None:
+    before = daemon.control.status().devices
+    with pytest.raises(BadInputError, match="mode: must be"):
+        daemon.control.change_devices("all", {"turn_seconds": 5, "mode": "sideways"})
+    with pytest.raises(BadInputError, match="turn_max must not be less than turn_min"):
+        daemon.control.change_devices("all", {"turn_max": 1})
+    with pytest.raises(BadInputError, match='there is no GPU "7"'):
+        daemon.control.change_devices("7", {"mode": "serial"})
+    assert [one.settings for one in daemon.control.status().devices] == [
+        one.settings for one in before
+    ]
+
+
+def test_limits_reach_the_client_and_can_be_lifted(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[0])
+    client.expect(frames.Grant)
+    pid = str(os.getpid())
+    (shown,) = daemon.control.change_clients(pid, {"memory_limit": "4Gi", "compute_percent": 40})
+    assert shown.limits.memory_limit == 4 * GIB
+    limits = client.expect(frames.Limits)
+    assert (limits.memory_limit, limits.compute_percent) == (4 * GIB, 40)
+    daemon.control.change_clients("#1", {"memory_limit": None})
+    limits = client.expect(frames.Limits)
+    assert (limits.memory_limit, limits.compute_percent) == (0, 40)
+
+
+def test_usage_is_shown(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[0])
+    client.expect(frames.Grant)
+    client.send(frames.Usage(gpu_ns=3 * 10**9, launches=17, throttled_ns=10**9))
+    # An answer proves that what was sent before has been read.
+    client.send(frames.Memory(GIB, 0, 0))
+    daemon.control.change_clients("#1", {"compute_percent": 50})
+    client.expect(frames.Limits)
+    (shown,) = daemon.control.status().clients
+    while shown.launches == 0:
+        (shown,) = daemon.control.status().clients
+    assert (shown.gpu_seconds, shown.launches, shown.throttled_seconds) == (3.0, 17, 1.0)
+    assert shown.turns == 1
+
+
+def test_the_verbs(daemon: Daemon, tmp_path: Path) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[1], allocated=GIB)
+
+    status = nvshare(daemon, "status")
+    assert status.returncode == 0
+    assert "Tesla T4" in status.stdout
+    assert str(os.getpid()) in status.stdout
+
+    shown = json.loads(nvshare(daemon, "status", "--json").stdout)
+    assert [gpu["index"] for gpu in shown["devices"]] == [0, 1]
+    assert shown["clients"][0]["allocated"] == GIB
+
+    row = nvshare(daemon, "ls").stdout.split("\t")
+    assert row[:5] == ["#1", str(os.getpid()), "1", "running", "1Gi"]
+    assert json.loads(nvshare(daemon, "ls", "--json").stdout)["id"] == 1
+
+    changed = nvshare(daemon, "set", "--gpu", "1", "turn=30", "mode=serial")
+    assert "gpu 1: mode=serial\n" in changed.stdout
+    assert "gpu 1: turn_seconds=30\n" in changed.stdout
+    limited = nvshare(daemon, "set", "--client", "#1", "memory=2Gi", "--json")
+    assert json.loads(limited.stdout) == {"#1": {"memory_limit": 2 * GIB, "compute_percent": None}}
+
+    story = tmp_path / "story"
+    story.write_text(nvshare(daemon, "status", "--story").stdout)
+    replayed = nvshare(daemon, "replay", "--check", str(story))
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    assert "0 decided differently" in replayed.stdout
+
+
+def test_mistakes_are_explained(daemon: Daemon) -> None:
+    for arguments, said in [
+        (["set", "mode=sideways"], "mode: must be"),
+        (["set", "colour=red"], '"colour=red" cannot be set'),
+        (["set", "mode"], 'a change is written "name=value"'),
+        (["set", "--client", "1", "memory=4GB"], 'no client has the pid "1"'),
+        (["set", "--client", "1", "--gpu", "1"], "cannot be combined"),
+    ]:
+        done = nvshare(daemon, *arguments)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_without_a_daemon(daemon: Daemon) -> None:
+    daemon.stop()
+    done = nvshare(daemon, "status")
+    assert done.returncode == 1
+    assert "no daemon is running" in done.stderr

@@ -1,0 +1,204 @@
+"""Start, reload, end, sudden death: of clients and of the daemon."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nvshare.wire import frames
+from nvshare.wire.frames import SOCKET_NAME, HelloFlags
+
+from .client import Client
+from .conftest import Daemon, StartDaemon
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from tests.integration.daemon.client import Client
+from nvshare.wire import frames
+client = Client(Path(sys.argv[1]))
+client.join(sys.argv[2], flags=frames.HelloFlags.WANTS)
+client.receive()
+print("ready", flush=True)
+time.sleep(1000)
+"""
+
+
+def client_process(daemon: Daemon, gpu: str) -> "subprocess.Popen[str]":
+    """A process that has asked for a turn, and got an answer."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(daemon.folder), gpu],
+        cwd=Path(__file__).parents[3],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.communicate()
+
+
+def test_a_holder_that_is_killed_holds_nothing(serial: Daemon) -> None:
+    gpu = serial.gpus[0]
+    with client_process(serial, gpu) as holder:
+        waiter = serial.connect()
+        waiter.join(gpu, flags=HelloFlags.WANTS)
+        waiter.expect(frames.Standby)
+        kill(holder)
+        waiter.expect(frames.Grant)
+
+
+def test_a_waiter_that_is_killed_waits_for_nothing(serial: Daemon) -> None:
+    gpu = serial.gpus[0]
+    holder = serial.connect()
+    holder.join(gpu, flags=HelloFlags.WANTS)
+    turn = holder.expect(frames.Grant).turn
+    with client_process(serial, gpu) as waiter:
+        holder.expect(frames.Revoke)
+        holder.expect(frames.PassTo)
+        kill(waiter)
+    assert holder.expect(frames.Keep).turn == turn
+
+
+def test_a_holder_that_says_nothing_is_gone_on_without(start_daemon: StartDaemon) -> None:
+    daemon = start_daemon("--mode=serial", "--turn=0.05")
+    daemon.control.change_devices("all", {"revoke_patience": 0.05})
+    gpu = daemon.gpus[0]
+    silent, waiter = daemon.connect(), daemon.connect()
+    silent.join(gpu, flags=HelloFlags.WANTS)
+    waiter.join(gpu, flags=HelloFlags.WANTS)
+    waiter.expect(frames.Standby)
+    waiter.expect(frames.Grant)
+    shown = {client.id: client for client in daemon.control.status().clients}
+    assert shown[1].overdue
+    assert "has not given its turn up" in daemon.stop()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_clients_come_back_after_a_restart(serial: Daemon, number: int) -> None:
+    gpu = serial.gpus[0]
+    holder, waiter = serial.connect(), serial.connect()
+    holder.join(gpu, flags=HelloFlags.WANTS)
+    turn = holder.expect(frames.Grant).turn
+    waiter.join(gpu, flags=HelloFlags.WANTS)
+    waiter.expect(frames.Standby)
+    holder.expect(frames.Revoke)
+    holder.expect(frames.PassTo)
+
+    serial.stop(number)
+    assert holder.receive() is None
+    assert waiter.receive() is None
+    serial.start()
+
+    # The waiter is faster, and still does not get in beside a holder whose gate is open.
+    again = serial.connect()
+    again.join(gpu, flags=HelloFlags.WANTS)
+    resumed = serial.connect()
+    resumed.join(gpu, flags=HelloFlags.RESUMING, turn=turn)
+    assert resumed.expect(frames.Revoke).turn == turn
+    resumed.expect(frames.PassTo)
+    again.expect(frames.Standby)
+    resumed.release(turn)
+    assert again.expect(frames.Grant).turn > turn
+
+
+def test_a_first_start_waits_for_nobody(serial: Daemon) -> None:
+    client = serial.connect()
+    client.join(serial.gpus[0], flags=HelloFlags.WANTS)
+    client.expect(frames.Grant)
+    (shown,) = serial.control.status().clients
+    assert shown.waited_seconds < 0.5
+
+
+def test_the_end_leaves_no_socket(daemon: Daemon) -> None:
+    daemon.stop()
+    assert [path.name for path in daemon.folder.iterdir()] == ["daemon.lock"]
+
+
+def test_a_second_daemon_is_refused(daemon: Daemon) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={daemon.folder}"],
+        env=daemon.environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert f"a daemon is running already, with pid {daemon.pid}" in done.stderr
+
+
+def test_a_stale_socket_is_replaced(daemon: Daemon) -> None:
+    daemon.stop(signal.SIGKILL)
+    assert (daemon.folder / SOCKET_NAME).exists()
+    daemon.start()
+    daemon.connect().join(daemon.gpus[0])
+
+
+def test_reload(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFactory) -> None:
+    config = tmp_path_factory.mktemp("config") / "config.toml"
+    config.write_text('[gpu]\nmode = "serial"\n')
+    daemon = start_daemon(f"--config={config}")
+    client = daemon.connect()
+    client.join(daemon.gpus[0])
+    client.expect(frames.Grant)
+    config.write_text('[gpu]\nidle_grace = 0.25\n[gpus.1]\nmode = "concurrent"\n')
+    os.kill(daemon.pid, signal.SIGHUP)
+    settings = client.expect(frames.Settings)
+    assert settings.idle_grace_us == 250_000
+    modes = [gpu.settings.mode for gpu in daemon.control.status().devices]
+    assert modes == ["auto", "concurrent"]
+
+
+def test_a_reload_of_nonsense_changes_nothing(
+    start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    config = tmp_path_factory.mktemp("config") / "config.toml"
+    config.write_text('[gpu]\nmode = "serial"\n')
+    daemon = start_daemon(f"--config={config}")
+    config.write_text('[gpu]\nmode = "sideways"\n')
+    os.kill(daemon.pid, signal.SIGHUP)
+    daemon.wait_until_ready()
+    assert daemon.control.status().devices[0].settings.mode == "serial"
+    assert "gpu.mode: must be" in daemon.stop()
+
+
+def test_alone_for_long_enough_it_ends(start_daemon: StartDaemon) -> None:
+    daemon = start_daemon("--idle-exit=0.3")
+    client = daemon.connect()
+    client.join(daemon.gpus[0])
+    end = os.pidfd_open(daemon.pid)
+    assert not select.select([end], [], [], 0.6)[0]
+    client.close()
+    assert select.select([end], [], [], 20)[0]
+    os.close(end)
+    assert daemon.process is not None
+    assert daemon.process.wait() == 0
+
+
+def test_no_driver_is_explained(tmp_path: Path) -> None:
+    clean = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+    done = subprocess.run(
+        [sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={tmp_path}/d"],
+        env=clean,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if done.returncode == 0:
+        pytest.skip("there is a driver on this machine")
+    assert "no GPU can be found" in done.stderr
+    assert "nvshare emulate" in done.stderr
+
+
+def test_a_client_object_is_closed_twice_without_harm(daemon: Daemon) -> None:
+    client = Client(daemon.folder)
+    client.close()
+    client.close()

@@ -1,0 +1,136 @@
+"""Who is let in, who is not, and how many at once."""
+
+import os
+import time
+
+import pytest
+
+from nvshare.wire import frames
+from nvshare.wire.frames import HEADER, MAGIC, RejectCode
+
+from .client import Client, hello
+from .conftest import Daemon, StartDaemon
+
+GIB = 1 << 30
+OTHER = "GPU-00000000-0000-0000-0000-000000000000"
+
+
+def rejected(client: Client) -> frames.Reject:
+    reject = client.expect(frames.Reject)
+    assert client.receive() is None
+    return reject
+
+
+def test_the_daemon_knows_who_it_is_talking_to(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[1], group=b"0123456789abcdef", allocated=GIB, pinned=1)
+    (shown,) = daemon.control.status().clients
+    assert (shown.pid, shown.uid) == (os.getpid(), os.getuid())
+    assert shown.device == daemon.gpus[1]
+    assert (shown.allocated, shown.pinned) == (GIB, 1)
+    assert shown.group == b"0123456789abcdef".hex()
+    assert shown.library_version == "test"
+
+
+def test_limits_of_the_environment_are_confirmed(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[0], memory_limit=4 * GIB, compute_percent=40)
+    limits = client.expect(frames.Limits)
+    assert (limits.memory_limit, limits.compute_percent) == (4 * GIB, 40)
+
+
+def test_a_gpu_that_is_not_here(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.send(hello(OTHER))
+    assert rejected(client).code is RejectCode.DEVICE
+
+
+def test_another_version(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.sock.sendall(HEADER.pack(MAGIC, 99, 1, 0, 0))
+    reject = rejected(client)
+    assert reject.code is RejectCode.VERSION
+    assert "version 99" in reject.text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"compute_percent": 101}, {"allocated": 2**63}, {"turn": 2**64 - 1}, {"swapped_out": 2**60}],
+)
+def test_numbers_that_cannot_be(daemon: Daemon, changes: dict[str, int]) -> None:
+    client = daemon.connect()
+    client.send(hello(daemon.gpus[0], **changes))
+    assert rejected(client).code is RejectCode.PROTOCOL
+    assert daemon.control.status().clients == ()
+
+
+def test_a_frame_before_hello(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.want()
+    assert rejected(client).code is RejectCode.PROTOCOL
+
+
+def test_hello_twice(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[0])
+    client.expect(frames.Grant)
+    client.send(hello(daemon.gpus[0]))
+    assert rejected(client).code is RejectCode.PROTOCOL
+
+
+def test_the_release_of_a_turn_that_is_not_held(serial: Daemon) -> None:
+    client = serial.connect()
+    client.join(serial.gpus[0])
+    client.expect(frames.Grant)
+    client.release(5)
+    assert rejected(client).code is RejectCode.PROTOCOL
+    assert serial.control.status().clients == ()
+
+
+def test_no_more_than_allowed(
+    start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    config = tmp_path_factory.mktemp("config") / "config.toml"
+    config.write_text("max_clients = 2\n")
+    daemon = start_daemon(f"--config={config}")
+    for _ in range(2):
+        daemon.connect().join(daemon.gpus[0])
+    third = daemon.connect()
+    third.send(hello(daemon.gpus[0]))
+    assert rejected(third).code is RejectCode.FULL
+
+
+def test_a_thousand_clients(daemon: Daemon) -> None:
+    gpu = daemon.gpus[0]
+    begin = time.monotonic()
+    clients = [daemon.connect() for _ in range(1000)]
+    for client in clients:
+        client.send(hello(gpu))
+    for client in clients:
+        client.expect(frames.Welcome)
+    assert time.monotonic() - begin < 20
+    assert daemon.control.status().devices[0].clients == 1000
+    for client in clients:
+        client.close()
+
+
+def test_a_thousand_clients_take_turns(serial: Daemon) -> None:
+    gpu = serial.gpus[0]
+    clients = [serial.connect() for _ in range(1000)]
+    for client in clients:
+        client.send(hello(gpu, flags=frames.HelloFlags.WANTS))
+    for client in clients:
+        client.expect(frames.Welcome)
+        client.expect(frames.Settings)
+    turns = []
+    for client in clients:
+        frame = client.receive()
+        while not isinstance(frame, frames.Grant):
+            assert isinstance(frame, frames.Standby)
+            os.close(client.take_descriptor())
+            frame = client.receive()
+        turns.append(frame.turn)
+        client.release(frame.turn)
+    assert turns == sorted(turns)
+    for client in clients:
+        client.close()

@@ -1,0 +1,66 @@
+from collections.abc import Callable, Iterator
+
+import pytest
+from click.testing import Result
+
+from nvshare.cli import doctor as verb
+from nvshare.cli import doctor_checks
+from nvshare.cli.doctor_checks import Finding, State
+from nvshare.errors import NvshareError
+
+
+def check(*findings: Finding) -> Callable[[], Iterator[Finding]]:
+    return lambda: iter(findings)
+
+
+def test_good_news(call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    findings = [Finding(State.GOOD, "driver"), Finding(State.NOTE, "no daemon", "start one")]
+    monkeypatch.setattr(verb, "CHECKS", (check(*findings),))
+    result = call("doctor")
+    assert result.exit_code == 0
+    assert result.output == (
+        "  ok  driver\nnote  no daemon\n      what to do: start one\nEverything is in order.\n"
+    )
+
+
+def test_bad_news(call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verb, "CHECKS", (check(Finding(State.BAD, "no driver", "get one")),))
+    result = call("doctor")
+    assert result.exit_code == 1
+    assert result.output.endswith("1 to put right.\n")
+
+
+def test_a_machine_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> None:
+        raise OSError(f"{name}: cannot open shared object file")
+
+    monkeypatch.setattr("ctypes.CDLL", fail)
+    (finding,) = doctor_checks.check_driver()
+    assert finding.state is State.BAD
+    assert "nvshare emulate" in str(finding.do)
+
+
+def test_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise NvshareError("no GPU", why="NVML", do="install it")
+
+    monkeypatch.setattr(doctor_checks, "find_gpus", fail)
+    assert list(doctor_checks.check_gpus()) == [Finding(State.BAD, "no GPU (NVML)", "install it")]
+
+
+def test_a_bad_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVSHARE_MODE", "sideways")
+    (finding,) = doctor_checks.check_configuration()
+    assert "gpu.mode" in finding.what
+
+
+def test_no_daemon_is_only_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVSHARE_SOCKET_DIR", "/does/not/exist")
+    (finding,) = doctor_checks.check_socket()
+    assert finding.state is State.NOTE
+    assert "/does/not/exist/nvshare.sock" in finding.what
+
+
+def test_few_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _: (256, 256))
+    assert next(doctor_checks.check_files()).state is State.NOTE

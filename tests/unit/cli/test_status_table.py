@@ -1,0 +1,103 @@
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from nvshare.cli.status_table import draw, duration, gib
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, NodeStatus
+
+GIB = 1 << 30
+
+
+def device(**changes: Any) -> DeviceStatus:
+    values: dict[str, Any] = {
+        "index": 0,
+        "uuid": "GPU-0",
+        "name": "Tesla T4",
+        "memory": 16 * GIB,
+        "usable": 15 * GIB,
+        "allocated": 3 * GIB,
+        "settings": DeviceSettings(mode="serial", turn_seconds=30),
+        "clients": 1,
+        "running": 1,
+        "waiting": 0,
+        "handovers": 0,
+        "turn_seconds": 1.0,
+        "turn_ends_in": 12.3,
+        "bandwidth": 1e9,
+    }
+    return DeviceStatus(**{**values, **changes})
+
+
+def client(**changes: Any) -> ClientStatus:
+    values: dict[str, Any] = {
+        "id": 1,
+        "device": "GPU-0",
+        "pid": 4711,
+        "uid": 0,
+        "program": "train[1].py",
+        "pod": "",
+        "container": "",
+        "group": "",
+        "library_version": "1",
+        "allocation": "managed",
+        "state": "running",
+        "state_seconds": 3.21,
+        "connected_seconds": 4.0,
+        "overdue": False,
+        "allocated": 3 * GIB,
+        "pinned": 0,
+        "swapped_out": 0,
+        "limits": ClientLimits(memory_limit=4 * GIB, compute_percent=40),
+        "turns": 7,
+        "running_seconds": 3.0,
+        "waited_seconds": 61.0,
+        "longest_wait_seconds": 0.0,
+        "moved_out": GIB,
+        "moved_in": GIB,
+        "moving_seconds": 0.0,
+        "gpu_seconds": 0.0,
+        "launches": 0,
+        "throttled_seconds": 0.0,
+    }
+    return ClientStatus(**{**values, **changes})
+
+
+def shown(*clients: ClientStatus) -> str:
+    status = NodeStatus(
+        version="1.2.3", pid=1, uptime_seconds=90, devices=(device(),), clients=clients
+    )
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(draw(status))
+    return captured.get()
+
+
+def test_everything_is_shown() -> None:
+    text = shown(client())
+    for word in ("nvshare 1.2.3", "up 1 min", "Tesla T4", "serial", "30 s, 12 s left"):
+        assert word in text
+    for word in ("4711", "train[1].py", "running 3.2 s", "4.0 GiB, 40 %", "2.0 GiB", "1 min"):
+        assert word in text
+
+
+def test_nobody_is_there() -> None:
+    assert "No program is connected." in shown()
+
+
+def test_who_is_late_is_marked() -> None:
+    text = shown(client(state="yielding", overdue=True, limits=ClientLimits(), device="gone"))
+    assert "overdue" in text
+    assert "│ ?" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0.0 s"), (59.94, "59.9 s"), (3599, "59 min"), (7265, "2 h 1 min")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_sizes() -> None:
+    assert (gib(0), gib(3 << 29), gib(640 << 30)) == ("0.0", "1.5", "640")

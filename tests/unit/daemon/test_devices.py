@@ -1,0 +1,95 @@
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nvshare.daemon import devices
+from nvshare.daemon.devices import MIB, Gpu, find_gpus, uuid_bytes
+from nvshare.errors import NvshareError
+from nvshare.telemetry.settings import DeviceSettings
+
+UUID = "GPU-00112233-4455-6677-8899-aabbccddeeff"
+
+
+class FakeNvml:
+    """As much of pynvml as is asked for."""
+
+    class NVMLError(Exception):
+        pass
+
+    nvmlMemory_v2 = 2  # noqa: N815
+
+    def __init__(self, gpus: int = 2, *, reserved: int | None = 400, starts: bool = True) -> None:
+        self._gpus, self._reserved, self._starts = gpus, reserved, starts
+        self.ended = False
+
+    def nvmlInit(self) -> None:  # noqa: N802
+        if not self._starts:
+            raise self.NVMLError("Driver Not Loaded")
+
+    def nvmlShutdown(self) -> None:  # noqa: N802
+        self.ended = True
+
+    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+        return self._gpus
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
+        return index
+
+    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802
+        return f"{UUID[:-1]}{handle}"
+
+    def nvmlDeviceGetName(self, handle: int) -> str:  # noqa: N802
+        return f"card {handle}"
+
+    def nvmlDeviceGetMemoryInfo(self, handle: int, version: int = 1) -> Any:  # noqa: ARG002, N802
+        if version == 2 and self._reserved is None:
+            raise self.NVMLError("Function Not Found")
+        reserved = self._reserved or 0
+        return SimpleNamespace(total=16000 * MIB, reserved=reserved * MIB)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, nvml: FakeNvml) -> FakeNvml:
+    monkeypatch.setitem(__import__("sys").modules, "pynvml", nvml)
+    return nvml
+
+
+def test_gpus_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvml = use(monkeypatch, FakeNvml())
+    first, second = find_gpus()
+    assert first == Gpu(0, f"{UUID[:-1]}0", "card 0", 15600 * MIB)
+    assert second.key == bytes.fromhex("00112233445566778899aabbccddeef1")
+    assert nvml.ended
+
+
+def test_an_older_driver_does_not_tell_what_it_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, FakeNvml(reserved=None))
+    assert find_gpus()[0].memory == 16000 * MIB
+
+
+@pytest.mark.parametrize(
+    ("nvml", "complaint"),
+    [(FakeNvml(starts=False), "no GPU can be found"), (FakeNvml(0), "there is no GPU")],
+)
+def test_no_gpu_is_explained(
+    monkeypatch: pytest.MonkeyPatch, nvml: FakeNvml, complaint: str
+) -> None:
+    use(monkeypatch, nvml)
+    with pytest.raises(NvshareError, match=complaint):
+        find_gpus()
+
+
+def test_uuids() -> None:
+    assert uuid_bytes(UUID) == uuid_bytes(UUID.replace("GPU", "MIG"))
+    assert uuid_bytes(UUID)[:4] == b"\x00\x11\x22\x33"
+
+
+def test_what_can_be_shared_out() -> None:
+    gpu = Gpu(0, UUID, "card", 16 << 30)
+    assert gpu.usable(DeviceSettings()) == (16 << 30) - (256 << 20)
+    assert gpu.usable(DeviceSettings(reserve=1 << 30)) == 15 << 30
+    assert gpu.usable(DeviceSettings(reserve=17 << 30)) == 0
+    assert gpu.context(DeviceSettings()) == 300 * MIB
+    assert gpu.context(DeviceSettings(context=0)) == 0
+    assert Gpu(0, UUID, "small", 200 * MIB).context(DeviceSettings()) == 4 * MIB
+    assert devices.MIB == 1 << 20

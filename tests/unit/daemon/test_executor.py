@@ -1,0 +1,207 @@
+"""Every effect becomes the right frame, timer or log line. The core is played by a list."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from nvshare.core import effects
+from nvshare.core.effects import Effect, ReportKind
+from nvshare.core.events import Event, MemoryChanged, Timer, TimerFired, TimerKind
+from nvshare.core.memory import Memory
+from nvshare.core.settings import Limits
+from nvshare.daemon import executor as executor_module
+from nvshare.daemon.executor import Executor
+from nvshare.wire import frames
+
+TIMER = Timer("gpu", TimerKind.TURN)
+
+
+class Script:
+    """Answers every event with what it was told to."""
+
+    def __init__(self) -> None:
+        self.answer: list[Effect] = []
+        self.events: list[Event] = []
+
+    def handle(self, event: Event) -> list[Effect]:
+        self.events.append(event)
+        answer, self.answer = self.answer, []
+        return answer
+
+
+class Ear:
+    """Remembers what it was sent. A descriptor is kept open by a copy."""
+
+    log_fields: dict[str, Any] = {"client": 1, "program": "train.py"}  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.heard: list[frames.FromDaemon] = []
+        self.descriptors: list[int] = []
+        self.turns = 0
+
+    def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
+        self.heard.append(frame)
+        if descriptor >= 0:
+            self.descriptors.append(os.dup(descriptor))
+
+    def granted(self, now: float) -> None:
+        del now
+        self.turns += 1
+
+
+class Stage:
+    def __init__(self) -> None:
+        self.core = Script()
+        self.executor = Executor(self.core, asyncio.get_running_loop())  # type: ignore[arg-type]
+        self.one, self.two = Ear(), Ear()
+        self.executor.add(1, self.one)
+        self.executor.add(2, self.two)
+
+    def do(self, *ordered: Effect) -> None:
+        self.core.answer = list(ordered)
+        self.executor.dispatch(MemoryChanged(now=0, client=1, memory=Memory()))
+
+
+def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
+    async def act() -> None:
+        stage = Stage()
+        await asyncio.wait_for(scene(stage), 20)
+        stage.executor.close()
+        for descriptor in stage.one.descriptors + stage.two.descriptors:
+            os.close(descriptor)
+
+    asyncio.run(act())
+
+
+@pytest.mark.parametrize(
+    ("effect", "frame"),
+    [
+        (effects.Grant(1, 7), frames.Grant(7, 0)),
+        (
+            effects.Revoke(1, 7, effects.Urgency.WHEN_IDLE, 100, 0.05),
+            frames.Revoke(7, frames.Urgency.WHEN_IDLE, 50_000, 100),
+        ),
+        (
+            effects.Revoke(1, 7, effects.Urgency.NOW),
+            frames.Revoke(7, frames.Urgency.NOW, 0, 0),
+        ),
+        (effects.Keep(1, 7), frames.Keep(7)),
+        (effects.CancelHandover(1, 7), frames.CancelPass(7)),
+        (effects.Evict(1, 100), frames.Evict(100)),
+        (
+            effects.SetLimits(1, Limits(100, 40)),
+            frames.Limits(100, 40, frames.LimitFlags(0)),
+        ),
+        (effects.SetLimits(1, Limits()), frames.Limits(0, 0, frames.LimitFlags(0))),
+    ],
+)
+def test_effects_that_are_frames(effect: Effect, frame: frames.FromDaemon) -> None:
+    async def scene(stage: Stage) -> None:
+        stage.do(effect)
+        assert stage.one.heard == [frame]
+        assert stage.two.heard == []
+        assert stage.one.turns == isinstance(effect, effects.Grant)
+
+    play(scene)
+
+
+def test_every_effect_is_known() -> None:
+    kinds = {
+        kind
+        for kind in vars(effects).values()
+        if isinstance(kind, type) and issubclass(kind, Effect) and kind is not Effect
+    }
+    assert set(executor_module._PERFORM) == kinds
+
+
+def test_a_handover_connects_two_clients() -> None:
+    async def scene(stage: Stage) -> None:
+        stage.do(effects.Handover(1, 7, 2, 8))
+        assert stage.one.heard == [frames.PassTo(7, 8)]
+        assert stage.two.heard == [frames.Standby(8, 0)]
+        os.eventfd_write(stage.one.descriptors[0], 1)
+        assert os.eventfd_read(stage.two.descriptors[0]) == 1
+        # Asked about once, and only for what was ordered.
+        assert stage.executor.heir(1, 8) == 2
+        assert stage.executor.heir(1, 8) is None
+
+    play(scene)
+
+
+def test_a_later_handover_does_not_hide_an_earlier_one() -> None:
+    async def scene(stage: Stage) -> None:
+        stage.do(effects.Handover(1, 7, 2, 8), effects.Handover(1, 7, 3, 9))
+        assert stage.executor.heir(1, 8) == 2
+        stage.do(effects.Handover(1, 7, 2, 8))
+        assert stage.executor.heir(1, 99) is None
+
+    play(scene)
+
+
+def test_without_a_descriptor_there_is_no_shortcut(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: int) -> int:
+        raise OSError(24, "Too many open files")
+
+    async def scene(stage: Stage) -> None:
+        monkeypatch.setattr(os, "eventfd", refuse)
+        stage.do(effects.Handover(1, 7, 2, 8))
+        assert stage.one.heard == stage.two.heard == []
+
+    play(scene)
+
+
+def test_a_client_that_has_gone_is_sent_nothing() -> None:
+    async def scene(stage: Stage) -> None:
+        stage.executor.remove(1)
+        stage.do(effects.Grant(1, 7), effects.Keep(1, 7), effects.Grant(2, 8))
+        assert stage.one.heard == []
+        assert stage.two.heard == [frames.Grant(8, 0)]
+
+    play(scene)
+
+
+def test_timers() -> None:
+    async def scene(stage: Stage) -> None:
+        loop = asyncio.get_running_loop()
+        fired = asyncio.Event()
+        handle = stage.core.handle
+
+        def listen(event: Event) -> list[Effect]:
+            if isinstance(event, TimerFired):
+                fired.set()
+            return handle(event)
+
+        stage.core.handle = listen  # type: ignore[method-assign]
+        now = loop.time()
+        other = Timer("gpu", TimerKind.PATIENCE)
+        stage.do(
+            effects.SetTimer(other, now + 0.001),
+            effects.CancelTimer(other),
+            effects.SetTimer(TIMER, now + 3600),
+            effects.SetTimer(TIMER, now + 0.01),
+        )
+        await fired.wait()
+        assert [e.timer for e in stage.core.events if isinstance(e, TimerFired)] == [TIMER]
+        stage.do(effects.CancelTimer(TIMER))
+
+    play(scene)
+
+
+def test_a_report_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(stage: Stage) -> None:
+        stage.do(effects.Report(ReportKind.OVERDUE, "gpu", 1, "is late"))
+        stage.do(effects.Report(ReportKind.SPLIT, "gpu", None, "split"))
+
+    play(scene)
+    first, second = caplog.records
+    assert first.getMessage() == "is late"
+    assert vars(first)["fields"] == {
+        "event": "overdue",
+        "device": "gpu",
+        "client": 1,
+        "program": "train.py",
+    }
+    assert vars(second)["fields"] == {"event": "split", "device": "gpu"}

@@ -1,0 +1,73 @@
+import asyncio
+import errno
+import socket
+from pathlib import Path
+
+import pytest
+
+from nvshare.daemon import server as server_module
+from nvshare.daemon.server import Server
+
+
+class Listener:
+    """A listening socket that fails to accept as often as it is told to."""
+
+    def __init__(self, path: Path, failures: list[OSError]) -> None:
+        self._sock = socket.socket(socket.AF_UNIX)
+        self._sock.setblocking(False)
+        self._sock.bind(str(path))
+        self._sock.listen()
+        self._failures = failures
+        self.fileno = self._sock.fileno
+        self.close = self._sock.close
+
+    def accept(self) -> object:
+        if self._failures:
+            raise self._failures.pop()
+        return self._sock.accept()
+
+
+def accept_one(path: Path, failures: list[OSError]) -> None:
+    async def act() -> None:
+        loop = asyncio.get_running_loop()
+        arrived: asyncio.Future[socket.socket] = loop.create_future()
+        server = Server(Listener(path, failures), loop, arrived.set_result)  # type: ignore[arg-type]
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(str(path))
+        accepted = await asyncio.wait_for(arrived, 10)
+        accepted.close()
+        client.close()
+        server.close()
+
+    asyncio.run(act())
+
+
+def test_a_client_arrives(tmp_path: Path) -> None:
+    accept_one(tmp_path / "s", [])
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS])
+def test_being_out_of_something_is_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(server_module, "_PAUSE", 0.01)
+    accept_one(tmp_path / "s", [OSError(number, "out of it"), OSError(number, "out of it")])
+
+
+def test_a_client_that_has_given_up_is_no_error(tmp_path: Path) -> None:
+    accept_one(tmp_path / "s", [ConnectionAbortedError()])
+
+
+def test_closing_during_a_pause(tmp_path: Path) -> None:
+    async def act() -> None:
+        loop = asyncio.get_running_loop()
+        failures = [OSError(errno.EMFILE, "out of it")] * 9
+        server = Server(Listener(tmp_path / "s", failures), loop, lambda _: None)  # type: ignore[arg-type]
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(str(tmp_path / "s"))
+        while server._resuming is None:
+            await asyncio.sleep(0)
+        server.close()
+        client.close()
+
+    asyncio.run(act())

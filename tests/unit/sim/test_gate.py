@@ -1,0 +1,129 @@
+"""Turns: who waits how long, what is still done when one ends, and what moves."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from nvshare.sim.engine import Outcome
+from nvshare.sim.record import Kind, Record
+
+from .making import GB, MIB, PAUSE, program, run
+
+BEGIN = 0.08 + PAUSE
+TURN = {"mode": "auto", "turn_seconds": 10.0}
+# What the daemon reckons with on a T4: a 64th is kept back, and a context is a fiftieth.
+MEMORY = round(14913.6875 * MIB)
+ROOM = MEMORY - MEMORY // 64 - 2 * (MEMORY // 50)
+
+
+def turns(outcome: Outcome) -> list[tuple[float, str, float]]:
+    """Who ran from when to when, in order."""
+    return sorted(
+        (span.begin, record.name, span.end)
+        for record in outcome.records
+        for span in record.spans or ()
+        if span.kind is Kind.RUN
+    )
+
+
+def moves(record: Record, kind: Kind) -> list[tuple[float, float]]:
+    return [(span.begin, span.end) for span in record.spans or () if span.kind is kind]
+
+
+def two(size: int, seconds: float = 60.0, **fields: Any) -> Outcome:
+    kernels = round(seconds / 0.01)
+    return run({**program(size, kernels), "count": 2}, settings=TURN, **fields)
+
+
+def test_they_take_turns_of_the_length_that_was_set() -> None:
+    outcome = two(10 * GB)
+    ran = turns(outcome)
+    for (begin, name, end), (begin_next, name_next, _) in pairwise(ran[2:-2]):
+        assert name != name_next
+        assert end - begin == pytest.approx(10.0, abs=1.0)
+        assert begin_next > end
+
+
+def test_never_two_at_once() -> None:
+    for (_, _, end), (begin, _, _) in pairwise(turns(two(10 * GB))[2:]):
+        assert begin >= end
+
+
+def test_what_moves_is_need_less_what_is_free() -> None:
+    outcome = two(10 * GB)
+    changes = sum(record.released for record in outcome.records)
+    moved = sum(record.moved_out for record in outcome.records)
+    assert changes > 8
+    # The first to give way had used nothing of its memory yet.
+    assert moved == pytest.approx((changes - 1) * (2 * 10 * GB - ROOM), rel=0.001)
+
+
+def test_out_and_in_overlap_as_far_as_the_bus_allows() -> None:
+    outcome = two(10 * GB)
+    one, other = outcome.records
+    for begin, end in moves(one, Kind.IN)[:3]:
+        out = [span for span in moves(other, Kind.OUT) if abs(span[0] - begin) < 0.01]
+        assert len(out) == 1
+        size = 2 * 10 * GB - ROOM
+        assert end - begin == pytest.approx(size / 10.8e9, rel=0.03)
+        assert end >= out[0][1]
+
+
+def test_what_is_in_flight_is_still_done() -> None:
+    # With kernels of a second, two are in flight: the one that runs, and the next one.
+    long = {**program(10 * GB, 60, 1.0), "name": "long"}
+    other = {**program(10 * GB, 600, 0.01), "name": "other", "arrival": 5.0}
+    outcome = run(long, other, settings=TURN)
+    _, name, end = turns(outcome)[0]
+    assert name == "long"
+    # It began at 0.08 s, made 10 GB, and from then on a kernel ended every second.
+    began = BEGIN + 10 / 7.7
+    assert (end - began) % 1.0 == pytest.approx(0.0, abs=1e-6)
+    assert outcome.records[0].iterations == pytest.approx(60)
+
+
+def test_who_rests_gives_way_before_the_turn_ends() -> None:
+    rests = {**program(10 * GB, 2, 1.0, idle=30.0), "name": "rests"}
+    works = {**program(10 * GB, 500, 0.01), "name": "works", "arrival": 0.5}
+    outcome = run(rests, works, settings={"mode": "auto", "turn_seconds": 100.0})
+    first, second = turns(outcome)[:2]
+    assert (first[1], second[1]) == ("rests", "works")
+    # It rests after making 10 GB and a kernel; 0.05 s later it goes, 10 GB less the room move.
+    rests_from = BEGIN + 10 / 7.7 + 1.0
+    assert first[2] == pytest.approx(rests_from + 0.05, abs=0.001)
+
+
+def test_nobody_is_switched_while_everything_fits() -> None:
+    outcome = two(6 * GB)
+    assert [record.released for record in outcome.records] == [0, 0]
+    assert outcome.sites[0].gpu.moved_out == outcome.sites[0].gpu.moved_in == 0
+
+
+def test_one_after_the_other_in_serial_mode() -> None:
+    outcome = run(
+        {**program(1 * GB, 1000), "count": 2}, settings={"mode": "serial", "turn_seconds": 2.0}
+    )
+    assert outcome.sites[0].gpu.moved_out == 0
+    assert sum(record.released for record in outcome.records) >= 8
+    # No change of context in the middle of a turn: what is lost is the way of the turn.
+    assert outcome.ended == pytest.approx(20.0, rel=0.02)
+
+
+def test_a_program_that_grows_splits_those_who_run_at_once() -> None:
+    grows = {
+        "name": "grows",
+        "phase": [
+            {"memory": 1 * GB, "iterations": 500, "kernel_seconds": 0.01},
+            {"memory": 10 * GB},
+            {"wait": PAUSE, "iterations": 500, "kernel_seconds": 0.01},
+        ],
+    }
+    outcome = run({**program(10 * GB, 3000), "name": "steady"}, grows, settings=TURN)
+    assert {report.kind.value for report in outcome.sites[0].reports} == {"split"}
+    ends = [end for _, _, end in turns(outcome)]
+    # While the other makes its 10 GB, it is alone; then it has half of the GPU, less the loss.
+    together = BEGIN + 10 / 7.7
+    left = 5.0 - (together - 0.08 - 1 / 7.7)
+    assert min(ends) == pytest.approx(together + left * 2 * 1.107, abs=0.05)
+    assert outcome.sites[0].gpu.move_seconds < 0.1 * outcome.ended

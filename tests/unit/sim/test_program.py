@@ -1,0 +1,78 @@
+"""One program, or several without scheduling: what they wait for on the GPU itself."""
+
+import pytest
+
+from .making import GB, MIB, PAUSE, durations, program, run
+
+# A context is made, memory is allocated, and work begins.
+BEGIN = 0.08 + PAUSE
+
+
+def test_alone() -> None:
+    outcome = run(program(round(2.4 * GB), 10, 0.5, copy_in=round(1.2 * GB), startup=1.0))
+    # The other half of the memory is made when it is touched first.
+    assert durations(outcome) == [pytest.approx(1.0 + BEGIN + 0.1 + 1.2 / 7.7 + 5.0)]
+    assert outcome.records[0].iterations == pytest.approx(10)
+    assert outcome.records[0].turns == 1
+
+
+def test_iterations_with_rests() -> None:
+    outcome = run(program(0, 4, 0.25, idle=0.5))
+    assert durations(outcome) == [pytest.approx(BEGIN + 4 * (0.25 + 0.5 + 5e-6))]
+
+
+def test_two_that_fit_share_in_slices() -> None:
+    outcome = run({**program(0, 100, 0.02), "count": 2})
+    # Two seconds of work each, in slices of 2 ms; every change costs 0.214 ms.
+    assert max(durations(outcome)) == pytest.approx(BEGIN + 4.0 * 1.107, rel=0.001)
+
+
+def test_two_that_do_not_fit_miss_everything_without_scheduling() -> None:
+    outcome = run({**program(12 * GB, 30, 12 / 243), "count": 2}, settings={"mode": "off"})
+    # Every iteration 12 GB by faults, each byte after another one has left. The first is made.
+    iteration = 12 / 0.717 + 12 / 12 + 12 / 243
+    first = 12 / 7.7
+    for seconds in durations(outcome):
+        assert seconds == pytest.approx(BEGIN + first + 29 * iteration, rel=0.03)
+    assert outcome.sites[0].gpu.moved_out >= outcome.sites[0].gpu.moved_in
+
+
+def test_who_is_left_gets_its_memory_back_by_faults_and_is_fast_again() -> None:
+    short = {**program(12 * GB, 3, 0.05), "name": "short"}
+    outcome = run(short, program(12 * GB, 2000, 0.05), settings={"mode": "off"})
+    gone = outcome.records[0].ended
+    assert gone is not None
+    # Half of the 15 GB beside the contexts were its own, and hardly any of its work was done.
+    assert outcome.ended - gone == pytest.approx((12 - 7.5) / 0.717 + 2000 * 0.05, rel=0.01)
+
+
+def test_what_touches_nothing_does_not_page() -> None:
+    program_ = program(12 * GB, 100, 0.01, touch=0)
+    outcome = run({**program_, "count": 2}, settings={"mode": "off"})
+    assert max(durations(outcome)) == pytest.approx(BEGIN + 2 * 1.107, rel=0.01)
+
+
+def test_one_that_is_too_large_alone_pages() -> None:
+    outcome = run(program(16 * GB, 3, 16 / 243))
+    # More than the GPU has: each time around, all of it is missing.
+    missed = 2 * 16 * (1 / 0.717 + 1 / 12)
+    assert durations(outcome)[0] == pytest.approx(missed + 16 / 7.7 + 3 * 16 / 243, rel=0.03)
+
+
+def test_shrinking_gives_memory_back() -> None:
+    phases = [
+        {"memory": 10 * GB, "iterations": 1, "kernel_seconds": 0.1},
+        {"memory": 1 * GB, "iterations": 1, "kernel_seconds": 1.0},
+    ]
+    outcome = run({"name": "p", "phase": phases}, until=3.0)
+    assert outcome.sites[0].gpu.board.resident == 0
+    outcome = run({"name": "p", "phase": phases}, until=2.0)
+    assert outcome.sites[0].gpu.board.resident == 1 * GB
+
+
+def test_what_is_cut_off_counts_as_far_as_it_came() -> None:
+    outcome = run(program(100 * MIB, 1000, 0.01), until=5.0)
+    made = 100 * MIB / 7.7 / GB
+    assert outcome.records[0].iterations == pytest.approx((5.0 - BEGIN - made) / 0.01)
+    assert outcome.records[0].ended is None
+    assert outcome.ended == 5.0

@@ -1,0 +1,61 @@
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from nvshare.core.settings import Settings
+from nvshare.daemon.node import core_settings
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+from nvshare.validation import describe
+
+
+def test_the_defaults_are_those_of_the_core() -> None:
+    assert core_settings(DeviceSettings()) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("turn_seconds", "30", 30.0),
+        ("turn_seconds", "auto", "auto"),
+        ("reserve", "512Mi", 512 << 20),
+        ("reserve", "auto", "auto"),
+        ("idle_grace", "0.1", 0.1),
+        ("mode", "serial", "serial"),
+    ],
+)
+def test_text_is_understood(name: str, text: str, value: Any) -> None:
+    assert getattr(DeviceSettings().changed({name: text}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"mode": "sideways"}, "mode: must be 'auto'"),
+        ({"turn_seconds": 0}, "turn_seconds: "),
+        ({"turn_seconds": "soon"}, 'turn_seconds: "soon" is not a number'),
+        ({"turn_max": 1}, "turn_max must not be less than turn_min"),
+        ({"reserve": "4GB"}, 'reserve: "4GB" is not an amount of memory'),
+        ({"reserve": -1}, "reserve: "),
+        ({"policy": "none"}, "policy: must be one of fair, fifo"),
+        ({"inflight": 100}, "inflight: "),
+        ({"turn_min": float("nan")}, "turn_min: "),
+        ({"colour": "red"}, "colour: there is no such field"),
+    ],
+)
+def test_nonsense_names_the_field(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        DeviceSettings().changed(changes)
+    assert any(line.startswith(complaint) for line in describe(caught.value))
+
+
+def test_limits_can_be_set_and_lifted() -> None:
+    limits = ClientLimits().changed({"memory_limit": "4Gi", "compute_percent": "40"})
+    assert (limits.memory_limit, limits.compute_percent) == (4 << 30, 40)
+    assert limits.changed({"memory_limit": None}) == ClientLimits(compute_percent=40)
+
+
+@pytest.mark.parametrize("percent", [0, 101, "12.5", "much"])
+def test_a_share_is_a_whole_percentage(percent: Any) -> None:
+    with pytest.raises(ValidationError):
+        ClientLimits(compute_percent=percent)
