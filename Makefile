@@ -25,7 +25,7 @@ bench: $(VENV)/installed ## Run every benchmark and print JSON
 lint: $(VENV)/installed ## Check style, types, C formatting and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy --strict src tests protocol native/emulator/exports
+	$(BIN)/mypy --strict src tests protocol native/emulator/exports native/interposer/generator native/tests/victims
 	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
 

@@ -69,10 +69,14 @@ void log_line(enum log_level level, const char *format, ...) {
     int before = errno;
     char line[LOG_LINE_MAX];
     const char *mark = level == LOG_LEVEL_WARN ? "warning: " : "";
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int length = snprintf(line, sizeof line, "nvshare[%d] %lld.%09ld: %s", (int)getpid(),
-                          (long long)now.tv_sec, now.tv_nsec, mark);
+    int descriptor = atomic_load(&output);
+    char time[32] = "";
+    if (descriptor != STDERR_FILENO) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        snprintf(time, sizeof time, " %lld.%09ld", (long long)now.tv_sec, now.tv_nsec);
+    }
+    int length = snprintf(line, sizeof line, "nvshare[%d]%s: %s", (int)getpid(), time, mark);
     va_list arguments;
     va_start(arguments, format);
     int more = vsnprintf(line + length, sizeof line - (size_t)length, format, arguments);
@@ -84,7 +88,7 @@ void log_line(enum log_level level, const char *format, ...) {
         length = LOG_LINE_MAX - 1;
     line[length++] = '\n';
     /* There is nobody to tell if this fails. */
-    ssize_t written = write(atomic_load(&output), line, (size_t)length);
+    ssize_t written = write(descriptor, line, (size_t)length);
     (void)written;
     errno = before;
 }

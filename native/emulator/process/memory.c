@@ -15,7 +15,8 @@
 #include "regions.h"
 #include "reservation.h"
 
-#define MANAGED_BYTES ((uint64_t)MAX_BLOCKS * BLOCK_BYTES)
+#define MANAGED_BYTES       ((uint64_t)MAX_BLOCKS * BLOCK_BYTES)
+#define LEAST_MANAGED_BYTES ((uint64_t)1 << 30)
 
 /* The plain memory of one GPU as this process sees it. */
 struct plain_memory {
@@ -70,11 +71,15 @@ struct allocator *memory_create(struct driver *new_driver) {
     for (uint32_t g = 0; g < new_driver->node->profile.gpu_count; g++)
         if (!plain_create(&memory->plain[g], &new_driver->node->gpus[g].profile))
             return NULL;
-    void *managed = reserve(MANAGED_BYTES, PROT_READ | PROT_WRITE);
+    /* Where addresses are short (under valgrind), half of them is enough for most, and so on. */
+    uint64_t managed_bytes = MANAGED_BYTES;
+    void *managed = reserve(managed_bytes, PROT_READ | PROT_WRITE);
+    while (!managed && managed_bytes > LEAST_MANAGED_BYTES)
+        managed = reserve(managed_bytes /= 2, PROT_READ | PROT_WRITE);
     if (!managed)
         return NULL;
     memory->managed_base = (uint64_t)(uintptr_t)managed;
-    memory->managed = arena_create(memory->managed_base, MANAGED_BYTES);
+    memory->managed = arena_create(memory->managed_base, managed_bytes);
     memory->range_of_chunk = reserve(MAX_BLOCKS * sizeof(uint32_t), PROT_READ | PROT_WRITE);
     memory->regions = regions_create();
     return memory->managed && memory->range_of_chunk && memory->regions ? memory : NULL;

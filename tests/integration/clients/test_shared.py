@@ -6,7 +6,7 @@ What differs by design, and is told in docs/interposer.md, has its own test at t
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -18,19 +18,19 @@ from nvshare.launch.start import find_or_start
 from .conftest import EXPECTED, PROGRAMS
 
 DRIVER = (
-    "contexts copies devices errors exhaustion graphs kernels managed modules peers pools streams "
-    "threads vmm"
-).split()
+    *("contexts", "copies", "devices", "errors", "exhaustion", "graphs", "kernels", "managed"),
+    *("modules", "peers", "pools", "streams", "threads", "vmm"),
+)
 OTHERS = ("numba_arrays", "numba_detect", "numba_kernels", "core_objects", "core_programs")
 COMPANY = 3
 
 
 @pytest.fixture
-def shared(node: Node) -> Iterator[Mapping[str, str]]:
+def shared(node: Node) -> Mapping[str, str]:
     """The environment of a program under a daemon on the node."""
     base = {**os.environ, **node.environment(library_folder(), os.environ)}
     folder = find_or_start(base)
-    yield {**base, **program_environment(Wishes(), folder, library(), base)}
+    return {**base, **program_environment(Wishes(), folder, library(), base)}
 
 
 def start(program: str, environment: Mapping[str, str]) -> "subprocess.Popen[str]":

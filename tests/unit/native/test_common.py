@@ -118,4 +118,6 @@ class TestLog:
         run("log-threads", "200", NVSHARE_LOG="info", NVSHARE_LOG_FILE=str(file))
         lines = file.read_text().splitlines()
         assert len(lines) == 5 * 200
-        assert all(re.fullmatch(r"nvshare\[\d+\]: \w+ \d+ 0{200}", line) for line in lines)
+        assert all(
+            re.fullmatch(r"nvshare\[\d+\] \d+\.\d{9}: \w+ \d+ 0{200}", line) for line in lines
+        )

@@ -5,6 +5,7 @@ that gives its turn up notes when it does so (in its debug log); the next one no
 kernel has gone through. The emulated driver's model is off, so that no kernel is waited for.
 """
 
+import itertools
 import os
 import re
 import statistics
@@ -95,7 +96,7 @@ def _pair(ends: list[int], began: list[int]) -> list[float]:
     """
     gaps = []
     instants = sorted([(at, False) for at in ends] + [(at, True) for at in began])
-    for (end, is_kernel), (first, follows) in zip(instants, instants[1:], strict=False):
+    for (end, is_kernel), (first, follows) in itertools.pairwise(instants):
         if follows and not is_kernel:
             gaps.append((first - end) / 1e3)
     return gaps
