@@ -1,8 +1,9 @@
-"""``nvshare demo``: what an emulated GPU node does, in under a minute. Needs no GPU."""
+"""``nvshare demo``: programs that share a GPU, in under a minute. Needs no GPU."""
 
+import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 from rich.console import Console
@@ -22,6 +23,7 @@ _GPUS = "2xt4"
 _SPEED = 100.0
 _LOOK_S = 0.1
 _STARTUP = ("--startup", "6")
+_UNDER_NVSHARE = (sys.executable, "-m", "nvshare", "run", "--")
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,16 @@ class Program:
 
 @dataclass(frozen=True)
 class Scene:
-    """Programs that run at the same time, and what is known of them from a real T4."""
+    """Programs that run at the same time, with nvshare or without."""
 
     title: str
     programs: tuple[Program, ...]
-    real: str
+    shared: bool = False
+    remark: str = ""
 
+
+_SMALL = Program("pytorch-add-small", 0, 20000)
+_LARGE = Program("pytorch-add", 0, 200)
 
 _SCENES = (
     Scene(
@@ -50,36 +56,32 @@ _SCENES = (
             Program("pytorch-add", 0, 4000, _STARTUP),
             Program("pytorch-add-small", 1, 40000, _STARTUP),
         ),
-        "163 s and 392 s",
+        remark="a real T4: 163 s, 392 s",
     ),
-    Scene(
-        "two that fit",
-        (Program("pytorch-add-small", 0, 10000), Program("pytorch-add-small", 0, 10000)),
-        "2.2 x as long",
-    ),
+    Scene("two share", (_SMALL, _SMALL), shared=True, remark="nobody is switched out"),
+    # The second one comes when the first has its memory.
     Scene(
         "two of 12 GB",
-        # The second one comes when the first has its memory, and is refused.
-        (Program("pytorch-add", 0, 200), Program("pytorch-add", 0, 200, ("--startup", "2"))),
-        "out of memory",
+        (_LARGE, replace(_LARGE, options=("--startup", "2"))),
+        remark="the second is refused",
     ),
     Scene(
         "and paging",
         (Program("pytorch-add", 0, 10, ("--managed",)),) * 2,
-        "13 s/iteration",
+        remark="unified memory alone: thrashing",
     ),
 )
 
 
 @click.command()
 def demo() -> None:
-    """Show an emulated node with two T4s, and programs that meet on it."""
+    """Show programs that share a GPU, on an emulated node with two T4s."""
     console = Console()
     console.print(
         f"An emulated node with two Tesla T4s; {_SPEED:.0f} emulated seconds pass in one real one."
     )
     settings = Settings(speed=_SPEED, data="off")
-    table = Table("", "program", "GPU", "emulated", "it/s", "on a real T4", title="Result")
+    table = Table("", "nvshare", "program", "GPU", "emulated", "it/s", "", title="Result")
     with transient_node(node_root(), settings, parse_gpus(_GPUS)) as node:
         for scene in _SCENES:
             _play(console, table, node, scene)
@@ -94,6 +96,7 @@ def _play(console: Console, table: Table, node: Node, scene: Scene) -> None:
             program.workload,
             *("--iterations", str(program.iterations), "--device", str(program.gpu)),
             *program.options,
+            prefix=_UNDER_NVSHARE if scene.shared else (),
         )
         for program in scene.programs
     ]
@@ -103,10 +106,11 @@ def _play(console: Console, table: Table, node: Node, scene: Scene) -> None:
             first = number == 0
             table.add_row(
                 scene.title if first else "",
-                program.workload,
+                "yes" if scene.shared else "no",
+                program.workload.removeprefix("pytorch-"),
                 str(program.gpu),
                 *_outcome(run),
-                scene.real if first else "",
+                scene.remark if first else "",
                 end_section=number == len(runs) - 1,
             )
     finally:

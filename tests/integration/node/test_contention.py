@@ -13,7 +13,7 @@ from nvshare.emulator.node import Node
 from nvshare.emulator.report import read_report
 from nvshare.emulator.workload import Result, Run
 
-from .rates import rates
+from ..rates import rates
 
 MakeNode = Callable[..., Node]
 SHARING_LOSS = 1.107

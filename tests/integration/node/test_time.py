@@ -6,7 +6,7 @@ import pytest
 
 from nvshare.emulator.node import Node
 
-from .rates import rates
+from ..rates import rates
 
 MakeNode = Callable[..., Node]
 EIGHT_ON_TWO_GPUS = (0, 1) * 4

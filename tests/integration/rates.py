@@ -1,7 +1,7 @@
 """How fast programs get on while they run side by side, as the emulated GPUs count it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import Report, read_report
@@ -10,18 +10,24 @@ from nvshare.emulator.workload import Run
 WINDOW_NS = 60_000_000_000
 
 
-def rates(node: Node, *devices: int) -> list[float]:
+def rates(
+    node: Node,
+    *devices: int,
+    prefix: Sequence[str] = (),
+    look: Callable[[], None] = lambda: None,
+) -> list[float]:
     """Return the iterations per second of programs while all of them run, as the GPUs count.
 
     Not from their beginning to their end: they start one after the other, and who is late is
-    alone at the end.
+    alone at the end. ``look`` is called while all run.
     """
     program = ("pytorch-add-small", "--iterations", "1000000")
-    runs = [Run(node, *program, "--device", str(device)) for device in devices]
+    runs = [Run(node, *program, "--device", str(device), prefix=prefix) for device in devices]
     try:
         pids = [run.process.pid for run in runs]
         before = wait_until(node, lambda r: all(done(r, pid) > 100 for pid in pids))
         after = wait_until(node, lambda r: r.clock_ns > before.clock_ns + WINDOW_NS)
+        look()
         seconds = (after.clock_ns - before.clock_ns) / 1e9
         return [(done(after, pid) - done(before, pid)) / seconds for pid in pids]
     finally:
