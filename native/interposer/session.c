@@ -111,6 +111,9 @@ static int create_thread(void) {
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = pthread_create(&state.thread, &attributes, run, NULL);
+    /* Thread-local variables of the program are on the stack too, and can be larger than that. */
+    if (result != 0)
+        result = pthread_create(&state.thread, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (result == 0)

@@ -15,7 +15,7 @@ from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import Report, read_report
 
-from .hammering import build_hammer
+from ..hammering import build_hammer
 
 MakeNode = Callable[..., Node]
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")

@@ -12,7 +12,7 @@ import pytest
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import read_report
 
-from .hammering import ROOT, build_hammer
+from ..hammering import ROOT, build_hammer
 
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 SANITIZE = "-fsanitize=address,undefined"

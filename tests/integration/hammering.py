@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nvshare.emulator.libraries import DRIVER
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def build_hammer(folder: Path, libraries: Path, *flags: str) -> Path:

@@ -1,0 +1,88 @@
+"""Holders, waiters and daemons die; whoever is left goes on, and computes what it should."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.report import Report
+from nvshare.emulator.workload import workload_command
+
+from ..hammering import build_hammer
+from .conftest import Sharing
+
+Share = Callable[..., Sharing]
+KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+ENDLESS = workload_command("pytorch-add-small", "--iterations", "1000000000")
+
+
+@pytest.fixture(scope="module")
+def hammer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_hammer(tmp_path_factory.mktemp("hammer"), library_folder())
+
+
+def kernels(report: Report, pid: int) -> int:
+    process = report.process(pid)
+    return sum(account.kernels for account in process.gpus) if process else 0
+
+
+def all_go_on(sharing: Sharing, processes: "list[subprocess.Popen[str]]") -> None:
+    """Wait until every one of them has done more than it has now."""
+    pids = [process.pid for process in processes]
+    before = sharing.until_report(lambda _: True)
+    sharing.until_report(
+        lambda r: all(kernels(r, pid) > kernels(before, pid) + 3 for pid in pids), seconds=60
+    )
+    assert [process.poll() for process in processes] == [None] * len(processes)
+
+
+@pytest.mark.parametrize("state", ["running", "waiting"])
+def test_one_that_is_killed_holds_nothing_and_waits_for_nothing(share: Share, state: str) -> None:
+    sharing = share("t4", speed=100, data="off")
+    sharing.daemon().change_devices("all", {"mode": "serial", "turn_seconds": 0.05})
+    programs = [sharing.start(*ENDLESS) for _ in range(4)]
+    while len(programs) > 1:
+        status = sharing.until_status(
+            lambda s: len(s.clients) == len(programs) and any(c.state == state for c in s.clients)
+        )
+        pid = next(client.pid for client in status.clients if client.state == state)
+        victim = next(program for program in programs if program.pid == pid)
+        victim.kill()
+        programs.remove(victim)
+        all_go_on(sharing, programs)
+
+
+@pytest.mark.parametrize("mode", ["serial", "auto"])
+def test_ten_programs_survive_the_death_of_the_daemon(
+    share: Share, hammer: Path, mode: str
+) -> None:
+    sharing = share("h100-80g", speed=100)
+    sharing.daemon().change_devices("all", {"mode": mode, "turn_seconds": 0.02})
+    programs = [sharing.start(hammer, "2", "0", str(seed), KERNELS) for seed in range(10)]
+    status = sharing.until_status(lambda s: len(s.clients) == len(programs))
+    all_go_on(sharing, programs)
+    os.kill(status.pid, signal.SIGKILL)
+    all_go_on(sharing, programs)
+    sharing.start_daemon_again()
+    again = sharing.until_status(lambda s: len(s.clients) == len(programs))
+    assert {client.pid for client in again.clients} == {program.pid for program in programs}
+    all_go_on(sharing, programs)
+
+
+def test_300_processes_started_at_once_are_all_registered_within_5_s(share: Share) -> None:
+    # Their contexts alone would not fit on one GPU.
+    sharing = share("8xh100-80g", speed=1, data="off")
+    # One small kernel, then a long sleep.
+    idle = ("--side", "16", "--iterations", "2", "--sleep", "1000")
+    commands = [
+        workload_command("pytorch-add-idle-small", *idle, "--device", str(number % 8))
+        for number in range(300)
+    ]
+    for command in commands:
+        sharing.start(*command)
+    sharing.until_status(lambda s: len(s.clients) == 300, seconds=5)
