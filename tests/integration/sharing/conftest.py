@@ -1,10 +1,11 @@
 """Real programs, the real interposer and the real daemon on an emulated node."""
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from nvshare.cli.control import Daemon
 from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import Report, read_report
+from nvshare.errors import NvshareError
 from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.launch.start import find_or_start
@@ -72,8 +74,8 @@ class Sharing:
         return report
 
     def _stop_daemon(self) -> None:
-        pid = self.daemon().status().pid
-        os.kill(pid, 15)
+        with suppress(NvshareError, ProcessLookupError):  # it may have ended by itself
+            os.kill(self.daemon().status().pid, signal.SIGTERM)
 
 
 @pytest.fixture
