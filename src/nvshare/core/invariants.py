@@ -145,7 +145,8 @@ def _timers(device: Device) -> Iterator[str]:
     needs_turn_end = leader is not None and not roster.running_admits(leader)
     if needs_turn_end != (TimerKind.TURN in state.alarms):
         yield "the timer of the turn is wrong"
-    if needs_turn_end and len(roster.asked) != roster.running_load.heavy:
+    in_the_way = (client for client in roster.running.values() if client.weight)
+    if needs_turn_end and not all(client.asked for client in in_the_way):
         yield "somebody in the leader's way was not asked to give way"
     if bool(roster.yielding) != (TimerKind.PATIENCE in state.alarms):
         yield "the timer of patience is wrong"

@@ -195,7 +195,8 @@ class Scheduler:
 
     def _ask(self, leader: Client, now: float) -> list[Effect]:
         roster = self._roster
-        if len(roster.asked) == roster.running_load.heavy:
+        # Who was asked may weigh nothing by now, and then is in nobody's way.
+        if sum(client.weight > 0 for client in roster.asked.values()) == roster.running_load.heavy:
             return []
         new = [c for c in roster.running.values() if c.weight and not c.asked]
         for client in new:

@@ -10,7 +10,7 @@ ALONE = 100.0
     [
         ([], 0.0),
         ([Job(0, ALONE, ALONE)], 100),
-        # Two that need the GPU all the time follow each other; six that rest do not hinder each other.
+        # Those who need the GPU all the time follow each other; those who rest do not.
         ([Job(0, ALONE, ALONE)] * 2, 200),
         ([Job(0, ALONE, 10)] * 6, 100),
         ([Job(0, ALONE, 40)] * 6, 240),

@@ -12,31 +12,39 @@ SWITCH = 0.0002
 
 def finish_times(works: dict[int, float]) -> dict[int, float]:
     """Run contexts that all begin at 0 to their ends."""
-    processor, now, ends = Processor(SLICE, SWITCH), 0.0, {}
-    for place, seconds in works.items():
-        processor.start(place, seconds)
+    processor, now = Processor(SLICE, SWITCH), 0.0
+    ends: dict[int, float] = {}
+    for place, work in works.items():
+        processor.start(place, work)
     while len(ends) < len(works):
-        seconds, place = processor.next()
+        seconds, done = processor.next()
         processor.advance(seconds)
         now += seconds
-        if place is not None:
-            processor.stop(place)
-            ends[place] = now
+        if done is not None:
+            processor.stop(done)
+            ends[done] = now
     assert processor.busy == pytest.approx(now)
     return ends
+
+
+def expect(processor: Processor, seconds: float, place: int | None) -> None:
+    """Say what happens next, and when."""
+    when, who = processor.next()
+    assert when == pytest.approx(seconds, abs=1e-7)
+    assert who == place
 
 
 def step_by_step(works: dict[int, float]) -> dict[int, float]:
     """Do the same slice by slice."""
     left, now, ends = dict(sorted(works.items())), 0.0, {}
-    ring, first = sorted(works), True
+    ring, last = sorted(works), -1
     while left:
         for place in ring:
             if place not in left:
                 continue
             others = len(left) > 1
-            now += 0.0 if first or (not others and last == place) else SWITCH
-            first, last = False, place
+            now += 0.0 if last in (-1, place) else SWITCH
+            last = place
             spent = min(left[place], SLICE if others else inf)
             now += spent
             left[place] -= spent
@@ -64,14 +72,14 @@ def test_a_newcomer_waits_for_the_end_of_the_slice() -> None:
     processor.advance(0.0111)
     processor.start(2, 0.001)
     # The slice ends at 12 ms, then a switch, then a millisecond of work.
-    assert processor.next() == (pytest.approx(0.0009 + SWITCH + 0.001), 2)
+    expect(processor, 0.0009 + SWITCH + 0.001, 2)
 
 
 def test_who_comes_back_first_does_not_cost_a_switch() -> None:
     processor = Processor(SLICE, SWITCH)
     for place, cost in ((1, 0.0), (1, 0.0), (2, SWITCH), (1, SWITCH)):
         processor.start(place, 0.001)
-        assert processor.next() == (pytest.approx(0.001 + cost), place)
+        expect(processor, 0.001 + cost, place)
         processor.advance(0.001 + cost)
         processor.stop(place)
 
@@ -85,9 +93,9 @@ def test_a_switch_to_one_who_has_gone_still_takes_its_time() -> None:
     processor.stop(1)
     processor.next()
     processor.stop(2)
-    assert processor.next() == (pytest.approx(SWITCH), None)
+    expect(processor, SWITCH, None)
     processor.advance(SWITCH)
-    assert processor.next() == (pytest.approx(SWITCH + 0.001), 3)
+    expect(processor, SWITCH + 0.001, 3)
 
 
 def test_work_can_be_cut_short_but_not_lengthened() -> None:
@@ -116,9 +124,9 @@ def test_it_does_not_matter_how_often_somebody_looks(
     for place, seconds in works.items():
         whole.start(place, seconds)
         looked.start(place, seconds)
-    until, place = whole.next()
+    until, first = whole.next()
     for look in looks:
         if look < until:
             looked.advance(look)
             until -= look
-    assert looked.next() == (pytest.approx(until, abs=1e-7), place)
+    expect(looked, until, first)

@@ -1,0 +1,220 @@
+"""A program under way: does its actions one after the other, as far as its gate and the GPU let it.
+
+While everything it needs is on the GPU, all kernels that it has queued are one piece of work. When
+the GPU pages, it goes from what is there to what is missing, and waits for that to come.
+"""
+
+from collections.abc import Iterator
+from math import ceil
+from typing import TYPE_CHECKING
+
+from nvshare.core.events import ClientJoined, MemoryChanged
+from nvshare.sim.gate import Gate
+from nvshare.sim.pool import Lane
+from nvshare.sim.processor import DUST
+from nvshare.sim.record import Kind
+from nvshare.sim.workload import MIB, Action, Compute, Connect, Copy, Resize, Sleep
+
+if TYPE_CHECKING:
+    from nvshare.sim.site import Site
+
+# How finely paging is followed: parts of a program's memory. Compared with the emulated GPU: 16 are
+# too few for a large program beside a small one (a fifth of its time); 32 to 1,500 give the same.
+PARTS = 64
+# The interposer lets at least one call run while the next is prepared.
+LEAST_IN_FLIGHT = 2
+
+
+class SimulatedProgram:
+    """One program on one GPU."""
+
+    def __init__(self, site: "Site", key: int, actions: Iterator[Action]) -> None:
+        self._site = site
+        self._key = key
+        self._actions = actions
+        self._record = site.records[key]
+        self._gate: Gate | None = None
+        self._work: Copy | Compute | None = None
+        # Seconds of the present work: left when the present step began; its length; and what may
+        # be left when the gate closes.
+        self._left = 0.0
+        self._step = 0.0
+        self._stop_at = 0.0
+
+    @property
+    def gate(self) -> Gate:
+        """The way of orders to the program, once it is known to the core."""
+        if self._gate is None:
+            raise RuntimeError("the program has no gate yet")
+        return self._gate
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is something for the GPU, waiting or under way."""
+        return self._work is not None
+
+    def proceed(self) -> None:
+        """Go on until something takes time."""
+        for action in self._actions:
+            if self._takes_time(action):
+                return
+        self._end()
+
+    def _takes_time(self, action: Action) -> bool:
+        match action:
+            case Sleep():
+                self._site.after(action.seconds, self.proceed)
+                return True
+            case Connect():
+                self._connect()
+                return True
+            case Resize():
+                self._resize(action.allocated)
+                return False
+            case Copy():
+                self._submit(action, 0.0)
+                return True
+            case Compute():
+                if self._record.loop_began is None:
+                    self._record.loop_began = self._site.now
+                self._submit(action, action.kernels * action.seconds)
+                return True
+
+    def _connect(self) -> None:
+        site = self._site
+        self._record.end(Kind.STARTUP, site.now)
+        site.make_context(self._key)
+        self._gate = Gate(site, self._key, self)
+        memory = site.memory_of(self._key)
+        site.send(ClientJoined(now=site.now, client=self._key, device=site.device, memory=memory))
+        site.after(site.context_seconds, self.proceed)
+
+    def _resize(self, allocated: int) -> None:
+        site = self._site
+        before = site.holding(self._key).allocated
+        if allocated == before:
+            return
+        site.gpu.board.resize(self._key, allocated)
+        if self.gate.holds:
+            site.open_bytes_changed(allocated - before)
+        memory = site.memory_of(self._key)
+        site.send(MemoryChanged(now=site.now, client=self._key, memory=memory))
+        if allocated < before:
+            site.room_changed()
+
+    def _end(self) -> None:
+        self.gate.close_for_good()
+        self._site.gpu.board.part(self._key)
+        self._site.ended(self._key)
+
+    def _submit(self, work: Copy | Compute, seconds: float) -> None:
+        self._work, self._left, self._stop_at = work, seconds, 0.0
+        if self.gate.may_pass():
+            self.start()
+
+    def start(self) -> None:
+        """The gate is open: have the GPU do the work, or the next part of it."""
+        if isinstance(self._work, Copy):
+            size = self._work.size
+            self._site.gpu.transfer(Lane.IN, self._key, size, self._copied)
+        elif self._work is not None:
+            self._go_on(self._work)
+
+    def _copied(self) -> None:
+        gpu = self._site.gpu
+        if isinstance(self._work, Copy):
+            gpu.board.make(self._key, self._work.size)
+            holding = self._site.holding(self._key)
+            holding.ahead = min(holding.resident, holding.ahead + self._work.size)
+        self._done()
+
+    def _done(self) -> None:
+        self._work = None
+        if self.gate.draining:
+            self.gate.drained()
+        else:
+            self.gate.rest()
+        self.proceed()
+
+    def _go_on(self, work: Compute) -> None:
+        """Take the next step through the program's memory."""
+        if self._left - self._stop_at <= DUST:
+            self._stop(work)
+            return
+        gpu, holding = self._site.gpu, self._site.holding(self._key)
+        touches = work.touch > 0
+        if touches and holding.gap and not (gpu.pages and holding.ahead):
+            part = max(holding.allocated // PARTS, MIB)
+            size = min(holding.gap, part) if gpu.pages else holding.gap
+            gpu.fault(self._key, size, lambda: self._came(size))
+            return
+        self._step = self._left - self._stop_at
+        if touches and gpu.pages:
+            self._step = min(self._step, self._sweep(work))
+        gpu.compute(self._key, self._step, self._computed)
+
+    def _sweep(self, work: Compute) -> float:
+        """Return the seconds until the program comes to the end of what it has on the GPU."""
+        holding = self._site.holding(self._key)
+        if not holding.gap:
+            holding.ahead = holding.resident
+        return holding.ahead * work.seconds / work.touch
+
+    def _came(self, size: int) -> None:
+        holding = self._site.holding(self._key)
+        holding.ahead = min(holding.resident, holding.ahead + size)
+        if isinstance(self._work, Compute):
+            self._go_on(self._work)
+
+    def _computed(self) -> None:
+        if isinstance(self._work, Compute):
+            self._take_off(self._work, self._step)
+            self._go_on(self._work)
+
+    def _take_off(self, work: Compute, seconds: float) -> None:
+        self._left -= seconds
+        self._record.iterations += seconds / (work.seconds * work.iteration)
+        self._record.loop_ended = self._site.now
+        holding = self._site.holding(self._key)
+        passed = ceil(seconds * work.touch / work.seconds)
+        holding.ahead = max(0, holding.ahead - passed)
+
+    def _stop(self, work: Compute) -> None:
+        self._stop_at = 0.0
+        if self._left > work.seconds / 2:
+            self.gate.drained()
+        else:
+            self._done()
+
+    def drain(self) -> None:
+        """The gate is closing: what is in flight is all that is still done."""
+        if isinstance(self._work, Compute):
+            window = max(LEAST_IN_FLIGHT, int(self._site.inflight / self._work.seconds))
+            kernels = ceil(self._left_now() / self._work.seconds - 1e-6) - window
+            self._stop_at = max(0, kernels) * self._work.seconds
+            self._shorten(self._left_now() - self._stop_at)
+        elif self._work is None:
+            self.gate.drained()
+
+    def follow_paging(self) -> None:
+        """The GPU has begun to page: what looked like one piece of work is not any more."""
+        if isinstance(self._work, Compute) and self._work.touch:
+            self._shorten(self._sweep(self._work))
+
+    def note_progress(self) -> None:
+        """The simulation ends here: count what is done of the present step."""
+        if isinstance(self._work, Compute):
+            self._take_off(self._work, self._left - self._left_now())
+
+    def _left_now(self) -> float:
+        if not self._site.gpu.goes_on(Lane.COMPUTE, self._key):
+            return self._left
+        return self._left - (self._step - self._site.gpu.processor.left(self._key))
+
+    def _shorten(self, seconds: float) -> None:
+        gpu = self._site.gpu
+        if gpu.goes_on(Lane.COMPUTE, self._key):
+            left = gpu.processor.left(self._key)
+            if seconds < left:
+                gpu.processor.shorten(self._key, seconds)
+                self._step -= left - seconds

@@ -1,0 +1,76 @@
+"""What is written down about one program while it is simulated. Decides nothing."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Kind(Enum):
+    """What a program was doing, as far as a picture shows it."""
+
+    STARTUP = "starting"
+    WAIT = "waiting"
+    RUN = "running"
+    IN = "moving in"
+    OUT = "moving out"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that went on for a while."""
+
+    kind: Kind
+    begin: float
+    end: float
+
+
+@dataclass(slots=True)
+class Record:
+    """The life of one program. Times are seconds from the beginning of the simulation."""
+
+    name: str
+    gpu: int
+    arrival: float
+    ended: float | None = None
+    iterations: float = 0.0
+    loop_began: float | None = None
+    loop_ended: float = 0.0
+    waited: float = 0.0
+    longest_wait: float = 0.0
+    turns: int = 0
+    released: int = 0
+    moved_out: int = 0
+    moved_in: int = 0
+    # None: nobody wants a picture.
+    spans: list[Span] | None = None
+    _began: dict[Kind, float] = field(default_factory=dict)
+
+    def begin(self, kind: Kind, now: float) -> None:
+        """Something begins, unless it goes on already."""
+        self._began.setdefault(kind, now)
+
+    def end(self, kind: Kind, now: float) -> float:
+        """Something ends. Returns how long it went on."""
+        began = self._began.pop(kind, None)
+        if began is None:
+            return 0.0
+        if self.spans is not None and now > began:
+            self.spans.append(Span(kind, began, now))
+        if kind is Kind.WAIT:
+            self.waited += now - began
+            self.longest_wait = max(self.longest_wait, now - began)
+        return now - began
+
+    def end_all(self, now: float) -> None:
+        """The program, or the simulation, has ended."""
+        for kind in list(self._began):
+            self.end(kind, now)
+
+    def duration(self, now: float) -> float:
+        """Seconds from arrival to end, or until now."""
+        return (now if self.ended is None else self.ended) - self.arrival
+
+    @property
+    def iterations_per_s(self) -> float:
+        """The speed of the loop, with all the waiting in it."""
+        seconds = self.loop_ended - (self.loop_began or 0.0)
+        return self.iterations / seconds if seconds > 0 else 0.0

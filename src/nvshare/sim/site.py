@@ -1,0 +1,245 @@
+"""One GPU with its core: takes what happens there to the core, and the core's orders to programs.
+
+It is to the simulator what daemon/executor.py is to the daemon. One core per GPU, since the GPUs of
+a node do not know of each other.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from nvshare.core.effects import (
+    CancelHandover,
+    CancelTimer,
+    Effect,
+    Evict,
+    Grant,
+    Handover,
+    Keep,
+    Report,
+    Revoke,
+    SetTimer,
+)
+from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired
+from nvshare.core.memory import Memory
+from nvshare.core.node import Core
+from nvshare.core.settings import Mode, Settings
+from nvshare.emulator.profile import Profile
+from nvshare.sim.board import Holding
+from nvshare.sim.gpu import Gpu
+from nvshare.sim.mover import Mover
+from nvshare.sim.pool import Lane
+from nvshare.sim.program import SimulatedProgram
+from nvshare.sim.record import Record
+from nvshare.sim.workload import MIB
+from nvshare.telemetry.settings import DeviceSettings
+
+# Errors show the last events; nobody reads more of a simulated story.
+STORY_EVENTS = 64
+
+
+class Clock(Protocol):
+    """The time, and calls at later times."""
+
+    now: float
+
+    def at(self, time: float, call: Callable[[], None]) -> None:
+        """Call at this time."""
+
+    def ended(self, site: "Site", key: int) -> None:
+        """A program has ended."""
+
+
+class Site:
+    """One GPU, its core, and the programs on it."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        index: int,
+        profile: Profile,
+        settings: DeviceSettings,
+        latency: float,
+        *,
+        check: bool,
+    ) -> None:
+        self.clock = clock
+        self.index = index
+        self.device = f"gpu{index}"
+        self.gpu = Gpu(profile)
+        self.latency = latency
+        self.inflight = settings.inflight
+        self.context_seconds = profile.engine.context_create_ms / 1000
+        memory = round(profile.memory.usable_mib * MIB)
+        self._context = context_bytes(memory, settings)
+        self.programs: dict[int, SimulatedProgram] = {}
+        self.records: dict[int, Record] = {}
+        self.reports: list[Report] = []
+        self.events = 0
+        self._core = Core(check=check, story_events=STORY_EVENTS)
+        self._outbox: deque[Event] = deque()
+        self._timers: dict[Timer, object] = {}
+        self._waiting_for_room: list[Mover] = []
+        self._announced: object = None
+        self.send(
+            DeviceAdded(
+                now=clock.now,
+                device=self.device,
+                usable_bytes=usable_bytes(memory, settings),
+                settings=core_settings(settings),
+            )
+        )
+
+    @property
+    def now(self) -> float:
+        """The present."""
+        return self.clock.now
+
+    def after(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call later, with the GPU caught up."""
+
+        def later() -> None:
+            self.gpu.catch_up(self.clock.now)
+            call()
+            self.settle()
+
+        self.clock.at(self.clock.now + seconds, later)
+
+    def settle(self) -> None:
+        """Let the core have all that has happened, and announce what happens next on the GPU."""
+        while self._outbox:
+            self.events += 1
+            for effect in self._core.handle(self._outbox.popleft()):
+                self._carry_out(effect)
+        self._announce()
+
+    def send(self, event: Event) -> None:
+        """Tell the core, after what it was told before."""
+        self._outbox.append(event)
+
+    def wake(self, key: int, turn: int) -> None:
+        """One program wakes another."""
+        if key in self.programs:
+            self.programs[key].gate.let_in(turn)
+
+    def ended(self, key: int) -> None:
+        """A program has ended."""
+        del self.programs[key]
+        self.clock.ended(self, key)
+        self.room_changed()
+
+    def holding(self, key: int) -> Holding:
+        """Return a program's memory."""
+        return self.gpu.board.holdings[key]
+
+    def memory_of(self, key: int) -> Memory:
+        """Return a program's memory as the core is told of it, context included."""
+        own = self.holding(key)
+        away = own.allocated - own.resident + own.leaving
+        return Memory(own.allocated + self._context, self._context, away)
+
+    def make_context(self, key: int) -> None:
+        """Make room for a program's context, whoever has to go for it."""
+        board, before = self.gpu.board, self.gpu.board.pushed_out
+        board.join(key)
+        if board.pushed_out > before or self.gpu.pages:
+            self._follow_paging()
+
+    def open_bytes_changed(self, by: int) -> None:
+        """Somebody's gate has opened or closed, or somebody who may run has another size now."""
+        paged = self.gpu.pages
+        self.gpu.open_bytes += by
+        if self.gpu.pages and not paged:
+            self._follow_paging()
+
+    def _follow_paging(self) -> None:
+        for program in self.programs.values():
+            program.follow_paging()
+
+    @property
+    def somebody_leaves(self) -> bool:
+        """Whether memory is on its way out."""
+        return any(self.gpu.goes_on(Lane.OUT, key) for key in self.programs)
+
+    def wait_for_room(self, mover: Mover) -> None:
+        """Let a mover try again when room was made."""
+        if mover not in self._waiting_for_room:
+            self._waiting_for_room.append(mover)
+
+    def stop_waiting_for_room(self, mover: Mover) -> None:
+        """It does not need it any more."""
+        if mover in self._waiting_for_room:
+            self._waiting_for_room.remove(mover)
+
+    def room_changed(self) -> None:
+        """Memory was given back."""
+        movers, self._waiting_for_room = self._waiting_for_room, []
+        for mover in movers:
+            mover.try_again()
+
+    def _announce(self) -> None:
+        time = self.gpu.next_time()
+        token = self._announced = object()
+        if time == float("inf"):
+            return
+
+        def happen() -> None:
+            if self._announced is token:
+                self.gpu.catch_up(self.clock.now)
+                self.gpu.finish_next()
+                self.settle()
+
+        self.clock.at(time, happen)
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case SetTimer():
+                self._set_timer(effect)
+            case CancelTimer():
+                self._timers.pop(effect.timer, None)
+            case Report():
+                self.reports.append(effect)
+            case Grant() | Revoke() | Keep() | Evict():
+                if effect.client in self.programs:
+                    self.programs[effect.client].gate.obey(effect)
+            case Handover() | CancelHandover():
+                if effect.from_client in self.programs:
+                    self.programs[effect.from_client].gate.obey(effect)
+
+    def _set_timer(self, order: SetTimer) -> None:
+        self._timers[order.timer] = order
+
+        def fire() -> None:
+            if self._timers.get(order.timer) is order:
+                del self._timers[order.timer]
+                self.gpu.catch_up(self.clock.now)
+                self.send(TimerFired(now=self.clock.now, timer=order.timer))
+                self.settle()
+
+        self.clock.at(order.at, fire)
+
+
+def usable_bytes(memory: int, settings: DeviceSettings) -> int:
+    """Return what programs may fill, by the daemon's rule."""
+    reserve = memory // 64 if settings.reserve == "auto" else settings.reserve
+    return max(0, memory - reserve)
+
+
+def context_bytes(memory: int, settings: DeviceSettings) -> int:
+    """Return what the daemon reckons with for a context."""
+    return min(300 * MIB, memory // 50) if settings.context == "auto" else settings.context
+
+
+def core_settings(settings: DeviceSettings) -> Settings:
+    """Return the settings as the core takes them."""
+    return Settings(
+        mode=Mode(settings.mode),
+        policy=settings.policy,
+        turn_seconds=None if settings.turn_seconds == "auto" else settings.turn_seconds,
+        turn_multiplier=settings.turn_multiplier,
+        turn_min=settings.turn_min,
+        turn_max=settings.turn_max,
+        idle_grace=settings.idle_grace,
+        revoke_patience=settings.revoke_patience,
+        initial_bandwidth=settings.initial_bandwidth,
+    )

@@ -1,0 +1,74 @@
+"""Results as tables for a terminal: one in detail, or several beside each other."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from nvshare.sim.report import Client, Summary
+
+# More programs than this are not listed one by one.
+MOST_ROWS = 60
+
+
+def draw(summaries: Sequence[Summary]) -> RenderableType:
+    """Draw one result in full; of several, what tells them apart."""
+    if len(summaries) == 1:
+        return Group(draw_clients(summaries[0].clients), draw_totals(summaries))
+    return draw_totals(summaries)
+
+
+def draw_clients(clients: Sequence[Client]) -> RenderableType:
+    """Draw the programs."""
+    table = Table("program", "GPU", "took", "it/s", "waited", "longest", "turns", "moved")
+    for client in clients[:MOST_ROWS]:
+        table.add_row(
+            escape(client.name),
+            str(client.gpu),
+            f"{client.duration_s:.1f} s" + ("" if client.ended else " …"),
+            f"{client.iterations_per_s:.2f}",
+            f"{client.waited_s:.1f} s",
+            f"{client.longest_wait_s:.1f} s",
+            str(client.turns),
+            _gigabytes(client.moved_bytes),
+        )
+    if len(clients) <= MOST_ROWS:
+        return table
+    return Group(table, Text(f"and {len(clients) - MOST_ROWS} more programs"))
+
+
+def draw_totals(summaries: Sequence[Summary]) -> Table:
+    """Draw the sums."""
+    table = Table("", *(escape(summary.scenario) for summary in summaries))
+    for name, show in _TOTALS.items():
+        table.add_row(name, *(show(summary) for summary in summaries))
+    return table
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} s"
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size else "-"
+
+
+_TOTALS: dict[str, Callable[[Summary], str]] = {
+    "took": lambda summary: _seconds(summary.makespan_s),
+    "ideal": lambda summary: _seconds(summary.ideal_s),
+    "took ÷ ideal": lambda summary: _ratio(summary.ratio),
+    "a program, mean": lambda summary: _seconds(summary.mean_s),
+    "the longest alone": lambda summary: _seconds(summary.baseline_s),
+    "longest wait": lambda s: _seconds(max(client.longest_wait_s for client in s.clients)),
+    "turn changes": lambda summary: str(summary.turn_changes),
+    "moved out": lambda summary: _gigabytes(summary.swapped_out_bytes),
+    "moved in": lambda summary: _gigabytes(summary.swapped_in_bytes),
+    "time with moves": lambda summary: _seconds(summary.swap_s),
+    "GPUs busy": lambda summary: f"{100 * summary.utilisation:.0f} %",
+}
