@@ -67,8 +67,9 @@ static void set(struct gate *gate, bool passable, bool refuses) {
     gate->refuses = refuses;
     gate->is_settled = true;
     atomic_store_explicit(&gate->open, passable, memory_order_relaxed);
-    pthread_cond_broadcast(&gate->changed);
     pthread_mutex_unlock(&gate->lock);
+    /* After the lock is free: who is woken needs it, and would go to sleep again. */
+    pthread_cond_broadcast(&gate->changed);
 }
 
 void gate_open(struct gate *gate) {

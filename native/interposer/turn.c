@@ -29,12 +29,12 @@ void turn_begin(struct client *client, uint64_t number) {
     struct turn *turn = &client->turn;
     if (number <= turn->number)
         return;
+    gate_open(&client->device->gate); /* first of all: a GPU stands still until then */
     forget_request(turn);
     close_descriptor(&turn->standby);
     turn->number = number;
     turn->is_held = true;
     turn->is_wanted = false;
-    gate_open(&client->device->gate);
     log_debug("GPU %d: turn %llu begins", client->device->ordinal, (unsigned long long)number);
 }
 

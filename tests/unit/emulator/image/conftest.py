@@ -184,7 +184,7 @@ def tool() -> Callable[..., None]:
     )
     folder = next((place for place in places if (place / "ptxas").exists()), None)
     if folder is None:
-        pytest.skip("needs ptxas and fatbinary: pip install nvidia-cuda-nvcc")
+        pytest.fail("needs ptxas and fatbinary: pip install nvidia-cuda-nvcc")
 
     def run(name: str, *arguments: str) -> None:
         subprocess.run(
