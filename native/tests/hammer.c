@@ -149,6 +149,10 @@ static void graph(struct worker *w) {
     CUgraph captured;
     CUgraphExec ready;
     TRY(cuMemAlloc(&memory, count * 8));
+    /* A stream that others do not wait for: while a blocking one is captured, the other thread's use of
+     * the default stream is an error. */
+    CUstream usual = w->stream;
+    DO(cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING));
     DO(cuStreamBeginCapture(w->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
     DO(cuMemsetD8Async(memory, 1, count * 8, w->stream));
     write_pattern(w, memory, count, seed);
@@ -161,6 +165,8 @@ static void graph(struct worker *w) {
     check_pattern(back, count, seed, "what a graph wrote");
     DO(cuGraphExecDestroy(ready));
     DO(cuGraphDestroy(captured));
+    DO(cuStreamDestroy(w->stream));
+    w->stream = usual;
     DO(cuMemFree(memory));
 }
 

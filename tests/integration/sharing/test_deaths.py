@@ -1,6 +1,7 @@
 """Holders, waiters and daemons die; whoever is left goes on, and computes what it should."""
 
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Callable
@@ -41,6 +42,16 @@ def all_go_on(sharing: Sharing, processes: "list[subprocess.Popen[str]]") -> Non
     assert [process.poll() for process in processes] == [None] * len(processes)
 
 
+def kill_and_wait(pid: int) -> None:
+    """Kill a process that is not ours to wait for, and return when it has let go of its sockets."""
+    descriptor = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        assert select.select([descriptor], [], [], 30)[0]
+    finally:
+        os.close(descriptor)
+
+
 @pytest.mark.parametrize("state", ["running", "waiting"])
 def test_one_that_is_killed_holds_nothing_and_waits_for_nothing(share: Share, state: str) -> None:
     sharing = share("t4", speed=100, data="off")
@@ -66,7 +77,7 @@ def test_ten_programs_survive_the_death_of_the_daemon(
     programs = [sharing.start(hammer, "2", "0", str(seed), KERNELS) for seed in range(10)]
     status = sharing.until_status(lambda s: len(s.clients) == len(programs))
     all_go_on(sharing, programs)
-    os.kill(status.pid, signal.SIGKILL)
+    kill_and_wait(status.pid)
     all_go_on(sharing, programs)
     sharing.start_daemon_again()
     again = sharing.until_status(lambda s: len(s.clients) == len(programs))
