@@ -34,6 +34,7 @@ enum frame_type {
     FRAME_LIMITS = 137,
     FRAME_SETTINGS = 138,
     FRAME_REJECT = 139,
+    FRAME_ANSWER = 140,
 };
 
 /* How the memory of a program is allocated. */
@@ -63,6 +64,12 @@ enum reject_code {
     REJECT_CODE_PROTOCOL = 5,   /* frames that make no sense */
 };
 
+/* Whether memory may be allocated. */
+enum verdict {
+    VERDICT_YES = 1,       /* it may */
+    VERDICT_HOST_FULL = 2, /* no: the host has no room for what would have to leave the GPU */
+};
+
 /* What a client is doing as it registers. */
 enum hello_flags {
     HELLO_RESUMING = 1, /* its gate is open, from an earlier daemon or from the time without one */
@@ -72,6 +79,11 @@ enum hello_flags {
 /* How limits are meant. */
 enum limit_flags {
     LIMIT_BURST = 1, /* it may use more compute while nobody else wants it */
+};
+
+/* What clients may do. */
+enum setting_flags {
+    SETTING_OVERSUBSCRIBE = 1, /* one program may allocate more than the GPU has */
 };
 
 struct frame_header {
@@ -124,13 +136,14 @@ struct frame_released {
 static_assert(sizeof(struct frame_released) == 64, "protocol/frames.toml");
 
 /* From client to daemon.
- * What the client has allocated has changed. */
+ * What the client has allocated has changed, or with a ticket: is to change. */
 struct frame_memory {
     uint64_t allocated;   /* bytes allocated, pinned ones included */
     uint64_t pinned;      /* bytes of those that cannot leave the GPU */
     uint64_t swapped_out; /* bytes of those that the client has moved to the host */
+    uint64_t ticket;      /* a number that ANSWER repeats; 0: nobody waits for one */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_memory) == 24, "protocol/frames.toml");
+static_assert(sizeof(struct frame_memory) == 32, "protocol/frames.toml");
 
 /* From client to daemon.
  * The client has moved memory in bulk, and measured it. Also the answer to EVICT. */
@@ -148,7 +161,7 @@ static_assert(sizeof(struct frame_moved) == 56, "protocol/frames.toml");
 /* From client to daemon.
  * Counters since the process began to use the GPU. They only grow. */
 struct frame_usage {
-    uint64_t gpu_ns;       /* time that its kernels took */
+    uint64_t busy_ns;      /* time in which it had work on the GPU without a gap */
     uint64_t launches;     /* kernels and graphs launched */
     uint64_t throttled_ns; /* time that it was held back by its share of compute */
 } __attribute__((packed));
@@ -231,8 +244,10 @@ static_assert(sizeof(struct frame_limits) == 16, "protocol/frames.toml");
 struct frame_settings {
     uint32_t inflight_us;   /* most work in flight, in microseconds */
     uint32_t idle_grace_us; /* no work for so long: the client is idle */
+    uint32_t flags;         /* enum setting_flags: what the client may do */
+    uint32_t reserved;      /* sent as 0 */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_settings) == 8, "protocol/frames.toml");
+static_assert(sizeof(struct frame_settings) == 16, "protocol/frames.toml");
 
 /* From daemon to client.
  * The daemon will not have this client. It closes the connection after this frame. */
@@ -242,5 +257,15 @@ struct frame_reject {
     char text[128];    /* the same for a person */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_reject) == 136, "protocol/frames.toml");
+
+/* From daemon to client.
+ * To a MEMORY with a ticket. A REVOKE that follows from it has come before. */
+struct frame_answer {
+    uint64_t ticket;   /* of that MEMORY */
+    uint32_t verdict;  /* enum verdict: whether it may be allocated */
+    uint32_t reserved; /* sent as 0 */
+    uint64_t missing;  /* bytes that others are still moving out to make room for it */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_answer) == 24, "protocol/frames.toml");
 
 #endif

@@ -202,4 +202,6 @@ def core_settings(settings: DeviceSettings) -> Settings:
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:
     """The part of the settings that clients look at."""
-    return frames.Settings(round(settings.inflight * 1e6), round(settings.idle_grace * 1e6))
+    return frames.Settings(
+        round(settings.inflight * 1e6), round(settings.idle_grace * 1e6), frames.SettingFlags(0)
+    )

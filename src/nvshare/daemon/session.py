@@ -167,6 +167,8 @@ class Session:
         self._node.dispatch(
             events.MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
         )
+        if frame.ticket:
+            self.send(frames.Answer(frame.ticket, frames.Verdict.YES, 0))
 
     def _move(self, frame: frames.Moved, member: "Member") -> None:
         seconds = frame.ns / 1e9
@@ -186,7 +188,7 @@ class Session:
 
     def _use(self, frame: frames.Usage, member: "Member") -> None:
         del member
-        self.tally.gpu_ns = frame.gpu_ns
+        self.tally.busy_ns = frame.busy_ns
         self.tally.launches = frame.launches
         self.tally.throttled_ns = frame.throttled_ns
 

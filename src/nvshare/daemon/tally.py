@@ -14,7 +14,7 @@ class Tally:
     moved_out: int = 0
     moved_in: int = 0
     moving: float = 0.0
-    gpu_ns: int = 0
+    busy_ns: int = 0
     launches: int = 0
     throttled_ns: int = 0
 

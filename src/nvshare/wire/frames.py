@@ -48,6 +48,13 @@ class RejectCode(IntEnum):
     PROTOCOL = 5  # frames that make no sense
 
 
+class Verdict(IntEnum):
+    """Whether memory may be allocated."""
+
+    YES = 1  # it may
+    HOST_FULL = 2  # no: the host has no room for what would have to leave the GPU
+
+
 class HelloFlags(IntFlag):
     """What a client is doing as it registers."""
 
@@ -59,6 +66,12 @@ class LimitFlags(IntFlag):
     """How limits are meant."""
 
     BURST = 1  # it may use more compute while nobody else wants it
+
+
+class SettingFlags(IntFlag):
+    """What clients may do."""
+
+    OVERSUBSCRIBE = 1  # one program may allocate more than the GPU has
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,25 +233,27 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the client has allocated has changed.
+    """What the client has allocated has changed, or with a ticket: is to change.
 
     From client to daemon.
     """
 
     TYPE: ClassVar[int] = 4
-    LAYOUT: ClassVar[Struct] = Struct("<QQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     allocated: int  # bytes allocated, pinned ones included
     pinned: int  # bytes of those that cannot leave the GPU
     swapped_out: int  # bytes of those that the client has moved to the host
+    ticket: int  # a number that ANSWER repeats; 0: nobody waits for one
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.allocated,
             self.pinned,
             self.swapped_out,
+            self.ticket,
         )
 
     @classmethod
@@ -295,14 +310,14 @@ class Usage:
     LAYOUT: ClassVar[Struct] = Struct("<QQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
-    gpu_ns: int  # time that its kernels took
+    busy_ns: int  # time in which it had work on the GPU without a gap
     launches: int  # kernels and graphs launched
     throttled_ns: int  # time that it was held back by its share of compute
 
     def pack(self) -> bytes:
         """The payload, with its header."""
         return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
-            self.gpu_ns,
+            self.busy_ns,
             self.launches,
             self.throttled_ns,
         )
@@ -591,23 +606,34 @@ class Settings:
     """
 
     TYPE: ClassVar[int] = 138
-    LAYOUT: ClassVar[Struct] = Struct("<II")
+    LAYOUT: ClassVar[Struct] = Struct("<III4x")
     DESCRIPTOR: ClassVar[bool] = False
 
     inflight_us: int  # most work in flight, in microseconds
     idle_grace_us: int  # no work for so long: the client is idle
+    flags: SettingFlags  # what the client may do
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.inflight_us,
             self.idle_grace_us,
+            self.flags,
         )
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Settings":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            inflight_us,
+            idle_grace_us,
+            flags,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            inflight_us,
+            idle_grace_us,
+            SettingFlags(flags),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -644,6 +670,44 @@ class Reject:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """To a MEMORY with a ticket. A REVOKE that follows from it has come before.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 140
+    LAYOUT: ClassVar[Struct] = Struct("<QI4xQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    ticket: int  # of that MEMORY
+    verdict: Verdict  # whether it may be allocated
+    missing: int  # bytes that others are still moving out to make room for it
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+            self.ticket,
+            self.verdict,
+            self.missing,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Answer":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            ticket,
+            verdict,
+            missing,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            ticket,
+            Verdict(verdict),
+            missing,
+        )
+
+
 FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage
 FromDaemon: TypeAlias = (
     Welcome
@@ -657,5 +721,6 @@ FromDaemon: TypeAlias = (
     | Limits
     | Settings
     | Reject
+    | Answer
 )
 Frame: TypeAlias = FromClient | FromDaemon

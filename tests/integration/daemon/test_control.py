@@ -83,9 +83,9 @@ def test_usage_is_shown(daemon: Daemon) -> None:
     client = daemon.connect()
     client.join(daemon.gpus[0])
     client.expect(frames.Grant)
-    client.send(frames.Usage(gpu_ns=3 * 10**9, launches=17, throttled_ns=10**9))
+    client.send(frames.Usage(busy_ns=3 * 10**9, launches=17, throttled_ns=10**9))
     # An answer proves that what was sent before has been read.
-    client.send(frames.Memory(GIB, 0, 0))
+    client.send(frames.Memory(GIB, 0, 0, 0))
     daemon.control.change_clients("#1", {"compute_percent": 50})
     client.expect(frames.Limits)
     (shown,) = daemon.control.status().clients

@@ -21,7 +21,7 @@ class Fuzzer:
         self._good = [
             hello(uuid).pack(),
             frames.Want(0).pack(),
-            frames.Memory(1 << 30, 0, 0).pack(),
+            frames.Memory(1 << 30, 0, 0, 0).pack(),
             frames.Usage(1, 2, 3).pack(),
             frames.Moved(0, 0, 0, 0, 1, 1, 1).pack(),
             frames.Released(1, frames.ReleaseReason.IDLE, 1, 0, 0, 0, 0, 0, 0).pack(),
@@ -92,7 +92,7 @@ def test_bad_frames_close_that_connection_only(daemon: Daemon, bad_frames: int) 
     newcomer = Client(daemon.folder)
     newcomer.join(gpu)
     newcomer.close()
-    bystander.send(frames.Memory(7, 0, 0))
+    bystander.send(frames.Memory(7, 0, 0, 0))
     shown = {client.id: client for client in daemon.control.status().clients}
     assert shown[1].state == "running"
     assert "error" not in daemon_errors(daemon)

@@ -9,7 +9,15 @@ from types import UnionType
 from typing import Any
 
 from nvshare.wire.codec import Decoder, client_frames
-from nvshare.wire.frames import SOCKET_NAME, FromClient, FromDaemon, Hello, Settings, Welcome
+from nvshare.wire.frames import (
+    SOCKET_NAME,
+    FromClient,
+    FromDaemon,
+    Hello,
+    SettingFlags,
+    Settings,
+    Welcome,
+)
 
 
 class Link:
@@ -56,7 +64,7 @@ class Link:
         """Register the client."""
         hello: Hello = self.next(Hello)
         self.send(Welcome(client_id=1, daemon_version="scripted"))
-        self.send(Settings(inflight_us=inflight_us, idle_grace_us=idle_us))
+        self.send(Settings(inflight_us, idle_us, SettingFlags(0)))
         return hello
 
     def close(self) -> None:
