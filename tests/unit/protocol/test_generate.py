@@ -29,6 +29,17 @@ def test_every_variable_in_the_sources_is_in_the_table() -> None:
     assert used <= known
 
 
+def test_the_library_is_named_as_a_reader_of_what_it_reads_and_of_nothing_else() -> None:
+    named = {variable.name for variable in read_environment() if "library" in variable.readers}
+    sources = (ROOT / "native/interposer").glob("*.c")
+    read = {
+        f"NVSHARE_{name}"
+        for source in sources
+        for name in re.findall(r"\bENVIRONMENT_([A-Z_]+)", source.read_text(encoding="utf-8"))
+    }
+    assert read == named
+
+
 def write(path: Path, fields: str) -> Path:
     path.write_text(
         "magic = 1\nversion = 1\nmax_payload = 64\nsocket_name = 's'\n"
