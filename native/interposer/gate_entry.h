@@ -4,7 +4,9 @@
  * In C this would be gate_is_open() and a tail call, and elsewhere it is. On x86-64 GCC moves all
  * arguments that lie on the stack (five of cuLaunchKernel's eleven) out of the way and back again, which
  * costs three times what the gate itself does. Written out, nothing is moved, and whoever looks at the
- * stack from the driver sees the program's own frame. */
+ * stack from the driver sees the program's own frame.
+ *
+ * With NVSHARE_PORTABLE_GATE the C version is used here as well, so that it can be tested. */
 #ifndef NVSHARE_GATE_ENTRY_H
 #define NVSHARE_GATE_ENTRY_H
 
@@ -13,7 +15,7 @@
 #include "driver.h"
 #include "gate.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(NVSHARE_PORTABLE_GATE)
 
 _Static_assert(offsetof(struct gate, open) == 0 && sizeof(bool) == 1, "read below");
 _Static_assert(offsetof(struct gate_thread, gate) == 0, "read below");

@@ -18,6 +18,7 @@ from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 
+from ..building import build_native
 from .scripted import Scripted
 
 GUEST = Path(__file__).parent / "guest.py"
@@ -50,6 +51,14 @@ class Guest:
 
 
 StartGuest = Callable[..., Guest]
+
+
+@pytest.fixture(scope="session")
+def portable_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """libnvshare.so as it would be on a machine that the gate has no assembly for."""
+    folder = tmp_path_factory.mktemp("portable")
+    build_native(folder, "-DNVSHARE_PORTABLE_GATE=ON", targets=["nvshare"])
+    return folder / "native" / "interposer" / LIBRARY.name
 
 
 @pytest.fixture

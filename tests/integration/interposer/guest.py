@@ -103,6 +103,12 @@ class Gpu:
         code = self.cuda.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(size))
         return code, pointer.value
 
+    def copy(self) -> int:
+        """Copy a byte to the GPU, and wait until it is there."""
+        self.cuda.cuCtxSetCurrent(self.context)
+        _, pointer = self.alloc(1)
+        return int(self.cuda.cuMemcpyHtoD_v2(Word(pointer), b"a", ctypes.c_size_t(1)))
+
     def alloc_pitch(self, width: int, height: int) -> tuple[int, int, int]:
         """Allocate rows."""
         pointer, pitch = Word(), ctypes.c_size_t()

@@ -45,7 +45,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags += ["-D__CUDA_API_VERSION_INTERNAL=", "-DNVML_NO_UNVERSIONED_FUNC_DEFS="]
     flags += [f"-isystem{include}"]
     shared = ["-shared", "-fPIC"]
-    calls = ["victims.c", str(VICTIMS / "run_victims.c")]
+    calls = ["victims.o", str(VICTIMS / "run_victims.c")]
     linked = [*calls, "linked.c", str(VICTIMS / "main_linked.c")]
     drivers = ["-L.", "-l:libcuda.so.1", "-l:libnvidia-ml.so.1"]
 
@@ -53,6 +53,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         command = ["cc", *flags, *arguments]
         subprocess.run(command, cwd=folder, check=True, timeout=120)
 
+    # The longest by far, and in every program below.
+    compile_with("-c", "-fPIC", "victims.c")
     for name, macro in (("cuda", "RECORDER_CUDA"), ("nvml", "RECORDER_NVML")):
         soname = "libcuda.so.1" if name == "cuda" else "libnvidia-ml.so.1"
         options = [f"-D{macro}", "-Wl,-Bsymbolic", f"-Wl,--version-script={name}.map"]
@@ -116,6 +118,15 @@ def counts(done: "subprocess.CompletedProcess[str]") -> dict[str, int]:
 @pytest.mark.parametrize("how", LOADERS)
 def test_every_call_reaches_the_wrapper_and_the_driver(run: Run, how: str) -> None:
     found = counts(run(*LOADERS[how]))
+    assert found["wrapped"] == found["called"] > 50
+    assert found["failures"] == 0
+
+
+@pytest.mark.parametrize("how", ["linked", "dlsym", "cuGetProcAddress_v2"])
+def test_the_gate_in_plain_c_passes_the_same_arguments_on(
+    run: Run, portable_library: Path, how: str
+) -> None:
+    found = counts(run(*LOADERS[how], preload=(str(portable_library),)))
     assert found["wrapped"] == found["called"] > 50
     assert found["failures"] == 0
 

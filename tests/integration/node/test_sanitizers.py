@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +11,8 @@ import pytest
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import read_report
 
-from ..hammering import ROOT, build_hammer
+from ..building import build_native
+from ..hammering import build_hammer
 
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 SANITIZE = "-fsanitize=address,undefined"
@@ -25,17 +25,7 @@ ROUNDS = 60
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the emulated libraries with the sanitizers."""
     folder = tmp_path_factory.mktemp("sanitized")
-    cmake = [str(Path(sys.executable).parent / "cmake")]
-    options = ["-G", "Ninja", "-DNVSHARE_SANITIZE=ON", "-DNVSHARE_WERROR=ON"]
-    options += [f"-DPython_EXECUTABLE={sys.executable}"]
-    ninja = f"-DCMAKE_MAKE_PROGRAM={Path(sys.executable).parent / 'ninja'}"
-    subprocess.run(
-        [*cmake, "-S", str(ROOT), "-B", str(folder), *options, ninja],
-        check=True,
-        capture_output=True,
-    )
-    targets = ["--target", "cuda", "nvidia-ml"]
-    subprocess.run([*cmake, "--build", str(folder), *targets], check=True, capture_output=True)
+    build_native(folder, "-DNVSHARE_SANITIZE=ON", targets=["cuda", "nvidia-ml"])
     return folder / "native" / "emulator"
 
 
