@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descriptor.h"
+
 static _Atomic int lowest = LOG_LEVEL_WARN;
 static _Atomic int output = STDERR_FILENO;
 
@@ -26,17 +28,10 @@ static bool is_set(const char *value) {
     return value && *value;
 }
 
-/* Programs close low descriptors and open their own in their place, so the log takes a high one:
- * a line must not end up in a file of the program. */
+/* A line must not end up in a file of the program. */
 static int open_file(const char *path) {
     int low = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
-    if (low < 0)
-        return -errno;
-    int high = fcntl(low, F_DUPFD_CLOEXEC, 500);
-    if (high < 0)
-        return low;
-    close(low);
-    return high;
+    return low < 0 ? -errno : descriptor_move_away(low);
 }
 
 void log_open(const char *level, const char *file) {

@@ -33,6 +33,7 @@ void client_forget(struct client *client) {
         close(client->turn.pass);
     if (client->turn.standby >= 0)
         close(client->turn.standby);
+    gate_abandon(&client->device->gate);
 }
 
 /* No daemon: a program that has begun goes on, and one that must not run unmanaged does not begin. */

@@ -31,7 +31,7 @@ struct turn {
 
     int pass; /* an eventfd to write to at the end, or -1 */
     uint64_t pass_turn;
-    int standby; /* an eventfd that brings a turn, or -1 */
+    int standby; /* an eventfd that brings a turn, or -1: none, or the gate has it */
     uint64_t standby_turn;
 };
 
@@ -54,7 +54,7 @@ void client_init(struct client *client, struct device *device, uint64_t now);
 /* Does what is to be done by now. Returns when it has to be called again at the latest. */
 uint64_t client_step(struct client *client, uint64_t now);
 
-/* The socket, or the standby eventfd, is readable. */
+/* The socket, or the standby eventfd, is readable; or the gate has opened by that one. */
 void client_receive(struct client *client, uint64_t now);
 void client_standby_ready(struct client *client);
 

@@ -1,26 +1,17 @@
 #include "connection.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "config.h"
+#include "descriptor.h"
 
 void connection_init(struct connection *connection) {
     connection->socket = -1;
     connection->filled = 0;
     connection->descriptor_count = 0;
-}
-
-/* Programs close and reuse low descriptors by number: shells do, and daemons. */
-int connection_move_away(int descriptor) {
-    int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 500);
-    if (high < 0)
-        return descriptor;
-    close(descriptor);
-    return high;
 }
 
 static int connect_to(const struct sockaddr_un *address) {
@@ -32,7 +23,7 @@ static int connect_to(const struct sockaddr_un *address) {
         close(fd);
         return error;
     }
-    return connection_move_away(fd);
+    return descriptor_move_away(fd);
 }
 
 int connection_connect(struct connection *connection) {
@@ -79,7 +70,7 @@ static void keep_descriptors(struct connection *connection, struct msghdr *messa
             memcpy(&descriptor, CMSG_DATA(c) + i * sizeof descriptor, sizeof descriptor);
             if (connection->descriptor_count < CONNECTION_DESCRIPTORS_MAX)
                 connection->descriptors[connection->descriptor_count++] =
-                    connection_move_away(descriptor);
+                    descriptor_move_away(descriptor);
             else
                 close(descriptor);
         }

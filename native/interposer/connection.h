@@ -41,7 +41,4 @@ int connection_receive(struct connection *connection, connection_handler handler
 /* The descriptor that belongs to the frame being handled, or -1. The caller closes it. */
 int connection_take_descriptor(struct connection *connection);
 
-/* A descriptor out of the way of the program's own, and of its children. Closes the one given. */
-int connection_move_away(int descriptor);
-
 #endif

@@ -12,15 +12,24 @@ void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
     gate->waiting = 0;
     gate->knock = knock;
     gate->knock_argument = argument;
+    standby_init(&gate->standby);
     pthread_mutex_init(&gate->lock, NULL);
     pthread_cond_init(&gate->changed, NULL);
+}
+
+static void open_by_standby(struct gate *gate) {
+    gate->passable = true;
+    pthread_cond_broadcast(&gate->changed);
 }
 
 /* A launch is no place where a program expects its thread to be cancelled. */
 static void wait_for_change(struct gate *gate) {
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    pthread_cond_wait(&gate->changed, &gate->lock);
+    if (!standby_needs_watcher(&gate->standby))
+        pthread_cond_wait(&gate->changed, &gate->lock);
+    else if (standby_watch(&gate->standby, &gate->lock))
+        open_by_standby(gate);
     pthread_setcancelstate(before, &before);
 }
 
@@ -67,6 +76,7 @@ static void set(struct gate *gate, bool passable, bool refuses) {
     gate->refuses = refuses;
     gate->is_settled = true;
     atomic_store_explicit(&gate->open, passable, memory_order_relaxed);
+    standby_call_back(&gate->standby);
     pthread_mutex_unlock(&gate->lock);
     /* After the lock is free: who is woken needs it, and would go to sleep again. */
     pthread_cond_broadcast(&gate->changed);
@@ -82,6 +92,33 @@ void gate_close(struct gate *gate) {
 
 void gate_refuse(struct gate *gate) {
     set(gate, false, true);
+}
+
+int gate_stand_by(struct gate *gate, int descriptor) {
+    pthread_mutex_lock(&gate->lock);
+    int result = standby_set(&gate->standby, descriptor);
+    pthread_mutex_unlock(&gate->lock);
+    /* One of those who wait becomes the watcher. */
+    pthread_cond_signal(&gate->changed);
+    return result;
+}
+
+bool gate_has_begun(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool has_begun = gate->standby.has_come;
+    pthread_mutex_unlock(&gate->lock);
+    return has_begun;
+}
+
+bool gate_withdraw(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool had_begun = standby_withdraw(&gate->standby);
+    pthread_mutex_unlock(&gate->lock);
+    return had_begun;
+}
+
+void gate_abandon(struct gate *gate) {
+    standby_forget(&gate->standby);
 }
 
 unsigned gate_waiting(struct gate *gate) {

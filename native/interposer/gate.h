@@ -1,14 +1,17 @@
 /* The gate of one GPU: calls that would give it work pass, or wait here and nowhere else.
  *
- * The session opens and closes it. A closed gate holds every thread at its next call; at most one call
- * per thread, which had looked before the gate closed, still slips through. Nothing on the way through
- * an open gate is shared between threads except for one flag that is only read. */
+ * The session opens and closes it, and it opens by itself when another program hands its turn on. A
+ * closed gate holds every thread at its next call; at most one call per thread, which had looked before
+ * the gate closed, still slips through. Nothing on the way through an open gate is shared between
+ * threads except for one flag that is only read. */
 #ifndef NVSHARE_GATE_H
 #define NVSHARE_GATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+
+#include "standby.h"
 
 struct gate {
     _Atomic bool open; /* what every call reads; false also while somebody watches for calls */
@@ -19,6 +22,7 @@ struct gate {
     unsigned waiting;
     void (*knock)(void *); /* called when the first thread begins to wait */
     void *knock_argument;
+    struct standby standby; /* what opens it without the session */
     pthread_mutex_t lock;
     pthread_cond_t changed;
 };
@@ -65,9 +69,20 @@ void gate_close(struct gate *gate);
 void gate_refuse(struct gate *gate);
 unsigned gate_waiting(struct gate *gate);
 
+/* Opens when the eventfd is readable, at once and without the session, which finds out by gate_has_begun.
+ * Takes the descriptor, or fails with a negative errno and leaves it to the caller. */
+int gate_stand_by(struct gate *gate, int descriptor);
+bool gate_has_begun(struct gate *gate);
+
+/* Takes it back. Returns whether the gate has opened by it. */
+bool gate_withdraw(struct gate *gate);
+
 /* Makes the next call be noticed, and closes the gate if there has been none since. */
 void gate_watch(struct gate *gate);
 bool gate_was_used(struct gate *gate);
 bool gate_close_if_unused(struct gate *gate);
+
+/* In a child after fork: gives up the parent's descriptors. */
+void gate_abandon(struct gate *gate);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "client.h"
 #include "clock.h"
+#include "descriptor.h"
 #include "fork.h"
 #include "log.h"
 
@@ -59,14 +60,15 @@ static void wait_for(struct pollfd *set, nfds_t count, uint64_t due, uint64_t no
             set[i].revents = 0;
 }
 
-/* The standby comes first: that is where a program waits to go on. */
+/* The standby comes first: that is where a program waits to go on. A gate that opens by it does not wake
+ * this thread, since the daemon's GRANT does soon; what comes before that is handled as in the turn. */
 static void serve(const struct pollfd *set, struct client *first) {
     uint64_t many;
     if (set[0].revents && read(set[0].fd, &many, sizeof many) < 0)
         log_debug("nothing to read: woken twice");
     const struct pollfd *own = set + 1;
     for (struct client *client = first; client; client = client->next, own += PER_CLIENT) {
-        if (own[1].revents)
+        if (own[1].revents || gate_has_begun(&client->device->gate))
             client_standby_ready(client);
         if (own[0].revents)
             client_receive(client, clock_now());
@@ -125,7 +127,7 @@ static int start(void) {
     int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake < 0)
         return -errno;
-    atomic_store(&state.wake, connection_move_away(wake));
+    atomic_store(&state.wake, descriptor_move_away(wake));
     int result = create_thread();
     if (result < 0)
         return result;

@@ -25,13 +25,18 @@ static void forget_request(struct turn *turn) {
     close_descriptor(&turn->pass);
 }
 
+static void forget_standby(struct client *client) {
+    close_descriptor(&client->turn.standby);
+    gate_withdraw(&client->device->gate);
+}
+
 void turn_begin(struct client *client, uint64_t number) {
     struct turn *turn = &client->turn;
     if (number <= turn->number)
         return;
     gate_open(&client->device->gate); /* first of all: a GPU stands still until then */
     forget_request(turn);
-    close_descriptor(&turn->standby);
+    forget_standby(client);
     turn->number = number;
     turn->is_held = true;
     turn->is_wanted = false;
@@ -42,7 +47,7 @@ void turn_begin(struct client *client, uint64_t number) {
 void turn_lose(struct client *client) {
     struct turn *turn = &client->turn;
     forget_request(turn);
-    close_descriptor(&turn->standby);
+    forget_standby(client);
     turn->is_held = true;
     turn->is_wanted = false;
     gate_open(&client->device->gate);
@@ -86,13 +91,20 @@ static void pass_to(struct client *client, const struct frame_pass_to *pass) {
     }
 }
 
+/* Whether a turn begins by opening the gate, and nothing has to be done before. */
+static bool turn_may_start_at_once(const struct client *client) {
+    (void)client;
+    return true;
+}
+
 static void stand_by(struct client *client, const struct frame_standby *standby) {
     struct turn *turn = &client->turn;
     int descriptor = connection_take_descriptor(&client->connection);
     if (descriptor >= 0 && standby->turn > turn->number) {
-        close_descriptor(&turn->standby);
-        turn->standby = descriptor;
+        forget_standby(client);
         turn->standby_turn = standby->turn;
+        if (!turn_may_start_at_once(client) || gate_stand_by(&client->device->gate, descriptor) < 0)
+            turn->standby = descriptor;
     } else {
         close_descriptor(&descriptor);
     }

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 KERNEL = b""".version 6.3
@@ -163,6 +164,11 @@ class Gpu:
         """Whether a thread has ended."""
         self.jobs[job].join(seconds)
         return not self.jobs[job].is_alive()
+
+    def eventfds(self) -> int:
+        """How many eventfds this process has open."""
+        entries = list(Path("/proc/self/fd").iterdir())
+        return sum("eventfd" in str(entry.readlink()) for entry in entries if entry.is_symlink())
 
     def sleep(self, seconds: float) -> None:
         """Do nothing."""

@@ -1,12 +1,13 @@
 """fork, exec, and other ways in which programs are not one thread that begins at main."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
-from nvshare.wire.frames import Grant, Hello
+from nvshare.wire.frames import Grant, Hello, Standby
 
 from .conftest import GUEST, Guest
 from .scripted import Scripted
@@ -59,6 +60,20 @@ def test_a_child_does_not_keep_the_connection_open(scripted: Scripted, guest: Gu
     guest.process.kill()
     with pytest.raises(AssertionError, match="closed"):
         link.next(Hello, seconds=2)
+
+
+def test_a_child_does_not_keep_the_standby(scripted: Scripted, guest: Guest) -> None:
+    """The parent's threads wait at the gate while one of them forks."""
+    guest.ask("gpu.start('gpu.init() or gpu.launch()')")
+    link = scripted.accept()
+    link.welcome()
+    event = os.eventfd(0)
+    link.send(Standby(turn=1, fill_bytes=0), event)
+    assert not guest.ask("gpu.done(0, 0.1)")
+    assert guest.ask("gpu.eventfds()") == 3
+    assert json.loads(guest.ask("gpu.fork('gpu.eventfds()')")) == 0
+    os.eventfd_write(event, 1)
+    assert guest.ask("gpu.done(0, 10)")
 
 
 def test_exec_keeps_nothing(scripted: Scripted, guest: Guest) -> None:

@@ -3,14 +3,17 @@
 import os
 import select
 import time
+from pathlib import Path
 
 import pytest
 
 from nvshare.wire.frames import (
     CancelPass,
+    Evict,
     Grant,
     HelloFlags,
     Keep,
+    Moved,
     PassTo,
     Released,
     ReleaseReason,
@@ -45,6 +48,13 @@ def running(link: Link, guest: Guest) -> Link:
 
 def revoke(turn: int, urgency: Urgency = Urgency.NOW, idle_us: int = 0) -> Revoke:
     return Revoke(turn=turn, urgency=urgency, idle_us=idle_us, evict_bytes=0)
+
+
+def switches_of_session(guest: Guest) -> list[str]:
+    """How often the session's thread has gone to sleep, as the kernel counts it."""
+    tasks = Path(f"/proc/{guest.process.pid}/task").iterdir()
+    (status,) = (text for task in tasks if "nvshare\n" in (text := (task / "status").read_text()))
+    return [line for line in status.splitlines() if line.startswith("voluntary")]
 
 
 def readable(descriptor: int, seconds: float) -> bool:
@@ -174,6 +184,64 @@ def test_standby_brings_a_turn(link: Link, guest: Guest) -> None:
     link.send(Grant(turn=3, fill_bytes=0))
     link.send(revoke(3))
     assert link.next(Released).turn == 3
+
+
+def test_a_turn_is_known_as_soon_as_it_has_come(link: Link, guest: Guest) -> None:
+    """The daemon's GRANT is late, and what it asks meanwhile is answered for the turn that is."""
+    descriptor = os.eventfd(0)
+    link.send(Standby(turn=3, fill_bytes=0), descriptor)
+    os.eventfd_write(descriptor, 1)
+    assert guest.ask("gpu.done(0, 10)")
+    link.send(Evict(evict_bytes=0))
+    assert link.next(Moved).turn == 3
+    link.send(revoke(3))
+    assert link.next(Released).turn == 3
+
+
+def test_a_standby_wakes_those_who_wait_and_nobody_else(link: Link, guest: Guest) -> None:
+    for _ in range(3):
+        guest.ask("gpu.start('gpu.launch()')")
+    descriptor = os.eventfd(0)
+    link.send(Standby(turn=3, fill_bytes=0), descriptor)
+    assert not any(guest.ask(f"gpu.done({job}, 0.05)") for job in range(4))
+    before = switches_of_session(guest)
+    os.eventfd_write(descriptor, 1)
+    assert all(guest.ask(f"gpu.done({job}, 10)") for job in range(4))
+    assert switches_of_session(guest) == before
+
+
+def test_a_later_standby_replaces_an_earlier_one(link: Link, guest: Guest) -> None:
+    first, second = os.eventfd(0), os.eventfd(0)
+    link.send(Standby(turn=3, fill_bytes=0), first)
+    link.send(Standby(turn=3, fill_bytes=0), second)
+    link.send(Evict(evict_bytes=0))
+    link.next(Moved)
+    os.eventfd_write(first, 1)
+    assert not guest.ask("gpu.done(0, 0.1)")
+    os.eventfd_write(second, 1)
+    assert guest.ask("gpu.done(0, 10)")
+
+
+def test_a_client_on_standby_goes_on_without_its_daemon(
+    scripted: Scripted, link: Link, guest: Guest
+) -> None:
+    """And the eventfd that it had then means nothing to the next one."""
+    descriptor = os.eventfd(0)
+    link.send(Standby(turn=3, fill_bytes=0), descriptor)
+    assert not guest.ask("gpu.done(0, 0.1)")
+    link.close()
+    assert guest.ask("gpu.done(0, 10)")
+    again = scripted.accept()
+    hello = again.welcome()
+    assert (hello.flags, hello.turn) == (HelloFlags.RESUMING, 0)
+    again.send(revoke(0))
+    again.next(Released)
+    os.eventfd_write(descriptor, 1)
+    guest.ask("gpu.start('gpu.launch()')")
+    again.next(Want)
+    assert not guest.ask("gpu.done(1, 0.1)")
+    again.send(Grant(turn=3, fill_bytes=0))
+    assert guest.ask("gpu.done(1, 10)")
 
 
 def test_frames_of_other_turns_are_void(running: Link, guest: Guest) -> None:

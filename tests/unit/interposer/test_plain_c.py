@@ -43,12 +43,20 @@ def test_ledger_does_not_slow_down(build: Build) -> None:
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_gate_holds_all_threads_and_lets_all_go(build: Build, sanitizer: str) -> None:
-    run(build("gate_check", "gate.c", sanitizer=sanitizer), "turns", 6, 50)
+    run(build("gate_check", "gate.c", "standby.c", sanitizer=sanitizer), "turns", 6, 50)
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_gate_states(build: Build, sanitizer: str) -> None:
-    run(build("gate_check", "gate.c", sanitizer=sanitizer), "states")
+    run(build("gate_check", "gate.c", "standby.c", sanitizer=sanitizer), "states")
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_gate_opens_by_an_eventfd(build: Build, sanitizer: str) -> None:
+    program = build("standby_check", "gate.c", "standby.c", sanitizer=sanitizer)
+    run(program, "states")
+    run(program, "turns", 6, 50)
+    run(program, "storm", 6, 5_000)
 
 
 @pytest.fixture(scope="module")

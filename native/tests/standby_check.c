@@ -1,0 +1,278 @@
+/* gate.c with standby.c: gates that open by an eventfd, with many threads. Prints nothing if all is well.
+ *
+ *     standby_check turns THREADS ROUNDS   every thread passes when the turn comes, and not before
+ *     standby_check states                 withdrawing, replacing, signals, cancellation, lost descriptors
+ *     standby_check storm THREADS ROUNDS   everything at once; ends if nobody is forgotten */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "gate.h"
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+enum { THREADS_MAX = 64 };
+
+static struct gate gate;
+static _Atomic long passed;
+static _Atomic bool ended;
+
+static void knock(void *argument) {
+    (void)argument;
+}
+
+static int new_eventfd(void) {
+    int descriptor = eventfd(0, EFD_CLOEXEC);
+    CHECK(descriptor >= 0);
+    return descriptor;
+}
+
+static void hand_on(int descriptor) {
+    const uint64_t one = 1;
+    CHECK(write(descriptor, &one, sizeof one) == sizeof one);
+}
+
+/* A second descriptor for the same eventfd, as the predecessor has one. */
+static int stand_by(void) {
+    int own = new_eventfd(), other = dup(own);
+    CHECK(other >= 0 && gate_stand_by(&gate, own) == 0);
+    return other;
+}
+
+static void *pass_once(void *nothing) {
+    errno = EXDEV;
+    CHECK(gate_enter(&gate) == 0 && errno == EXDEV);
+    atomic_fetch_add(&passed, 1);
+    return nothing;
+}
+
+static void *pass_on(void *nothing) {
+    while (!atomic_load(&ended))
+        pass_once(NULL);
+    return nothing;
+}
+
+static void start(pthread_t *all, unsigned threads, void *(*run)(void *)) {
+    for (unsigned i = 0; i < threads; i++)
+        CHECK(pthread_create(&all[i], NULL, run, NULL) == 0);
+}
+
+static void join(const pthread_t *all, unsigned threads) {
+    for (unsigned i = 0; i < threads; i++)
+        CHECK(pthread_join(all[i], NULL) == 0);
+}
+
+static struct standby look(void) {
+    pthread_mutex_lock(&gate.lock);
+    struct standby standby = gate.standby;
+    pthread_mutex_unlock(&gate.lock);
+    return standby;
+}
+
+static void wait_until_waiting(unsigned threads) {
+    while (gate_waiting(&gate) != threads)
+        usleep(100);
+}
+
+static void wait_until_watched(void) {
+    while (!look().is_watched)
+        usleep(100);
+}
+
+/* In every other round the eventfd comes before the threads, and the first of them has to see it. */
+static void run_turns(unsigned threads, int rounds) {
+    pthread_t all[THREADS_MAX];
+    for (int round = 0; round < rounds; round++) {
+        gate_close(&gate);
+        atomic_store(&passed, 0);
+        int turn = round % 2 ? stand_by() : -1;
+        start(all, threads, pass_once);
+        wait_until_waiting(threads);
+        if (turn < 0)
+            turn = stand_by();
+        wait_until_watched();
+        CHECK(atomic_load(&passed) == 0 && !gate_has_begun(&gate));
+        hand_on(turn);
+        join(all, threads);
+        CHECK(atomic_load(&passed) == threads && gate_has_begun(&gate));
+        CHECK(!gate_is_closed(&gate) && gate_withdraw(&gate) && !gate_has_begun(&gate));
+        close(turn);
+    }
+}
+
+static void ignore(int signal) {
+    (void)signal;
+}
+
+/* And sleeps: a bell that went on ringing would keep the watcher awake. */
+static bool still_waits(void) {
+    uint64_t rings;
+    usleep(2000);
+    return gate_waiting(&gate) == 1 && !gate_has_begun(&gate) &&
+           read(look().bell, &rings, sizeof rings) < 0;
+}
+
+static void check_replaced(void) {
+    pthread_t thread;
+    start(&thread, 1, pass_once);
+    int first = stand_by();
+    wait_until_watched();
+    int second = stand_by();
+    hand_on(first);
+    CHECK(still_waits());
+    int third = stand_by();
+    hand_on(third);
+    join(&thread, 1);
+    CHECK(gate_withdraw(&gate));
+    close(first), close(second), close(third);
+    gate_close(&gate);
+}
+
+/* The watcher has seen that it is readable, and waits for the lock to say so. */
+static void check_replaced_at_the_last_moment(void) {
+    pthread_t thread;
+    int first = stand_by();
+    start(&thread, 1, pass_once);
+    wait_until_watched();
+    pthread_mutex_lock(&gate.lock);
+    hand_on(first);
+    usleep(2000);
+    CHECK(standby_set(&gate.standby, new_eventfd()) == 0);
+    pthread_mutex_unlock(&gate.lock);
+    CHECK(still_waits());
+    gate_open(&gate);
+    join(&thread, 1);
+    CHECK(!gate_withdraw(&gate));
+    close(first);
+    gate_close(&gate);
+}
+
+static void check_withdrawn(void) {
+    pthread_t thread;
+    int turn = stand_by();
+    start(&thread, 1, pass_once);
+    wait_until_watched();
+    CHECK(!gate_withdraw(&gate));
+    hand_on(turn);
+    CHECK(still_waits() && !look().is_watched);
+    gate_open(&gate);
+    join(&thread, 1);
+    close(turn);
+    gate_close(&gate);
+}
+
+/* What opens it otherwise calls the watcher back. */
+static void check_called_back(void) {
+    pthread_t thread;
+    int turn = stand_by();
+    start(&thread, 1, pass_once);
+    wait_until_watched();
+    gate_open(&gate);
+    join(&thread, 1);
+    CHECK(!gate_withdraw(&gate));
+    close(turn);
+    gate_close(&gate);
+}
+
+static void check_disturbed(void) {
+    pthread_t thread;
+    int turn = stand_by();
+    start(&thread, 1, pass_once);
+    wait_until_watched();
+    for (int i = 0; i < 10; i++) {
+        pthread_kill(thread, SIGUSR1);
+        usleep(200);
+    }
+    pthread_cancel(thread);
+    CHECK(still_waits());
+    atomic_store(&passed, 0);
+    hand_on(turn);
+    join(&thread, 1);
+    CHECK(atomic_load(&passed) == 1 && gate_withdraw(&gate));
+    close(turn);
+    gate_close(&gate);
+}
+
+/* A program may close all descriptors there are, and nobody watches them then. */
+static void check_lost(void) {
+    pthread_t thread;
+    int turn = stand_by(), again;
+    close(look().descriptor);
+    start(&thread, 1, pass_once);
+    wait_until_waiting(1);
+    while (look().descriptor >= 0)
+        usleep(100);
+    again = stand_by();
+    wait_until_watched();
+    hand_on(again);
+    join(&thread, 1);
+    CHECK(gate_withdraw(&gate));
+    close(turn), close(again);
+    gate_close(&gate);
+}
+
+static void run_states(void) {
+    signal(SIGUSR1, ignore);
+    gate_close(&gate);
+    check_replaced();
+    check_replaced_at_the_last_moment();
+    check_withdrawn();
+    check_called_back();
+    check_disturbed();
+    check_lost();
+}
+
+static void do_something(unsigned choice) {
+    int turn;
+    switch (choice % 6) {
+    case 0: gate_open(&gate); break;
+    case 1: gate_close(&gate); break;
+    case 2: gate_withdraw(&gate); break;
+    case 3: gate_watch(&gate); break;
+    case 4: gate_close_if_unused(&gate); break;
+    default:
+        turn = stand_by();
+        if (choice % 12 == 5)
+            hand_on(turn);
+        close(turn);
+    }
+}
+
+static void run_storm(unsigned threads, int rounds) {
+    pthread_t all[THREADS_MAX];
+    unsigned seed = 7;
+    start(all, threads, pass_on);
+    for (int round = 0; round < rounds; round++)
+        do_something((unsigned)rand_r(&seed));
+    gate_withdraw(&gate);
+    gate_close(&gate);
+    wait_until_waiting(threads);
+    atomic_store(&ended, true);
+    int turn = stand_by();
+    hand_on(turn);
+    join(all, threads);
+    close(turn);
+}
+
+int main(int count, char **arguments) {
+    gate_init(&gate, knock, NULL);
+    if (count == 4 && strcmp(arguments[1], "turns") == 0)
+        run_turns((unsigned)atoi(arguments[2]), atoi(arguments[3]));
+    else if (count == 4 && strcmp(arguments[1], "storm") == 0)
+        run_storm((unsigned)atoi(arguments[2]), atoi(arguments[3]));
+    else if (count == 2 && strcmp(arguments[1], "states") == 0)
+        run_states();
+    else
+        return 2;
+    return 0;
+}
