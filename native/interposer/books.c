@@ -2,6 +2,7 @@
 
 #include "devices.h"
 #include "log.h"
+#include "residency.h"
 #include "session.h"
 
 struct books books = {LEDGER_INITIALIZER, LEDGER_INITIALIZER, LEDGER_INITIALIZER,
@@ -16,12 +17,25 @@ CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind ki
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* What is allocated behind a closed gate is nowhere yet, and comes with the next fill. */
+static void place(struct device *device, struct ledger_entry *entry) {
+    if (!residency_can_move(entry->kind) || !device_moves_memory(device) ||
+        !gate_is_closed(&device->gate))
+        return;
+    entry->away = entry->bytes;
+    entry->is_untouched = true;
+}
+
 CUresult book_settle(struct ledger *ledger, struct device *device, struct ledger_entry entry,
                      CUresult result) {
     entry.account = &device->account;
     entry.device = device->ordinal;
+    if (result == CUDA_SUCCESS)
+        place(device, &entry);
+    atomic_fetch_add(&device->account.away, entry.away);
     if (result != CUDA_SUCCESS || ledger_add(ledger, &entry) < 0) {
         /* Without an entry it could not be uncounted later. Uncounted now, it is at least no leak. */
+        atomic_fetch_sub(&device->account.away, entry.away);
         account_release(&device->account, entry.bytes, ledger_is_pinned(entry.kind));
         return result;
     }

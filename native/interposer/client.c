@@ -69,11 +69,12 @@ static int say_hello(struct client *client) {
     struct device *device = client->device;
     atomic_store(&device->memory_has_changed, false); /* what comes now tells it */
     struct frame_hello hello = {
-        .allocation_kind = config()->native || !device->can_manage ? ALLOCATION_KIND_NATIVE
-                                                                   : ALLOCATION_KIND_MANAGED,
+        .allocation_kind =
+            device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE,
         .flags = client->turn.is_held ? HELLO_RESUMING : 0,
         .allocated = atomic_load(&device->account.used),
         .pinned = atomic_load(&device->account.pinned),
+        .swapped_out = swap_away(client),
         .memory_limit = config()->memory_limit,
         .compute_percent = config()->compute_percent,
         .turn = client->turn.number,
@@ -129,15 +130,6 @@ static void take_settings(struct client *client, const struct frame_settings *se
     client->idle_grace_ns = CLOCK_US(settings->idle_grace_us);
 }
 
-/* Nothing is moved out yet, and that is the answer: the daemon must not wait for it. */
-static int answer_evict(struct client *client) {
-    const struct account *account = &client->device->account;
-    struct frame_moved moved = {.turn = client->turn.number,
-                                .allocated = atomic_load(&account->used),
-                                .pinned = atomic_load(&account->pinned)};
-    return connection_send(&client->connection, FRAME_MOVED, &moved, sizeof moved);
-}
-
 struct receiving {
     struct client *client;
     uint64_t now;
@@ -151,6 +143,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         struct frame_limits limits;
         struct frame_settings settings;
         struct frame_reject reject;
+        struct frame_evict evict;
     } fields;
     int result = 0;
 #define TAKE(field) (result = frame_take(frame, &fields.field, sizeof fields.field)) == 0
@@ -169,7 +162,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         return result;
     case FRAME_REJECT:
         return TAKE(reject) ? be_rejected(client, &fields.reject, receiving->now) : result;
-    case FRAME_EVICT: return answer_evict(client);
+    case FRAME_EVICT: return TAKE(evict) ? swap_evict(client, fields.evict.evict_bytes) : result;
     default: return turn_handle(client, frame, receiving->now);
     }
 #undef TAKE
@@ -184,7 +177,7 @@ void client_receive(struct client *client, uint64_t now) {
 }
 
 void client_standby_ready(struct client *client) {
-    turn_begin(client, client->turn.standby_turn);
+    turn_begin(client, client->turn.standby_turn, client->turn.standby_fill_bytes);
 }
 
 static int report_memory(struct client *client, uint64_t now) {
@@ -193,7 +186,8 @@ static int report_memory(struct client *client, uint64_t now) {
         return 0;
     client->report_due = now + report_pause;
     struct frame_memory memory = {.allocated = atomic_load(&device->account.used),
-                                  .pinned = atomic_load(&device->account.pinned)};
+                                  .pinned = atomic_load(&device->account.pinned),
+                                  .swapped_out = swap_away(client)};
     return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
 }
 
@@ -212,7 +206,9 @@ uint64_t client_step(struct client *client, uint64_t now) {
     else if (client->state == CLIENT_GREETING && now >= client->due)
         result = -ETIMEDOUT;
     if (client->state == CLIENT_WELCOME) {
-        result = report_memory(client, now);
+        result = swap_step(client, now);
+        if (result == 0)
+            result = report_memory(client, now);
         if (result == 0)
             result = turn_step(client, now);
     }

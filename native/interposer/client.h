@@ -8,6 +8,7 @@
 
 #include "connection.h"
 #include "devices.h"
+#include "swap.h"
 
 enum client_state {
     CLIENT_AWAY,     /* no connection: the program runs unmanaged, or has only begun */
@@ -27,12 +28,14 @@ struct turn {
     bool is_marked; /* the work submitted so far, for drain.h */
     bool is_closing;
     uint64_t closing_since;
-    uint64_t due; /* when to look again */
+    uint64_t due;         /* when to look again */
+    uint64_t evict_bytes; /* to move to the host as it ends */
 
     int pass; /* an eventfd to write to at the end, or -1 */
     uint64_t pass_turn;
     int standby; /* an eventfd that brings a turn, or -1: none, or the gate has it */
     uint64_t standby_turn;
+    uint64_t standby_fill_bytes;
 };
 
 struct client {
@@ -46,6 +49,7 @@ struct client {
     uint64_t report_due;
     uint64_t idle_grace_ns;
     struct turn turn;
+    struct swap swap;
     struct client *next;
 };
 
@@ -63,7 +67,9 @@ void client_forget(struct client *client);
 
 /* turn.c */
 void turn_init(struct turn *turn);
-void turn_begin(struct client *client, uint64_t number);
+void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes);
+void turn_is_filled(struct client *client, uint64_t now);
+void turn_comes_by_grant(struct client *client);
 int turn_handle(struct client *client, const struct frame_view *frame, uint64_t now);
 int turn_step(struct client *client, uint64_t now);
 void turn_lose(struct client *client);

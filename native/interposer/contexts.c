@@ -116,6 +116,14 @@ struct context *context_take_primary(const struct device *device) {
     return *at ? take(at) : NULL;
 }
 
+struct device *context_device(CUcontext handle) {
+    contexts_lock();
+    const struct context *context = *find(handle);
+    struct device *device = context ? context->device : NULL;
+    contexts_unlock();
+    return device;
+}
+
 bool context_exists(uint64_t id) {
     contexts_lock();
     struct context *context = state.first;

@@ -35,6 +35,9 @@ void context_created(CUcontext handle);
 struct context *context_take(CUcontext handle);
 void context_put_back(struct context *context);
 
+/* The device of a context, or NULL if the context was never used. */
+struct device *context_device(CUcontext handle);
+
 /* Whether a context of this number still exists. */
 bool context_exists(uint64_t id);
 

@@ -42,6 +42,7 @@ static struct device *make(CUdevice ordinal) {
     atomic_store(&device->inflight_ns, default_inflight_ns);
     device_set_limit(device, config()->memory_limit);
     gate_init(&device->gate, session_knock, device);
+    mover_init(&device->mover, device);
     return device;
 }
 
@@ -82,9 +83,19 @@ void device_set_limit(struct device *device, uint64_t bytes) {
     atomic_store(&device->account.limit, bytes && bytes < most ? bytes : most);
 }
 
+bool device_moves_memory(const struct device *device) {
+    return device->can_manage && !config()->native;
+}
+
 uint64_t device_visible_bytes(const struct device *device) {
     uint64_t limit = atomic_load_explicit(&device->account.limit, memory_order_relaxed);
     return limit < device->total_bytes ? limit : device->total_bytes;
+}
+
+void devices_stop(void) {
+    for (int i = 0; i < DEVICES_MAX; i++)
+        if (device_known(i))
+            mover_stop(&device_known(i)->mover);
 }
 
 void devices_forget(void) {

@@ -9,6 +9,7 @@
 #include "driver.h"
 #include "gate.h"
 #include "ledger.h"
+#include "mover.h"
 
 enum { DEVICES_MAX = 64 };
 
@@ -19,6 +20,7 @@ struct device {
     bool can_manage; /* managed memory works here as it does on every desktop and server GPU */
     struct gate gate;
     struct account account;
+    struct mover mover;
     _Atomic uint64_t inflight_ns;    /* most work in flight */
     _Atomic bool is_managed;         /* a daemon looks after it */
     _Atomic bool memory_has_changed; /* since the daemon was last told */
@@ -41,8 +43,14 @@ CUresult device_may_be_used(CUdevice ordinal);
 /* Most that the program may allocate on it: its limit, or all there is. */
 void device_set_limit(struct device *device, uint64_t bytes);
 
+/* Whether memory that is allocated on it can be moved. */
+bool device_moves_memory(const struct device *device);
+
 /* How large the device is to the program. */
 uint64_t device_visible_bytes(const struct device *device);
+
+/* The program ends: nothing is moved any more. */
+void devices_stop(void);
 
 /* In a child after fork: it uses no GPU yet. */
 void devices_forget(void);

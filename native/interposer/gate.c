@@ -117,6 +117,15 @@ bool gate_withdraw(struct gate *gate) {
     return had_begun;
 }
 
+bool gate_disarm(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool in_time = !gate->standby.has_come;
+    if (in_time)
+        standby_withdraw(&gate->standby);
+    pthread_mutex_unlock(&gate->lock);
+    return in_time;
+}
+
 void gate_abandon(struct gate *gate) {
     standby_forget(&gate->standby);
 }

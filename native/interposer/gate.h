@@ -77,6 +77,9 @@ bool gate_has_begun(struct gate *gate);
 /* Takes it back. Returns whether the gate has opened by it. */
 bool gate_withdraw(struct gate *gate);
 
+/* Takes it back, unless the gate has opened by it: then it returns false, and nothing has changed. */
+bool gate_disarm(struct gate *gate);
+
 /* Makes the next call be noticed, and closes the gate if there has been none since. */
 void gate_watch(struct gate *gate);
 bool gate_was_used(struct gate *gate);

@@ -23,6 +23,13 @@ void account_release(struct account *account, uint64_t bytes, bool pinned) {
     atomic_fetch_sub(&account->used, bytes);
 }
 
+/* The three change one after the other, so that for a moment they need not go together. */
+uint64_t account_there(const struct account *account) {
+    uint64_t used = atomic_load(&account->used);
+    uint64_t elsewhere = atomic_load(&account->pinned) + atomic_load(&account->away);
+    return used > elsewhere ? used - elsewhere : 0;
+}
+
 /* Addresses differ in their middle bits, and the multiplication brings these to the top. */
 static struct ledger_entry **bucket_of(const struct ledger *ledger, uint64_t key) {
     uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -110,6 +117,8 @@ static int insert(struct ledger *ledger, struct ledger_entry *entry) {
         return -ENOMEM;
     entry->next_of_owner = NULL;
     entry->link_of_owner = NULL;
+    if (!entry->serial)
+        entry->serial = ++ledger->last_serial;
     if (owner)
         link_owner(owner, entry);
     link_bucket(ledger, entry);
@@ -156,6 +165,11 @@ int ledger_add(struct ledger *ledger, const struct ledger_entry *entry) {
     return result;
 }
 
+struct ledger_entry *ledger_at(const struct ledger *ledger, uint64_t key) {
+    struct ledger_entry **at = find(ledger, key);
+    return at ? *at : NULL;
+}
+
 int ledger_find(struct ledger *ledger, uint64_t key, struct ledger_entry *out) {
     pthread_mutex_lock(&ledger->lock);
     struct ledger_entry **at = find(ledger, key);
@@ -193,8 +207,10 @@ struct ledger_entry *ledger_take_owner(struct ledger *ledger, uint64_t id) {
 void ledger_drop(struct ledger_entry *entries) {
     for (struct ledger_entry *next; entries; entries = next) {
         next = entries->next_of_owner;
-        if (entries->account)
+        if (entries->account) {
+            atomic_fetch_sub(&entries->account->away, entries->away);
             account_release(entries->account, entries->bytes, ledger_is_pinned(entries->kind));
+        }
         free(entries);
     }
 }

@@ -20,6 +20,7 @@
 struct account {
     _Atomic uint64_t used;   /* bytes, pinned ones included */
     _Atomic uint64_t pinned; /* bytes that cannot leave the GPU */
+    _Atomic uint64_t away;   /* bytes that are not on the GPU, see residency.h */
     _Atomic uint64_t limit;  /* most that may be used; UINT64_MAX: no limit */
 };
 
@@ -27,6 +28,9 @@ struct account {
  * and nowhere else. */
 int account_reserve(struct account *account, uint64_t bytes, bool pinned);
 void account_release(struct account *account, uint64_t bytes, bool pinned);
+
+/* Bytes that can leave the GPU, and have not. */
+uint64_t account_there(const struct account *account);
 
 enum ledger_kind {
     LEDGER_CONVERTED, /* the program asked for plain memory, and got managed memory */
@@ -43,6 +47,11 @@ struct ledger_entry {
     int device;
     unsigned references; /* for those who count them */
     uint64_t target;     /* another key that it refers to */
+    uint64_t
+        serial;    /* its number among all that were ever added; a key comes back, this does not */
+    uint64_t away; /* bytes at its beginning that are not on the GPU */
+    uint64_t used_ns;  /* when it was last seen in use */
+    bool is_untouched; /* those bytes are nowhere yet: nobody could have written them */
     struct ledger_entry *next_in_bucket;
     struct ledger_entry *next_of_owner, **link_of_owner;
 };
@@ -58,6 +67,7 @@ struct ledger {
     struct ledger_entry **buckets; /* NULL as long as it is empty */
     size_t bucket_count;           /* a power of two */
     size_t entry_count;
+    uint64_t last_serial;
     struct ledger_owner *owners;
 };
 
@@ -67,7 +77,8 @@ static inline bool ledger_is_pinned(enum ledger_kind kind) {
     return kind == LEDGER_PLAIN;
 }
 
-/* Adds an entry (a copy of what is given). Its bytes are counted already. Returns 0 or -ENOMEM. */
+/* Adds an entry (a copy of what is given). Its bytes are counted already, those that are away too.
+ * Returns 0 or -ENOMEM. */
 int ledger_add(struct ledger *ledger, const struct ledger_entry *entry);
 
 /* Copies the entry of a key. Returns 0 or -ENOENT. */
@@ -90,6 +101,10 @@ int ledger_refer(struct ledger *ledger, uint64_t key);
 
 /* Gives a reference up. With the last one the entry is taken out, as by ledger_take; else NULL. */
 struct ledger_entry *ledger_unrefer(struct ledger *ledger, uint64_t key);
+
+/* The entry of a key, to be looked at and changed by a caller that holds the lock; NULL if there is
+ * none. */
+struct ledger_entry *ledger_at(const struct ledger *ledger, uint64_t key);
 
 /* In a child after fork: forgets everything. The memory of entries is left to the parent's copy. */
 void ledger_forget(struct ledger *ledger);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -14,8 +13,9 @@
 #include "descriptor.h"
 #include "fork.h"
 #include "log.h"
+#include "thread.h"
 
-enum { PER_CLIENT = 2, STACK_BYTES = 1 << 20 };
+enum { PER_CLIENT = 2 };
 
 static struct {
     pthread_mutex_t lock;
@@ -95,32 +95,11 @@ static void *run(void *nothing) {
 static void stop(void) {
     if (!state.has_thread)
         return;
-    struct timespec soon;
-    clock_gettime(CLOCK_REALTIME, &soon);
-    soon.tv_sec += 1;
     atomic_store(&state.is_stopping, true);
     wake_up();
-    pthread_timedjoin_np(state.thread, NULL, &soon);
+    thread_join_soon(state.thread);
     state.has_thread = false;
-}
-
-/* Signals are the program's, and go to its own threads. */
-static int create_thread(void) {
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int result = pthread_create(&state.thread, &attributes, run, NULL);
-    /* Thread-local variables of the program are on the stack too, and can be larger than that. */
-    if (result != 0)
-        result = pthread_create(&state.thread, NULL, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (result == 0)
-        pthread_setname_np(state.thread, "nvshare");
-    return -result;
+    devices_stop();
 }
 
 static int start(void) {
@@ -128,7 +107,7 @@ static int start(void) {
     if (wake < 0)
         return -errno;
     atomic_store(&state.wake, descriptor_move_away(wake));
-    int result = create_thread();
+    int result = thread_start(&state.thread, "nvshare", run, NULL);
     if (result < 0)
         return result;
     state.has_thread = true;

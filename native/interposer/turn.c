@@ -20,6 +20,7 @@ void turn_init(struct turn *turn) {
 
 static void forget_request(struct turn *turn) {
     turn->asked = 0;
+    turn->evict_bytes = 0;
     turn->is_closing = turn->is_marked = false;
     turn->due = CLOCK_NEVER;
     close_descriptor(&turn->pass);
@@ -30,17 +31,45 @@ static void forget_standby(struct client *client) {
     gate_withdraw(&client->device->gate);
 }
 
-void turn_begin(struct client *client, uint64_t number) {
+static void watch_from_now(struct client *client, uint64_t now) {
+    gate_watch(&client->device->gate);
+    client->turn.is_marked = false;
+    client->turn.quiet_since = now;
+    client->turn.due = now + client->turn.idle_ns;
+}
+
+/* If the gate has opened by itself and memory is away (allocated since), that comes as it is used. */
+void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes) {
     struct turn *turn = &client->turn;
     if (number <= turn->number)
         return;
-    gate_open(&client->device->gate); /* first of all: a GPU stands still until then */
+    bool has_to_fill = swap_is_needed(client->device) && !gate_has_begun(&client->device->gate);
+    if (!has_to_fill)
+        gate_open(&client->device->gate); /* first of all: a GPU stands still until then */
     forget_request(turn);
     forget_standby(client);
     turn->number = number;
     turn->is_held = true;
     turn->is_wanted = false;
     log_debug("GPU %d: turn %llu begins", client->device->ordinal, (unsigned long long)number);
+    if (has_to_fill)
+        swap_fill(client, fill_bytes);
+}
+
+/* Its memory is where it has to be. It may have been asked meanwhile to give the turn up. */
+void turn_is_filled(struct client *client, uint64_t now) {
+    if (client->turn.is_closing)
+        return;
+    gate_open(&client->device->gate);
+    if (client->turn.asked == URGENCY_WHEN_IDLE)
+        watch_from_now(client, now);
+}
+
+/* Memory is about to leave, and the gate must not open by itself then: a turn comes with the daemon's GRANT,
+ * unless it has come already. */
+void turn_comes_by_grant(struct client *client) {
+    if (!gate_disarm(&client->device->gate))
+        client_standby_ready(client);
 }
 
 /* Without a daemon nobody else has a claim, and nobody could open the gate again. */
@@ -51,6 +80,7 @@ void turn_lose(struct client *client) {
     turn->is_held = true;
     turn->is_wanted = false;
     gate_open(&client->device->gate);
+    swap_lose(client);
 }
 
 static bool is_held(const struct turn *turn, uint64_t number) {
@@ -63,20 +93,20 @@ static void ask(struct client *client, const struct frame_revoke *revoke, uint64
         return;
     turn->asked = revoke->urgency;
     turn->idle_ns = revoke->idle_us ? CLOCK_US(revoke->idle_us) : client->idle_grace_ns;
-    turn->quiet_since = now;
-    turn->is_marked = false;
+    turn->evict_bytes = revoke->evict_bytes;
     turn->due = now;
-    if (turn->asked == URGENCY_WHEN_IDLE) {
-        gate_watch(&client->device->gate);
-        turn->due = now + turn->idle_ns;
-    }
+    if (turn->asked == URGENCY_WHEN_IDLE && client->swap.is_filling)
+        turn->due = CLOCK_NEVER; /* one that waits for its memory is not idle */
+    else if (turn->asked == URGENCY_WHEN_IDLE)
+        watch_from_now(client, now);
 }
 
 static void keep(struct client *client, uint64_t number) {
     if (!is_held(&client->turn, number))
         return;
     forget_request(&client->turn);
-    gate_open(&client->device->gate);
+    if (!client->swap.is_filling)
+        gate_open(&client->device->gate);
 }
 
 static void pass_to(struct client *client, const struct frame_pass_to *pass) {
@@ -91,19 +121,15 @@ static void pass_to(struct client *client, const struct frame_pass_to *pass) {
     }
 }
 
-/* Whether a turn begins by opening the gate, and nothing has to be done before. */
-static bool turn_may_start_at_once(const struct client *client) {
-    (void)client;
-    return true;
-}
-
+/* A turn that begins with moving memory is the session's business; any other is the gate's own. */
 static void stand_by(struct client *client, const struct frame_standby *standby) {
     struct turn *turn = &client->turn;
     int descriptor = connection_take_descriptor(&client->connection);
     if (descriptor >= 0 && standby->turn > turn->number) {
         forget_standby(client);
         turn->standby_turn = standby->turn;
-        if (!turn_may_start_at_once(client) || gate_stand_by(&client->device->gate, descriptor) < 0)
+        turn->standby_fill_bytes = standby->fill_bytes;
+        if (swap_is_needed(client->device) || gate_stand_by(&client->device->gate, descriptor) < 0)
             turn->standby = descriptor;
     } else {
         close_descriptor(&descriptor);
@@ -124,7 +150,7 @@ int turn_handle(struct client *client, const struct frame_view *frame, uint64_t 
     switch (frame->type) {
     case FRAME_GRANT:
         if (TAKE(grant))
-            turn_begin(client, fields.grant.turn);
+            turn_begin(client, fields.grant.turn, fields.grant.fill_bytes);
         break;
     case FRAME_REVOKE:
         if (TAKE(revoke))
@@ -169,6 +195,7 @@ static int release(struct client *client, enum release_reason reason) {
                                    .handed_turn = hand_on(turn),
                                    .allocated = atomic_load(&account->used),
                                    .pinned = atomic_load(&account->pinned)};
+    swap_release(client, turn->evict_bytes, &frame);
     turn->is_held = false;
     turn->is_wanted = frame.wants;
     forget_request(turn);
@@ -207,19 +234,12 @@ static int begin_closing(struct client *client, uint64_t now) {
     return go_on_closing(client, now);
 }
 
-static void watch_again(struct client *client, uint64_t now) {
-    gate_watch(&client->device->gate);
-    client->turn.is_marked = false;
-    client->turn.quiet_since = now;
-    client->turn.due = now + client->turn.idle_ns;
-}
-
 /* Idle is: no call for a while, and nothing in flight for as long. */
 static int watch(struct client *client, uint64_t now) {
     struct turn *turn = &client->turn;
     struct gate *gate = &client->device->gate;
     if (gate_was_used(gate) || (!turn->is_marked && !drain_mark(client->device))) {
-        watch_again(client, now);
+        watch_from_now(client, now);
         return 0;
     }
     turn->is_marked = true;

@@ -38,8 +38,14 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, uns
                    : created(pctx, real.cuCtxCreate_v4(pctx, ctxCreateParams, flags, dev));
 }
 
+static struct mover *mover_of(struct device *device) {
+    return device ? &device->mover : NULL;
+}
+
 /* The books are cleared before the driver frees anything: other contexts may get the addresses. */
 static CUresult destroy(__typeof__(cuCtxDestroy_v2) *call, CUcontext handle) {
+    struct mover *mover = mover_of(context_device(handle));
+    mover_bar(mover);
     struct context *context = context_take(handle);
     uint64_t id = context ? context->id : 0;
     struct book_context taken = book_take_context(id);
@@ -52,6 +58,7 @@ static CUresult destroy(__typeof__(cuCtxDestroy_v2) *call, CUcontext handle) {
         context_put_back(context);
         book_context_stays(taken);
     }
+    mover_unbar(mover);
     return result;
 }
 
@@ -70,11 +77,14 @@ CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
     CUcontext handle;
     driver_need();
     bool known = real.cuCtxFromGreenCtx(&handle, hCtx) == CUDA_SUCCESS;
+    struct mover *mover = mover_of(known ? context_device(handle) : NULL);
+    mover_bar(mover);
     struct context *context = known ? context_take(handle) : NULL;
     CUresult result = real.cuGreenCtxDestroy(hCtx);
     gate_forget();
     if (result != CUDA_SUCCESS && context)
         context_put_back(context);
+    mover_unbar(mover);
     return result;
 }
 
@@ -89,11 +99,14 @@ static void context_is_gone(const struct context *context) {
 CUresult cuCtxDetach(CUcontext ctx) {
     unsigned version;
     driver_need();
+    struct mover *mover = mover_of(context_device(ctx));
+    mover_bar(mover);
     CUresult result = real.cuCtxDetach(ctx);
     gate_forget();
     if (result == CUDA_SUCCESS &&
         real.cuCtxGetApiVersion(ctx, &version) == CUDA_ERROR_INVALID_CONTEXT)
         context_is_gone(context_take(ctx));
+    mover_unbar(mover);
     return result;
 }
 
@@ -149,6 +162,8 @@ static CUresult give_up(__typeof__(cuDevicePrimaryCtxRelease_v2) *call, CUdevice
     unsigned flags;
     int is_active = 1;
     struct context *gone = NULL;
+    struct mover *mover = mover_of(device_known(ordinal));
+    mover_bar(mover);
     pthread_mutex_lock(&primary);
     contexts_lock();
     CUresult result = call(ordinal);
@@ -158,6 +173,7 @@ static CUresult give_up(__typeof__(cuDevicePrimaryCtxRelease_v2) *call, CUdevice
     contexts_unlock();
     context_is_gone(gone);
     pthread_mutex_unlock(&primary);
+    mover_unbar(mover);
     gate_forget();
     return result;
 }

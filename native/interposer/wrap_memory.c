@@ -2,14 +2,13 @@
  *
  * The 32-bit versions of CUDA 3.1 are not hooked: they have no room for an address of today. */
 #include "books.h"
-#include "config.h"
 #include "contexts.h"
 #include "devices.h"
 
 enum { PITCH_ALIGNMENT = 512 }; /* what drivers give, for every GPU of the last ten years */
 
 static enum ledger_kind kind_on(const struct device *device) {
-    return config()->native || !device->can_manage ? LEDGER_PLAIN : LEDGER_CONVERTED;
+    return device_moves_memory(device) ? LEDGER_CONVERTED : LEDGER_PLAIN;
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {

@@ -17,6 +17,7 @@ KERNEL = b""".version 6.3
 .address_size 64
 .visible .entry nothing() { ret; }
 .visible .entry slow() { .pragma "nvshare cost_us 20000"; ret; }
+.visible .entry touch(.param .u64 data) { ret; }
 """
 
 Word = ctypes.c_uint64
@@ -45,10 +46,11 @@ class Gpu:
     def use(self, context: Word) -> int:
         """Make a context current in this thread."""
         code = self.cuda.cuCtxSetCurrent(context)
-        module, self.nothing, self.slow = Word(), Word(), Word()
+        module, self.nothing, self.slow, self.toucher = Word(), Word(), Word(), Word()
         code = code or self.cuda.cuModuleLoadData(ctypes.byref(module), KERNEL)
         self.cuda.cuModuleGetFunction(ctypes.byref(self.nothing), module, b"nothing")
         self.cuda.cuModuleGetFunction(ctypes.byref(self.slow), module, b"slow")
+        self.cuda.cuModuleGetFunction(ctypes.byref(self.toucher), module, b"touch")
         return int(code)
 
     def create(self, device: int = 0) -> int:
@@ -72,6 +74,17 @@ class Gpu:
                 return int(code)
             self.launches += 1
         return 0
+
+    def touch(self, *pointers: int) -> int:
+        """Launch a kernel on each of these allocations."""
+        self.cuda.cuCtxSetCurrent(self.context)
+        codes = []
+        for pointer in map(Word, pointers):
+            parameters = (ctypes.c_void_p * 1)(ctypes.addressof(pointer))
+            codes.append(
+                self.cuda.cuLaunchKernel(self.toucher, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+            )
+        return int(max(codes))
 
     def stream(self, flags: int = 1) -> Word:
         """Make a stream; non-blocking unless told otherwise."""

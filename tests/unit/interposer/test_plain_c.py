@@ -103,3 +103,26 @@ def test_the_window_follows_the_kernels_and_is_kept(inflight: Path) -> None:
 
 def test_a_capture_is_left_alone(inflight: Path) -> None:
     assert json.loads(run(inflight, "capture")) == {"calls": 0}
+
+
+RESIDENCY = ("residency_check", "residency.c", "room.c", "ledger.c")
+
+
+@pytest.fixture(scope="module")
+def residency(build: Build) -> Path:
+    return build(*RESIDENCY)
+
+
+@pytest.mark.parametrize("what", ["order", "room"])
+def test_residency(residency: Path, what: str) -> None:
+    run(residency, what)
+
+
+def test_residency_against_a_model(residency: Path) -> None:
+    for seed in range(10):
+        run(residency, "model", seed, 3_000)
+
+
+def test_residency_while_others_allocate_and_free(build: Build, residency: Path) -> None:
+    run(residency, "threads", 100)
+    run(build(*RESIDENCY, sanitizer="thread"), "threads", 100)

@@ -1,0 +1,102 @@
+#include "lane.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "contexts.h"
+#include "devices.h"
+
+/* A context stays as long as lanes are open, but the list of contexts is everybody's. */
+static bool push_context(const struct device *device) {
+    contexts_lock();
+    struct context *context = contexts_first();
+    while (context &&
+           (context->device != device || real.cuCtxPushCurrent_v2(context->handle) != CUDA_SUCCESS))
+        context = context->next;
+    contexts_unlock();
+    return context != NULL;
+}
+
+/* Blocking: a thread that waits here would otherwise burn a processor that the program needs. */
+static bool make_events(struct lane *lane) {
+    const unsigned flags = CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC;
+    for (int i = 0; i < LANE_CHUNKS; i++)
+        if (real.cuEventCreate(&lane->chunks[i].event, flags) != CUDA_SUCCESS) {
+            lane->chunks[i].event = NULL;
+            return false;
+        }
+    return true;
+}
+
+int lane_open(struct lane *lane, struct device *device, CUdevice target) {
+    memset(lane, 0, sizeof *lane);
+    lane->target = target;
+    if (!push_context(device))
+        return -ENODEV;
+    if (real.cuStreamCreate(&lane->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+        lane->stream = NULL;
+    if (lane->stream && make_events(lane))
+        return 0;
+    lane_close(lane);
+    return -ENODEV;
+}
+
+void lane_close(struct lane *lane) {
+    CUcontext context;
+    for (int i = 0; i < LANE_CHUNKS; i++)
+        if (lane->chunks[i].event)
+            real.cuEventDestroy_v2(lane->chunks[i].event);
+    if (lane->stream)
+        real.cuStreamDestroy_v2(lane->stream);
+    real.cuCtxPopCurrent_v2(&context);
+}
+
+static struct lane_chunk *next_chunk(struct lane *lane) {
+    return &lane->chunks[(lane->oldest + lane->count) % LANE_CHUNKS];
+}
+
+struct lane_chunk *lane_begin(struct lane *lane, bool has_room) {
+    struct lane_chunk *chunk = next_chunk(lane);
+    chunk->count = 0;
+    chunk->bytes = chunk->moved_bytes = 0;
+    chunk->had_room = has_room;
+    return chunk;
+}
+
+/* Every driver has the first form of the call, so far. */
+static CUresult prefetch(const struct lane *lane, const struct residency_piece *piece) {
+    CUresult result =
+        real.cuMemPrefetchAsync(piece->address, piece->bytes, lane->target, lane->stream);
+    if (result != CUDA_ERROR_NOT_FOUND)
+        return result;
+    CUmemLocation place = {.type = CU_MEM_LOCATION_TYPE_HOST};
+    if (lane->target != CU_DEVICE_CPU)
+        place = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = lane->target};
+    return real.cuMemPrefetchAsync_v2(piece->address, piece->bytes, place, 0, lane->stream);
+}
+
+int lane_add(struct lane *lane, const struct residency_piece *piece) {
+    if (prefetch(lane, piece) != CUDA_SUCCESS)
+        return -EINVAL;
+    struct lane_chunk *chunk = next_chunk(lane);
+    chunk->pieces[chunk->count++] = *piece;
+    chunk->bytes += piece->bytes;
+    chunk->moved_bytes += piece->is_untouched ? 0 : piece->bytes;
+    return 0;
+}
+
+void lane_send(struct lane *lane) {
+    struct lane_chunk *chunk = next_chunk(lane);
+    real.cuEventRecord(chunk->event, lane->stream);
+    lane->bytes += chunk->bytes;
+    lane->count++;
+}
+
+const struct lane_chunk *lane_wait(struct lane *lane) {
+    struct lane_chunk *chunk = &lane->chunks[lane->oldest];
+    real.cuEventSynchronize(chunk->event);
+    lane->bytes -= chunk->bytes;
+    lane->oldest = (lane->oldest + 1) % LANE_CHUNKS;
+    lane->count--;
+    return chunk;
+}

@@ -1,0 +1,42 @@
+/* Memory that moves at a change of turn, as the session sees it: orders to the mover, and what the daemon is
+ * told of it. What leaves does so behind the closed gate, after the turn was passed on; what returns does so
+ * before the gate opens. */
+#ifndef NVSHARE_SWAP_H
+#define NVSHARE_SWAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct client;
+struct device;
+struct frame_released;
+
+struct swap {
+    bool is_filling;   /* a turn is held, and its gate opens when the memory is there */
+    bool owes_moved;   /* the daemon is to hear when what leaves has left */
+    uint64_t out_turn; /* after which it leaves */
+};
+
+/* Whether memory has to move, or is moving, before the gate may open. May be asked by any thread. */
+bool swap_is_needed(const struct device *device);
+
+/* What of the program's memory is away, or on its way. */
+uint64_t swap_away(struct client *client);
+
+/* A turn has begun: brings memory back, at most so many bytes (0: all), then opens the gate. */
+void swap_fill(struct client *client, uint64_t bytes);
+
+/* A turn is over: leaves a fill at what has come, begins to move out, and writes down what the daemon has
+ * to know. */
+void swap_release(struct client *client, uint64_t evict_bytes, struct frame_released *frame);
+
+/* EVICT has come. Returns 0 or a negative errno, as sending does. */
+int swap_evict(struct client *client, uint64_t bytes);
+
+/* There is no daemon any more, and the gate is open. What is away comes back if it finds room. */
+void swap_lose(struct client *client);
+
+/* Looks what the mover has done. Returns 0 or a negative errno, as sending does. */
+int swap_step(struct client *client, uint64_t now);
+
+#endif

@@ -1,0 +1,262 @@
+/* residency.c and room.c, without a driver. Prints nothing if all is well.
+ *
+ *     residency_check order                what leaves first, what returns first, and how pieces are cut
+ *     residency_check model SEED STEPS     moves at random against a model that knows every block
+ *     residency_check threads STEPS        a mover and threads that allocate and free
+ *     residency_check room                 waiting for room, in made-up time */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "residency.h"
+#include "room.h"
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+#define BLOCK  RESIDENCY_BLOCK
+#define SECOND ((uint64_t)1000000000)
+
+static struct account account = {.limit = UINT64_MAX};
+static struct ledger ledger = LEDGER_INITIALIZER;
+
+static uint64_t key_of(int index) {
+    return UINT64_C(0x7f0000000000) + (uint64_t)index * 64 * BLOCK;
+}
+
+static void add(int index, uint64_t bytes, enum ledger_kind kind, int device, uint64_t used_ns) {
+    struct ledger_entry entry = {.key = key_of(index),
+                                 .bytes = bytes,
+                                 .account = &account,
+                                 .kind = kind,
+                                 .device = device,
+                                 .used_ns = used_ns};
+    CHECK(account_reserve(&account, bytes, ledger_is_pinned(kind)) == 0);
+    CHECK(ledger_add(&ledger, &entry) == 0);
+}
+
+static void drop(int index) {
+    ledger_drop(ledger_take(&ledger, key_of(index)));
+}
+
+static void leaves(struct residency_list *list, uint64_t most, int index, uint64_t from,
+                   uint64_t to) {
+    struct residency_piece piece;
+    CHECK(residency_leave(&ledger, list, most, &piece));
+    CHECK(piece.key == key_of(index));
+    CHECK(piece.address == key_of(index) + from && piece.bytes == to - from);
+}
+
+static void returns(struct residency_list *list, uint64_t most, int index, uint64_t from,
+                    uint64_t to) {
+    struct residency_piece piece;
+    CHECK(residency_return(&ledger, list, most, &piece));
+    CHECK(piece.key == key_of(index));
+    CHECK(piece.address == key_of(index) + from && piece.bytes == to - from);
+}
+
+static void check_order(void) {
+    struct residency_list list = {0};
+    struct residency_piece piece;
+    add(0, 3 * BLOCK, LEDGER_CONVERTED, 0, 100 * SECOND);
+    add(1, 2 * BLOCK, LEDGER_MANAGED, 0, 50 * SECOND);
+    add(2, 8 * BLOCK, LEDGER_PLAIN, 0, 10 * SECOND);
+    add(3, 8 * BLOCK, LEDGER_CONVERTED, 1, 10 * SECOND);
+    add(4, BLOCK / 4, LEDGER_CONVERTED, 0, 100 * SECOND);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    leaves(&list, UINT64_MAX, 1, 0, 2 * BLOCK);
+    leaves(&list, 1, 0, 0, BLOCK);                 /* at least what lies in a block */
+    leaves(&list, BLOCK + 1, 0, BLOCK, 3 * BLOCK); /* rounded up */
+    leaves(&list, 1, 4, 0, BLOCK / 4);             /* or all there is */
+    CHECK(!residency_leave(&ledger, &list, 1, &piece));
+    CHECK(atomic_load(&account.away) == 5 * BLOCK + BLOCK / 4);
+    CHECK(account_there(&account) == 8 * BLOCK); /* that of the other device */
+    CHECK(residency_list_away(&ledger, 0, &list) == 0);
+    returns(&list, BLOCK, 4, 0, BLOCK / 4); /* the hottest first, from its end */
+    returns(&list, BLOCK + 1, 0, 2 * BLOCK, 3 * BLOCK);
+    returns(&list, UINT64_MAX, 0, 0, 2 * BLOCK);
+    returns(&list, BLOCK / 2, 1, BLOCK, 2 * BLOCK);
+    CHECK(atomic_load(&account.away) == BLOCK);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    leaves(&list, BLOCK, 1, BLOCK, 2 * BLOCK); /* what is divided goes on being so */
+    drop(0);
+    leaves(&list, BLOCK, 4, 0, BLOCK / 4); /* and what is freed is passed over */
+    residency_all_there(&ledger, 0);
+    CHECK(atomic_load(&account.away) == 0);
+    residency_list_free(&list);
+}
+
+static void check_undone(void) {
+    struct residency_list list = {0};
+    struct residency_piece first, second;
+    add(5, 4 * BLOCK, LEDGER_CONVERTED, 2, 0);
+    CHECK(residency_list_there(&ledger, 2, &list) == 0);
+    CHECK(residency_leave(&ledger, &list, 2 * BLOCK, &first));
+    CHECK(residency_leave(&ledger, &list, 2 * BLOCK, &second));
+    residency_has_stayed(&ledger, &second);
+    CHECK(atomic_load(&account.away) == 2 * BLOCK);
+    residency_has_stayed(&ledger, &second);
+    CHECK(atomic_load(&account.away) == 2 * BLOCK);
+    CHECK(residency_list_away(&ledger, 2, &list) == 0);
+    CHECK(residency_return(&ledger, &list, BLOCK, &first));
+    CHECK(residency_return(&ledger, &list, BLOCK, &second));
+    residency_has_not_come(&ledger, &first);
+    CHECK(atomic_load(&account.away) == 2 * BLOCK);
+    drop(5);
+    residency_has_not_come(&ledger, &first);
+    CHECK(atomic_load(&account.away) == 0);
+    residency_list_free(&list);
+}
+
+/* One allocation after the other, block by block. */
+enum { ALLOCATIONS = 12, BLOCKS = 40 };
+
+struct model {
+    bool there[ALLOCATIONS];
+    uint64_t bytes[ALLOCATIONS];
+    bool away[ALLOCATIONS][BLOCKS];
+};
+
+static uint64_t model_away(const struct model *model) {
+    uint64_t total = 0;
+    for (int i = 0; i < ALLOCATIONS; i++)
+        for (uint64_t b = 0; model->there[i] && b * BLOCK < model->bytes[i]; b++)
+            if (model->away[i][b])
+                total += (b + 1) * BLOCK <= model->bytes[i] ? BLOCK : model->bytes[i] % BLOCK;
+    return total;
+}
+
+static void model_move(struct model *model, const struct residency_piece *piece, bool away) {
+    int i = (int)((piece->key - key_of(0)) / (64 * BLOCK));
+    CHECK(model->there[i]);
+    CHECK(piece->bytes && piece->address - piece->key + piece->bytes <= model->bytes[i]);
+    uint64_t first = (piece->address - piece->key) / BLOCK;
+    uint64_t last = (piece->address - piece->key + piece->bytes - 1) / BLOCK;
+    for (uint64_t b = first; b <= last; b++) {
+        CHECK(model->away[i][b] != away);
+        model->away[i][b] = away;
+    }
+}
+
+static void model_step(struct model *model, struct residency_list *list) {
+    struct residency_piece piece;
+    int i = rand() % ALLOCATIONS;
+    uint64_t most = (uint64_t)rand() % (BLOCKS * BLOCK);
+    switch (rand() % 4) {
+    case 0:
+        if (model->there[i]) {
+            drop(i);
+        } else {
+            model->bytes[i] = 1 + (uint64_t)rand() % (BLOCKS * BLOCK);
+            add(i, model->bytes[i], LEDGER_CONVERTED, 0, (uint64_t)rand() * SECOND);
+        }
+        model->there[i] = !model->there[i];
+        memset(model->away[i], 0, sizeof model->away[i]);
+        break;
+    case 1:
+        if (residency_leave(&ledger, list, most, &piece))
+            model_move(model, &piece, true);
+        break;
+    case 2:
+        if (residency_return(&ledger, list, most, &piece))
+            model_move(model, &piece, false);
+        break;
+    default:
+        CHECK((rand() % 2 ? residency_list_there : residency_list_away)(&ledger, 0, list) == 0);
+    }
+    CHECK(atomic_load(&account.away) == model_away(model));
+}
+
+static void check_model(unsigned seed, int steps) {
+    struct model model = {0};
+    struct residency_list list = {0};
+    srand(seed);
+    for (int i = 0; i < steps; i++)
+        model_step(&model, &list);
+    for (int i = 0; i < ALLOCATIONS; i++)
+        if (model.there[i])
+            drop(i);
+    CHECK(atomic_load(&account.away) == 0 && atomic_load(&account.used) == 0);
+    residency_list_free(&list);
+}
+
+static void *allocate_and_free(void *argument) {
+    int first = *(int *)argument, steps = 20000;
+    for (int i = 0; i < steps; i++) {
+        add(first + i % 8, 5 * BLOCK, LEDGER_CONVERTED, 0, (uint64_t)i * SECOND);
+        if (i % 8 == 7)
+            for (int j = 0; j < 8; j++)
+                drop(first + j);
+    }
+    return NULL;
+}
+
+static void check_threads(int steps) {
+    pthread_t threads[3];
+    int firsts[3] = {0, 100, 200};
+    struct residency_list list = {0};
+    struct residency_piece piece;
+    for (int t = 0; t < 3; t++)
+        CHECK(pthread_create(&threads[t], NULL, allocate_and_free, &firsts[t]) == 0);
+    for (int i = 0; i < steps; i++) {
+        bool out = i % 2;
+        CHECK((out ? residency_list_there : residency_list_away)(&ledger, 0, &list) == 0);
+        while ((out ? residency_leave : residency_return)(&ledger, &list, 2 * BLOCK, &piece))
+            if (i % 7 == 0)
+                (out ? residency_has_stayed : residency_has_not_come)(&ledger, &piece), list.next++;
+    }
+    for (int t = 0; t < 3; t++)
+        pthread_join(threads[t], NULL);
+    CHECK(atomic_load(&account.away) == 0 && atomic_load(&account.used) == 0);
+    residency_list_free(&list);
+}
+
+static void check_room(void) {
+    const uint64_t chunk = 16 * BLOCK;
+    struct room room = {.patience_ns = SECOND};
+    /* As much as there is, but for a block; whatever is in flight takes its part. */
+    CHECK(room_for(&room, 17 * BLOCK, 0, chunk, 1) == chunk);
+    CHECK(room_for(&room, 17 * BLOCK, BLOCK, chunk, 1) == 0);
+    CHECK(room_for(&room, 18 * BLOCK, BLOCK, chunk, 1) == chunk);
+    CHECK(room_for(&room, 4 * BLOCK + 1, 0, chunk, 1) == 3 * BLOCK);
+    CHECK(room_for(&room, 4 * BLOCK + 1, BLOCK, chunk, 1) == 0);
+    CHECK(room_for(&room, 4 * BLOCK + 1, 0, BLOCK / 2, 1) == BLOCK / 2);
+    /* It waits longer and longer, but not as long as somebody makes room. */
+    uint64_t now = SECOND, pause = 0;
+    for (uint64_t free = 0; free < BLOCK; free += BLOCK / 4, now += SECOND / 2) {
+        CHECK(room_for(&room, free, 0, chunk, now) == 0);
+        CHECK(!room.is_hopeless && room.pause < CLOCK_MS(1));
+    }
+    for (int i = 0; i < 10; i++) {
+        CHECK(room_for(&room, BLOCK / 4, 0, chunk, now) == 0);
+        CHECK(room.pause >= pause && room.pause <= CLOCK_MS(2));
+        pause = room.pause;
+    }
+    /* Something in flight is a better thing to wait for. */
+    CHECK(room_for(&room, BLOCK / 4, BLOCK, chunk, now + 9 * SECOND) == 0 && !room.is_hopeless);
+    /* Nobody makes room: then somebody has to go. */
+    CHECK(room_for(&room, BLOCK / 4, 0, chunk, now + SECOND) == 0 && room.is_hopeless);
+    CHECK(room_for(&room, 0, 5 * chunk, chunk, now + SECOND) == chunk);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "order") == 0) {
+        check_order();
+        check_undone();
+        return 0;
+    }
+    if (argc == 4 && strcmp(argv[1], "model") == 0)
+        return check_model((unsigned)atoi(argv[2]), atoi(argv[3])), 0;
+    if (argc == 3 && strcmp(argv[1], "threads") == 0)
+        return check_threads(atoi(argv[2])), 0;
+    if (argc == 2 && strcmp(argv[1], "room") == 0)
+        return check_room(), 0;
+    return 2;
+}
