@@ -1,12 +1,9 @@
-"""The GPUs of this machine, as NVML gives them, and how much of their memory can be shared out."""
+"""The GPUs of this machine, as NVML gives them."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from nvshare.errors import NvshareError
-from nvshare.telemetry.settings import DeviceSettings
-
-MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +19,6 @@ class Gpu:
     def key(self) -> bytes:
         """The UUID as it is in a frame."""
         return uuid_bytes(self.uuid)
-
-    def usable(self, settings: DeviceSettings) -> int:
-        """What clients may fill, contexts included."""
-        # Assumed: what driver and fragmentation take beyond what is reported stays below this.
-        reserve = self.memory // 64 if settings.reserve == "auto" else settings.reserve
-        return max(0, self.memory - reserve)
-
-    def context(self, settings: DeviceSettings) -> int:
-        """What the context of one client takes."""
-        if settings.context != "auto":
-            return settings.context
-        # A context was seen to take 300 to 500 MB on cards of 16 GB and more. Assumed: on a small
-        # card it is small in proportion.
-        return min(300 * MIB, self.memory // 50)
 
 
 def uuid_bytes(uuid: str) -> bytes:

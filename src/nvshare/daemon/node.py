@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nvshare.core import events
 from nvshare.core.events import Event
 from nvshare.core.node import Core
-from nvshare.core.settings import Limits, Mode, Settings
+from nvshare.core.settings import Limits
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.logs import fields
@@ -78,8 +78,8 @@ class Node:
             events.DeviceAdded(
                 now=self.now(),
                 device=gpu.uuid,
-                usable_bytes=gpu.usable(settings),
-                settings=core_settings(settings),
+                usable_bytes=settings.usable_of(gpu.memory),
+                settings=settings.for_core(),
                 settle_seconds=settle_seconds,
             )
         )
@@ -96,8 +96,8 @@ class Node:
             events.SettingsChanged(
                 now=self.now(),
                 device=gpu.uuid,
-                settings=core_settings(settings),
-                usable_bytes=gpu.usable(settings),
+                settings=settings.for_core(),
+                usable_bytes=settings.usable_of(gpu.memory),
             )
         )
 
@@ -148,7 +148,7 @@ class Node:
             raise Rejection(frames.RejectCode.FULL, text)
         settings = self.settings[gpu.uuid]
         number = next(self._numbers)
-        member = Member(number, gpu, gpu.context(settings), self.now())
+        member = Member(number, gpu, settings.context_of(gpu.memory), self.now())
         self._strangers.discard(session)
         session.member = member
         self.members[number] = session
@@ -183,21 +183,6 @@ class Node:
         for session in [*self.members.values(), *self._strangers]:
             session.member = None
             session.close("the daemon ends")
-
-
-def core_settings(settings: DeviceSettings) -> Settings:
-    """The part of the settings that the core looks at."""
-    return Settings(
-        mode=Mode(settings.mode),
-        policy=settings.policy,
-        turn_seconds=None if settings.turn_seconds == "auto" else settings.turn_seconds,
-        turn_multiplier=settings.turn_multiplier,
-        turn_min=settings.turn_min,
-        turn_max=settings.turn_max,
-        idle_grace=settings.idle_grace,
-        revoke_patience=settings.revoke_patience,
-        initial_bandwidth=settings.initial_bandwidth,
-    )
 
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:

@@ -23,7 +23,6 @@ from nvshare.core.effects import (
 from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired
 from nvshare.core.memory import Memory
 from nvshare.core.node import Core
-from nvshare.core.settings import Mode, Settings
 from nvshare.emulator.profile import Profile
 from nvshare.sim.board import Holding
 from nvshare.sim.gpu import Gpu
@@ -71,7 +70,7 @@ class Site:
         self.inflight = settings.inflight
         self.context_seconds = profile.engine.context_create_ms / 1000
         memory = round(profile.memory.usable_mib * MIB)
-        self._context = context_bytes(memory, settings)
+        self._context = settings.context_of(memory)
         self.programs: dict[int, SimulatedProgram] = {}
         self.records: dict[int, Record] = {}
         self.reports: list[Report] = []
@@ -85,8 +84,8 @@ class Site:
             DeviceAdded(
                 now=clock.now,
                 device=self.device,
-                usable_bytes=usable_bytes(memory, settings),
-                settings=core_settings(settings),
+                usable_bytes=settings.usable_of(memory),
+                settings=settings.for_core(),
             )
         )
 
@@ -217,29 +216,3 @@ class Site:
                 self.settle()
 
         self.clock.at(order.at, fire)
-
-
-def usable_bytes(memory: int, settings: DeviceSettings) -> int:
-    """Return what programs may fill, by the daemon's rule."""
-    reserve = memory // 64 if settings.reserve == "auto" else settings.reserve
-    return max(0, memory - reserve)
-
-
-def context_bytes(memory: int, settings: DeviceSettings) -> int:
-    """Return what the daemon reckons with for a context."""
-    return min(300 * MIB, memory // 50) if settings.context == "auto" else settings.context
-
-
-def core_settings(settings: DeviceSettings) -> Settings:
-    """Return the settings as the core takes them."""
-    return Settings(
-        mode=Mode(settings.mode),
-        policy=settings.policy,
-        turn_seconds=None if settings.turn_seconds == "auto" else settings.turn_seconds,
-        turn_multiplier=settings.turn_multiplier,
-        turn_min=settings.turn_min,
-        turn_max=settings.turn_max,
-        idle_grace=settings.idle_grace,
-        revoke_patience=settings.revoke_patience,
-        initial_bandwidth=settings.initial_bandwidth,
-    )

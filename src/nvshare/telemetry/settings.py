@@ -1,7 +1,8 @@
 """The settings of a GPU and the limits of a program, as people and files write them.
 
-The daemon turns them into nvshare.core.settings; the command line and the control API pass them
-on. A change names only the fields that change.
+What follows from them is worked out here, once, for the daemon and for the simulator: the settings
+of nvshare.core, and how much of a GPU's memory can be shared out. The command line and the control
+API pass them on. A change names only the fields that change.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -9,11 +10,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from nvshare.core.policies import policy_names
-from nvshare.core.settings import Settings
+from nvshare.core.settings import Mode, Settings
 from nvshare.errors import BadInputError
 from nvshare.quantity import parse_quantity
 
 _CORE = Settings()
+_MIB = 1 << 20
 
 
 def _quantity(value: Any) -> Any:
@@ -89,6 +91,39 @@ class DeviceSettings(_Model):
     def changed(self, changes: "dict[str, Any]") -> "DeviceSettings":
         """Return the settings with some fields changed, and everything checked again."""
         return DeviceSettings.model_validate({**self.model_dump(), **changes})
+
+    def for_core(self) -> Settings:
+        """Return the part that the core looks at."""
+        return Settings(
+            mode=Mode(self.mode),
+            policy=self.policy,
+            turn_seconds=None if self.turn_seconds == "auto" else self.turn_seconds,
+            turn_multiplier=self.turn_multiplier,
+            turn_min=self.turn_min,
+            turn_max=self.turn_max,
+            idle_grace=self.idle_grace,
+            revoke_patience=self.revoke_patience,
+            initial_bandwidth=self.initial_bandwidth,
+        )
+
+    def usable_of(self, memory: int) -> int:
+        """Return what programs may fill of a GPU of this size, contexts included.
+
+        ``memory`` is what programs can allocate in all, as cuMemGetInfo gives it.
+        """
+        # Assumed: what driver and fragmentation take beyond what is reported stays below this.
+        reserve = memory // 64 if self.reserve == "auto" else self.reserve
+        return max(0, memory - reserve)
+
+    def context_of(self, memory: int) -> int:
+        """Return what the context of one program takes on a GPU of this size."""
+        if self.context != "auto":
+            return self.context
+        # A context was seen to take 300 to 500 MB on cards of 16 GB and more: the more
+        # multiprocessors, the more, and those come with memory. Nothing tells it in advance, so
+        # this is rather too much than too little. Assumed: on a small card it is small in
+        # proportion.
+        return min(256 * _MIB + memory // 256, memory // 30)
 
 
 class ClientLimits(_Model):

@@ -3,11 +3,10 @@ from typing import Any
 
 import pytest
 
-from nvshare.daemon import devices
-from nvshare.daemon.devices import MIB, Gpu, find_gpus, uuid_bytes
+from nvshare.daemon.devices import Gpu, find_gpus, uuid_bytes
 from nvshare.errors import NvshareError
-from nvshare.telemetry.settings import DeviceSettings
 
+MIB = 1 << 20
 UUID = "GPU-00112233-4455-6677-8899-aabbccddeeff"
 
 
@@ -82,14 +81,3 @@ def test_no_gpu_is_explained(
 def test_uuids() -> None:
     assert uuid_bytes(UUID) == uuid_bytes(UUID.replace("GPU", "MIG"))
     assert uuid_bytes(UUID)[:4] == b"\x00\x11\x22\x33"
-
-
-def test_what_can_be_shared_out() -> None:
-    gpu = Gpu(0, UUID, "card", 16 << 30)
-    assert gpu.usable(DeviceSettings()) == (16 << 30) - (256 << 20)
-    assert gpu.usable(DeviceSettings(reserve=1 << 30)) == 15 << 30
-    assert gpu.usable(DeviceSettings(reserve=17 << 30)) == 0
-    assert gpu.context(DeviceSettings()) == 300 * MIB
-    assert gpu.context(DeviceSettings(context=0)) == 0
-    assert Gpu(0, UUID, "small", 200 * MIB).context(DeviceSettings()) == 4 * MIB
-    assert devices.MIB == 1 << 20

@@ -7,14 +7,15 @@ import pytest
 
 from nvshare.sim.engine import Outcome
 from nvshare.sim.record import Kind, Record
+from nvshare.telemetry.settings import DeviceSettings
 
 from .making import GB, MIB, PAUSE, program, run
 
 BEGIN = 0.08 + PAUSE
 TURN = {"mode": "auto", "turn_seconds": 10.0}
-# What the daemon reckons with on a T4: a 64th is kept back, and a context is a fiftieth.
+# What the daemon reckons with on a T4.
 MEMORY = round(14913.6875 * MIB)
-ROOM = MEMORY - MEMORY // 64 - 2 * (MEMORY // 50)
+ROOM = DeviceSettings().usable_of(MEMORY) - 2 * DeviceSettings().context_of(MEMORY)
 
 
 def turns(outcome: Outcome) -> list[tuple[float, str, float]]:

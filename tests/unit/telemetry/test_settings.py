@@ -4,13 +4,15 @@ import pytest
 from pydantic import ValidationError
 
 from nvshare.core.settings import Settings
-from nvshare.daemon.node import core_settings
+from nvshare.emulator.profile import known_profiles, load_known
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings
 from nvshare.validation import describe
 
+MIB = 1 << 20
+
 
 def test_the_defaults_are_those_of_the_core() -> None:
-    assert core_settings(DeviceSettings()) == Settings()
+    assert DeviceSettings().for_core() == Settings()
 
 
 @pytest.mark.parametrize(
@@ -47,6 +49,23 @@ def test_nonsense_names_the_field(changes: dict[str, Any], complaint: str) -> No
     with pytest.raises(ValidationError) as caught:
         DeviceSettings().changed(changes)
     assert any(line.startswith(complaint) for line in describe(caught.value))
+
+
+def test_a_part_of_a_gpu_is_kept_back() -> None:
+    assert DeviceSettings().usable_of(16 << 30) == (16 << 30) - (256 << 20)
+    assert DeviceSettings(reserve=1 << 30).usable_of(16 << 30) == 15 << 30
+    assert DeviceSettings(reserve=17 << 30).usable_of(16 << 30) == 0
+
+
+@pytest.mark.parametrize("name", known_profiles())
+def test_the_guess_at_a_context_is_enough_and_not_much_more(name: str) -> None:
+    memory = load_known(name).memory
+    context = DeviceSettings().context_of(round(memory.usable_mib * MIB))
+    assert memory.context_mib * MIB <= context <= memory.context_mib * MIB * 1.2
+
+
+def test_a_context_of_known_size_is_taken_as_it_is() -> None:
+    assert DeviceSettings(context=0).context_of(16 << 30) == 0
 
 
 def test_limits_can_be_set_and_lifted() -> None:
