@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from nvshare.core.effects import (
+    Answer,
     CancelHandover,
     Effect,
     Evict,
@@ -51,6 +52,9 @@ class Program:
     handover: Handover | None = None
     evict_bytes: int = 0
     release_at: float | None = None
+    # What it asked for last, until it is answered: the ticket, and the memory without it.
+    ticket: int = 0
+    without: Memory | None = None
     inbox: deque[Effect] = field(default_factory=deque)
     outbox: deque[ClientEvent] = field(default_factory=deque)
 
@@ -59,6 +63,8 @@ class Program:
         self.inbox.clear()
         self.outbox.clear()
         self.handover = self.asked = None
+        # It does not wait for the answer of a daemon that is gone: it allocates.
+        self.without = None
         if self.open:
             self.release_at = None
         running = self.open or self.draining
@@ -95,6 +101,12 @@ class Program:
         self.memory = memory.as_kind(self.kind)
         self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory))
 
+    def ask(self, memory: Memory) -> None:
+        """Want to have this much memory, which counts as had until the answer says otherwise."""
+        self.without, self.memory = self.memory, memory.as_kind(self.kind)
+        self.ticket += 1
+        self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory, ticket=self.ticket))
+
     def die(self) -> None:
         """End. What was sent before still arrives."""
         self._send(ClientLeft(now=0.0, client=self.id))
@@ -107,6 +119,8 @@ class Program:
                 self.let_in(order.turn, now)
             case Evict():
                 self._evict(order)
+            case Answer():
+                self._take_answer(order)
             case Revoke(turn=turn) | Keep(turn=turn) if turn == self.seen and self.open:
                 self._obey(order, now)
             case Handover(from_turn=turn) if turn == self.seen and (self.open or self.draining):
@@ -172,6 +186,11 @@ class Program:
     def _release_if_idle(self, now: float) -> None:
         if self.open and self.asked and not self.busy:
             self.release_at = now + self.asked.idle_seconds
+
+    def _take_answer(self, answer: Answer) -> None:
+        assert answer.ticket == self.ticket, "an answer to another question"
+        assert self.without is not None, "answered twice"
+        self.without = None
 
     def _evict(self, order: Evict) -> None:
         moved = 0 if self.open else min(order.evict_bytes, self.memory.resident)

@@ -87,6 +87,12 @@ class Sharing(RuleBasedStateMachine):
             swapped = min(program.memory.swapped, memory.allocated)
             program.allocate(replace(memory, swapped=swapped))
 
+    @rule(program=programs, memory=memories)
+    def ask(self, program: Program, memory: Memory) -> None:
+        if not program.stopped and program.without is None:
+            swapped = min(program.memory.swapped, memory.allocated)
+            program.ask(replace(memory, swapped=swapped))
+
     @rule(program=programs)
     def deliver(self, program: Program) -> None:
         if program.outbox:

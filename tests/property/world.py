@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from nvshare.core.client import Client
 from nvshare.core.effects import (
+    Answer,
     CancelHandover,
     CancelTimer,
     Effect,
@@ -19,7 +20,14 @@ from nvshare.core.effects import (
     Revoke,
     SetTimer,
 )
-from nvshare.core.events import DeviceAdded, Event, Released, Timer, TimerFired
+from nvshare.core.events import (
+    DeviceAdded,
+    Event,
+    MemoryChanged,
+    Released,
+    Timer,
+    TimerFired,
+)
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.node import Core
@@ -93,6 +101,7 @@ class World:
         if isinstance(event, Released):
             before[event.client] = State.IDLE
         self._check(before, effects)
+        self._check_answer(event, effects)
         for effect in effects:
             self._carry_out(effect)
 
@@ -160,6 +169,16 @@ class World:
                 assert not roster.everything_fits, "everything fits, and somebody was switched"
                 self.switches += 1
 
+    def _check_answer(self, event: Event, effects: list[Effect]) -> None:
+        answers = [effect for effect in effects if isinstance(effect, Answer)]
+        if not isinstance(event, MemoryChanged) or not event.ticket:
+            assert not answers, "answered without having been asked"
+            return
+        assert answers == effects[-1:], "asked, and not answered at the end"
+        assert (answers[0].client, answers[0].ticket) == (event.client, event.ticket)
+        state = self.core.devices[GPU].roster.clients[event.client].state
+        assert state is State.RUNNING or not answers[0].missing, "who does not run misses nothing"
+
     def _carry_out(self, effect: Effect) -> None:
         match effect:
             case SetTimer():
@@ -168,7 +187,7 @@ class World:
                 del self.timers[effect.timer]
             case Report():
                 self.reports.append(effect)
-            case Grant() | Revoke() | Keep() | Evict():
+            case Grant() | Revoke() | Keep() | Evict() | Answer():
                 self._post(effect.client, effect)
             case Handover() | CancelHandover():
                 self._post(effect.from_client, effect)

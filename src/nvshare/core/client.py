@@ -49,11 +49,15 @@ class Client:
         return self.state in (State.RUNNING, State.YIELDING)
 
     @property
-    def staying(self) -> int:
-        """Swappable bytes on the device that nobody has ordered out.
+    def present(self) -> int:
+        """Swappable bytes on the device.
 
         Who holds a turn is taken to have everything in: what it touches comes in by itself, and
         nobody reports that.
         """
-        there = self.memory.swappable if self.holds else self.memory.resident
-        return max(0, there - self.evicting)
+        return self.memory.swappable if self.holds else self.memory.resident
+
+    @property
+    def staying(self) -> int:
+        """What of that nobody has ordered out."""
+        return max(0, self.present - self.evicting)

@@ -7,7 +7,7 @@ A handler only writes down what has happened. What to do about it is decided in 
 from copy import copy
 
 from nvshare.core.client import Client
-from nvshare.core.effects import Effect, Report, ReportKind, SetLimits
+from nvshare.core.effects import Answer, Effect, Report, ReportKind, SetLimits
 from nvshare.core.events import (
     ClientEvent,
     ClientJoined,
@@ -63,7 +63,14 @@ class Device:
 
     def handle(self, event: Event) -> list[Effect]:
         """Take an event, return what is to be done."""
-        return [*self._on(event), *self._scheduler.restore(event.now)]
+        effects = [*self._on(event), *self._scheduler.restore(event.now)]
+        if isinstance(event, MemoryChanged) and event.ticket:
+            effects.append(self._answer(event, self._client(event)))
+        return effects
+
+    def _answer(self, event: MemoryChanged, client: Client) -> Answer:
+        missing = self.roster.missing if client.state is State.RUNNING else 0
+        return Answer(event.client, event.ticket, missing=missing)
 
     def _on(self, event: Event) -> list[Effect]:
         match event:

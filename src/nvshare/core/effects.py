@@ -23,6 +23,12 @@ class Urgency(Enum):
     NOW = "now"
 
 
+class Verdict(Enum):
+    """Whether memory may be allocated."""
+
+    YES = "yes"
+
+
 class ReportKind(Enum):
     """What is worth a line in the log."""
 
@@ -95,6 +101,20 @@ class Evict(Effect):
 
     client: int
     evict_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Effect):
+    """Tell a client that has asked whether it may allocate. It comes after all that follows.
+
+    ``missing`` is what others are still to move out until all who run have room for theirs. It is 0
+    for a client that does not run: it waits for a turn in any case.
+    """
+
+    client: int
+    ticket: int
+    verdict: Verdict = Verdict.YES
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)

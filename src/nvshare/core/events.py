@@ -132,9 +132,14 @@ class Released(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChanged(ClientEvent):
-    """The client has allocated or freed."""
+    """The client has allocated or freed.
+
+    With a ``ticket`` it has not yet: it asks whether it may have ``memory``, and waits for the
+    Answer. A refusal leaves its memory as it was.
+    """
 
     memory: Memory
+    ticket: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,8 @@ class Roster:
         self.running_bytes = 0
         self.yielding_bytes = 0
         self.closed_bytes = 0
+        # What was ordered out, is on the device still, and not in any of the others.
+        self.leaving_bytes = 0
 
     @property
     def rule(self) -> Rule:
@@ -104,6 +106,11 @@ class Roster:
         """Bytes that others have to move out before all who run can have theirs in."""
         used = self.running_bytes + self.yielding_bytes + self.closed_bytes
         return used - self.room
+
+    @property
+    def missing(self) -> int:
+        """Bytes that others are still to move out until all who run have room for theirs."""
+        return max(0, self.excess + self.leaving_bytes)
 
     @property
     def headroom(self) -> int:
@@ -241,11 +248,13 @@ class Roster:
             if not client.overdue:
                 self.yielding_load.add(client.weight, sign)
                 self.yielding_bytes += sign * client.staying
+                self.leaving_bytes += sign * (client.present - client.staying)
         else:
             self._count_closed(client, sign)
 
     def _count_closed(self, client: Client, sign: int) -> None:
         self.closed_bytes += sign * client.staying
+        self.leaving_bytes += sign * (client.present - client.staying)
         if client.state is State.WAITING:
             self.waiting_load.add(client.weight, sign)
         if sign > 0 and client.staying:

@@ -19,6 +19,7 @@ _URGENCY = {
     effects.Urgency.WHEN_IDLE: frames.Urgency.WHEN_IDLE,
     effects.Urgency.NOW: frames.Urgency.NOW,
 }
+_VERDICT = {effects.Verdict.YES: frames.Verdict.YES}
 Kind = TypeVar("Kind", bound=Effect)
 
 
@@ -117,6 +118,10 @@ class Executor:
     def _evict(self, effect: effects.Evict) -> None:
         self._send(effect.client, frames.Evict(effect.evict_bytes))
 
+    def _answer(self, effect: effects.Answer) -> None:
+        verdict = _VERDICT[effect.verdict]
+        self._send(effect.client, frames.Answer(effect.ticket, verdict, effect.missing))
+
     def _set_limits(self, effect: effects.SetLimits) -> None:
         limits = effect.limits
         self._send(
@@ -161,6 +166,7 @@ _PERFORM: dict[type[Effect], Callable[[Executor, Effect], None]] = dict(
         _performer(effects.Handover, Executor._hand_over),
         _performer(effects.CancelHandover, Executor._cancel_handover),
         _performer(effects.Evict, Executor._evict),
+        _performer(effects.Answer, Executor._answer),
         _performer(effects.SetLimits, Executor._set_limits),
         _performer(effects.SetTimer, Executor._set_timer),
         _performer(effects.CancelTimer, Executor._cancel_timer),

@@ -52,8 +52,6 @@ class Session:
         self.identity: Identity = identify(sock)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
-        # What the client itself has allocated, without its context.
-        self.memory = Memory()
         self.tally = Tally()
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost)
@@ -104,7 +102,7 @@ class Session:
         limits = _limits(frame)
         if frame.turn > _MOST_TURNS:
             raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {frame.turn}")
-        self.memory = _memory(frame)
+        memory = _memory(frame)
         member = self._node.enter(self, frame)
         now = self._node.now()
         running = bool(frame.flags & frames.HelloFlags.RESUMING)
@@ -115,7 +113,7 @@ class Session:
                 now=now,
                 client=member.id,
                 device=member.gpu.uuid,
-                memory=self._on_gpu(member),
+                memory=_on_gpu(memory, member),
                 kind=KINDS[frame.allocation_kind],
                 running=running,
                 turn=frame.turn,
@@ -142,7 +140,6 @@ class Session:
         now = self._node.now()
         seconds = frame.moved_ns / 1e9
         self._moved(frame.moved_bytes, 0, seconds)
-        self.memory = _memory(frame)
         self.tally.end_turn(now)
         if frame.wants:
             self.tally.begin_wait(now)
@@ -152,7 +149,7 @@ class Session:
                 client=member.id,
                 turn=frame.turn,
                 reason=_REASONS[frame.reason],
-                memory=self._on_gpu(member),
+                memory=_on_gpu(_memory(frame), member),
                 wants=bool(frame.wants),
                 moved_bytes=frame.moved_bytes,
                 seconds=seconds,
@@ -162,24 +159,24 @@ class Session:
         )
 
     def _allocate(self, frame: frames.Memory, member: "Member") -> None:
-        self.memory = _memory(frame)
-        memory = self._on_gpu(member)
         self._node.dispatch(
-            events.MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
+            events.MemoryChanged(
+                now=self._node.now(),
+                client=member.id,
+                memory=_on_gpu(_memory(frame), member),
+                ticket=frame.ticket,
+            )
         )
-        if frame.ticket:
-            self.send(frames.Answer(frame.ticket, frames.Verdict.YES, 0))
 
     def _move(self, frame: frames.Moved, member: "Member") -> None:
         seconds = frame.ns / 1e9
         self._moved(frame.out_bytes, frame.in_bytes, seconds)
-        self.memory = _memory(frame)
         self._node.dispatch(
             events.Moved(
                 now=self._node.now(),
                 client=member.id,
                 turn=frame.turn,
-                memory=self._on_gpu(member),
+                memory=_on_gpu(_memory(frame), member),
                 out_bytes=frame.out_bytes,
                 in_bytes=frame.in_bytes,
                 seconds=seconds,
@@ -196,11 +193,6 @@ class Session:
         self.tally.moved_out += out_bytes
         self.tally.moved_in += in_bytes
         self.tally.moving += seconds
-
-    def _on_gpu(self, member: "Member") -> Memory:
-        """What a client has on the GPU: its context is there too, and cannot leave."""
-        own, context = self.memory, member.context
-        return Memory(own.allocated + context, own.pinned + context, own.swapped)
 
     def _reject(self, code: frames.RejectCode, why: str) -> None:
         first = why.splitlines()[0]
@@ -222,6 +214,12 @@ def _memory(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved
     if max(frame.allocated, frame.pinned, frame.swapped_out) > _MOST_BYTES:
         raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
     return Memory(frame.allocated, frame.pinned, frame.swapped_out)
+
+
+def _on_gpu(own: Memory, member: "Member") -> Memory:
+    """What a client has on the GPU: its context is there too, and cannot leave."""
+    context = member.context
+    return Memory(own.allocated + context, own.pinned + context, own.swapped)
 
 
 def _limits(hello: frames.Hello) -> Limits:

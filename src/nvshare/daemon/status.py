@@ -73,9 +73,10 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         state_seconds=now - client.since,
         connected_seconds=now - member.since,
         overdue=client.overdue,
-        allocated=session.memory.allocated,
-        pinned=session.memory.pinned,
-        swapped_out=session.memory.swapped,
+        # Without its context, which it did not ask for.
+        allocated=client.memory.allocated - member.context,
+        pinned=client.memory.pinned - member.context,
+        swapped_out=client.memory.swapped,
         limits=limits_of(client),
         turns=tally.turns,
         running_seconds=tally.running_until(now),

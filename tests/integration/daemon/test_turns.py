@@ -118,6 +118,22 @@ def test_memory_that_does_not_fit_is_moved_out(daemon: Daemon) -> None:
     assert shown[2].waited_seconds > 0
 
 
+def test_who_asks_for_memory_hears_how_much_others_have_to_move_out(daemon: Daemon) -> None:
+    gpu = daemon.gpus[0]
+    first, second = daemon.connect(), daemon.connect()
+    for client in (first, second):
+        client.join(gpu, allocated=6 * GIB)
+        client.expect(frames.Grant)
+    first.send(frames.Memory(7 * GIB, 0, 0, ticket=1))
+    answer = first.expect(frames.Answer)
+    assert (answer.ticket, answer.verdict, answer.missing) == (1, frames.Verdict.YES, 0)
+    first.send(frames.Memory(10 * GIB, 0, 0, ticket=2))
+    answer = first.expect(frames.Answer)
+    revoke = second.expect(frames.Revoke)
+    assert revoke.urgency is Urgency.NOW
+    assert answer.missing == revoke.evict_bytes > 1 * GIB
+
+
 def test_a_client_may_ask_as_it_registers(serial: Daemon) -> None:
     client = serial.connect()
     client.join(serial.gpus[0], flags=frames.HelloFlags.WANTS)

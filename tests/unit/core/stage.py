@@ -80,10 +80,12 @@ class Stage:
         return self.core.handle(Released(now=self.now, client=client, wants=wants, **facts))
 
     def memory(
-        self, client: int, allocated: int, pinned: int = 0, swapped: int = 0
+        self, client: int, allocated: int, pinned: int = 0, swapped: int = 0, ticket: int = 0
     ) -> list[Effect]:
         memory = Memory(allocated, pinned, swapped)
-        return self.core.handle(MemoryChanged(now=self.now, client=client, memory=memory))
+        return self.core.handle(
+            MemoryChanged(now=self.now, client=client, memory=memory, ticket=ticket)
+        )
 
     def moved(self, client: int, memory: Memory, **more: Any) -> list[Effect]:
         turn = self.device.roster.clients[client].turn

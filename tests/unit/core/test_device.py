@@ -1,7 +1,7 @@
 import pytest
 
 from nvshare.core.codec import to_json
-from nvshare.core.effects import Grant, Report, ReportKind, SetLimits
+from nvshare.core.effects import Answer, Grant, Report, ReportKind, SetLimits
 from nvshare.core.events import LimitsChanged, Reason, Released, TimerKind
 from nvshare.core.lease import IllegalTransition, State
 from nvshare.core.memory import Memory
@@ -125,6 +125,48 @@ def test_a_hand_over_that_nobody_ordered_is_nothing() -> None:
     stage.join(1, 12)
     stage.join(2, 12)
     assert granted(stage.release(1, handed_to=2, handed_turn=9)) == []
+
+
+# Asking.
+
+
+def test_who_asks_is_answered_and_who_tells_is_not() -> None:
+    stage = Stage()
+    stage.join(1, 4)
+    assert stage.memory(1, 8) == []
+    assert stage.memory(1, 12, ticket=7) == [Answer(1, 7)]
+    assert stage.device.roster.clients[1].memory == Memory(12)
+
+
+def test_the_answer_comes_last_and_says_how_much_others_have_to_move_out() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    effects = stage.memory(1, 11, ticket=7)
+    assert told(effects) == [2]
+    assert effects[-1] == Answer(1, 7, missing=3)
+    # It has closed its gate, and not moved anything yet.
+    assert stage.memory(1, 12, ticket=8)[-1] == Answer(1, 8, missing=4)
+    stage.release(2, memory=Memory(8, 0, 4))
+    assert stage.memory(1, 12, ticket=9) == [Answer(1, 9)]
+
+
+def test_memory_behind_closed_gates_is_missing_until_it_has_gone() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 12)
+    assert stage.memory(1, 9, ticket=7)[-1] == Answer(1, 7, missing=5)
+    stage.moved(2, Memory(12, 0, 5), out_bytes=5, seconds=1)
+    assert stage.memory(1, 9, ticket=8)[-1] == Answer(1, 8)
+
+
+def test_who_has_to_go_itself_misses_nothing() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    effects = stage.memory(2, 11, ticket=7)
+    assert told(effects) == [2]
+    assert effects[-1] == Answer(2, 7)
 
 
 # Moving.
