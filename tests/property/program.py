@@ -17,6 +17,7 @@ from nvshare.core.effects import (
     Keep,
     Revoke,
     Urgency,
+    Verdict,
 )
 from nvshare.core.events import (
     ClientEvent,
@@ -190,6 +191,10 @@ class Program:
     def _take_answer(self, answer: Answer) -> None:
         assert answer.ticket == self.ticket, "an answer to another question"
         assert self.without is not None, "answered twice"
+        if answer.verdict is not Verdict.YES:
+            kept, self.memory = self.memory, self.without
+            # What has been moved out in the meantime stays so, as far as it exists.
+            self.allocate(replace(self.memory, swapped=kept.swapped))
         self.without = None
 
     def _evict(self, order: Evict) -> None:

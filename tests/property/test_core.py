@@ -38,9 +38,13 @@ class Sharing(RuleBasedStateMachine):
 
     programs: Bundle[Program] = Bundle("programs")
 
-    @initialize(mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]), turn=lengths)
-    def begin(self, mode: Mode, turn: float | None) -> None:
-        self.world = World(USABLE, replace(BASE, mode=mode, turn_seconds=turn))
+    @initialize(
+        mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),
+        turn=lengths,
+        host_limit=st.sampled_from([0, 20, 1000]),
+    )
+    def begin(self, mode: Mode, turn: float | None, host_limit: int) -> None:
+        self.world = World(USABLE, replace(BASE, mode=mode, turn_seconds=turn), host_limit)
         self.calm_since = self.world.now
 
     @rule(

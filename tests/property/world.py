@@ -19,10 +19,12 @@ from nvshare.core.effects import (
     Report,
     Revoke,
     SetTimer,
+    Verdict,
 )
 from nvshare.core.events import (
     DeviceAdded,
     Event,
+    HostMemoryChanged,
     MemoryChanged,
     Released,
     Timer,
@@ -44,10 +46,11 @@ STORY_EVENTS = 16
 class World:
     """One device, and whoever uses it."""
 
-    def __init__(self, usable_bytes: int, settings: Settings) -> None:
+    def __init__(self, usable_bytes: int, settings: Settings, host_limit: int = 1_000_000) -> None:
         self.now = 100.0
         self.usable_bytes = usable_bytes
         self.settings = settings
+        self.host_limit = host_limit
         self.programs: dict[int, Program] = {}
         self.joined = 0
         self.reports: list[Report] = []
@@ -58,6 +61,7 @@ class World:
         self.core = Core(check=True, story_events=STORY_EVENTS)
         self.timers: dict[Timer, float] = {}
         self.turns: dict[int, int] = {}
+        self.feed(HostMemoryChanged(now=self.now, limit=self.host_limit))
         self.feed(
             DeviceAdded(
                 now=self.now,
@@ -97,11 +101,12 @@ class World:
 
     def feed(self, event: Event) -> None:
         before = self._states()
+        needed = self.core.host.needed
         effects = self.core.handle(event)
         if isinstance(event, Released):
             before[event.client] = State.IDLE
         self._check(before, effects)
-        self._check_answer(event, effects)
+        self._check_answer(event, effects, needed)
         for effect in effects:
             self._carry_out(effect)
 
@@ -159,6 +164,8 @@ class World:
         return {client.id: client.state for client in clients.values()}
 
     def _check(self, before: dict[int, State], effects: list[Effect]) -> None:
+        if GPU not in self.core.devices:
+            return
         roster = self.core.devices[GPU].roster
         for effect in effects:
             if isinstance(effect, Grant):
@@ -169,13 +176,19 @@ class World:
                 assert not roster.everything_fits, "everything fits, and somebody was switched"
                 self.switches += 1
 
-    def _check_answer(self, event: Event, effects: list[Effect]) -> None:
+    def _check_answer(self, event: Event, effects: list[Effect], needed: int) -> None:
         answers = [effect for effect in effects if isinstance(effect, Answer)]
         if not isinstance(event, MemoryChanged) or not event.ticket:
             assert not answers, "answered without having been asked"
             return
         assert answers == effects[-1:], "asked, and not answered at the end"
         assert (answers[0].client, answers[0].ticket) == (event.client, event.ticket)
+        host = self.core.host
+        if answers[0].verdict is Verdict.YES:
+            within = host.needed <= max(needed, self.host_limit)
+            assert within, "allowed what the host cannot take"
+        else:
+            assert host.needed == needed, "refused, and counted all the same"
         state = self.core.devices[GPU].roster.clients[event.client].state
         assert state is State.RUNNING or not answers[0].missing, "who does not run misses nothing"
 

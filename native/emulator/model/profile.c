@@ -111,7 +111,8 @@ static bool read_node_key(struct reading *r, const char *key, const char *value)
         r->node.full_prefetch_evicts = strcmp(value, "ignore") != 0;
         return true;
     }
-    return false;
+    /* The memory of the machine is for the daemon: the model has no end of it. */
+    return strcmp(key, "host_bytes") == 0;
 }
 
 static bool read_gpu_key(struct reading *r, const char *key, const char *value) {

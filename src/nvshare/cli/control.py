@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.place import control_socket
+from nvshare.telemetry.settings import NodeSettings
 from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, NodeStatus
 
 _SECONDS = 10.0
@@ -38,6 +39,11 @@ class Daemon:
     def status(self) -> NodeStatus:
         """Return everything."""
         return NodeStatus.model_validate_json(self._ask("GET", "/v1/status"))
+
+    def change_node(self, changes: dict[str, Any]) -> NodeSettings:
+        """Change settings of the whole node."""
+        body = self._ask("PATCH", "/v1/node", changes)
+        return NodeSettings.model_validate(json.loads(body)["settings"])
 
     def change_devices(self, name: str, changes: dict[str, Any]) -> list[DeviceStatus]:
         """Change settings of a GPU, or of "all"."""

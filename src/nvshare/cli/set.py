@@ -1,13 +1,17 @@
-"""``nvshare set``: change how a GPU is shared, or what a program may use, and read it back."""
+"""``nvshare set``: change how GPUs are shared, or what a program may use, and read it back."""
 
 import json
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
+from pydantic import ValidationError
 
 from nvshare.cli.control import Daemon
 from nvshare.errors import BadInputError
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.validation import describe
+
+Result: TypeAlias = tuple[str, dict[str, Any]]
 
 # What people say, and what the API calls it.
 _SHORT = {"turn": "turn_seconds", "memory": "memory_limit", "compute": "compute_percent"}
@@ -25,6 +29,8 @@ def change(gpu: str | None, client: str | None, as_json: bool, changes: tuple[st
 
     nvshare set --gpu 0 reserve=512Mi
 
+    nvshare set host_memory=64Gi
+
     nvshare set --client 4711 memory=4Gi compute=none
     """
     if gpu is not None and client is not None:
@@ -35,9 +41,30 @@ def change(gpu: str | None, client: str | None, as_json: bool, changes: tuple[st
         limits = [(f"#{c.id}", c.limits) for c in daemon.change_clients(client, wanted)]
         _show([(name, one.model_dump()) for name, one in limits], as_json)
     else:
-        wanted = _parse(changes, set(DeviceSettings.model_fields))
-        devices = daemon.change_devices(gpu or "all", wanted)
-        _show([(f"gpu {d.index}", d.settings.model_dump()) for d in devices], as_json)
+        _show(_change_settings(daemon, gpu, changes), as_json)
+
+
+def _change_settings(daemon: Daemon, gpu: str | None, changes: tuple[str, ...]) -> list[Result]:
+    """Change GPUs, and if none was named, what belongs to all of them together."""
+    own = set(NodeSettings.model_fields) if gpu is None else set()
+    wanted = _parse(changes, own | set(DeviceSettings.model_fields))
+    ours = {name: wanted.pop(name) for name in own & set(wanted)}
+    _check(ours)
+    devices = daemon.change_devices(gpu or "all", wanted)
+    results = [(f"gpu {d.index}", d.settings.model_dump()) for d in devices]
+    if gpu is None:
+        results.append(("node", daemon.change_node(ours).model_dump()))
+    return results
+
+
+def _check(ours: dict[str, Any]) -> None:
+    """Find a mistake before anything is changed: the GPUs are changed first."""
+    try:
+        NodeSettings().changed(ours)
+    except ValidationError as error:
+        raise BadInputError(
+            "; ".join(describe(error)), do="see docs/daemon.md for every field"
+        ) from error
 
 
 def _parse(changes: tuple[str, ...], known: set[str]) -> dict[str, Any]:
@@ -55,7 +82,7 @@ def _parse(changes: tuple[str, ...], known: set[str]) -> dict[str, Any]:
     return wanted
 
 
-def _show(results: list[tuple[str, dict[str, Any]]], as_json: bool) -> None:
+def _show(results: list[Result], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(dict(results)))
         return

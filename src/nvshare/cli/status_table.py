@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, NodeStatus
+from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
 
 _GIB = 1 << 30
 _COLOURS = {"running": "green", "waiting": "yellow", "yielding": "magenta", "idle": "dim"}
@@ -15,6 +15,7 @@ def draw(status: NodeStatus) -> RenderableType:
     """Draw everything."""
     head = f"nvshare {status.version}, daemon {status.pid}, up {duration(status.uptime_seconds)}"
     parts: list[RenderableType] = [Text(head), draw_devices(status.devices)]
+    parts.append(Text(host(status.host)))
     parts.append(draw_clients(status) if status.clients else Text("No program is connected."))
     return Group(*parts)
 
@@ -53,6 +54,14 @@ def draw_clients(status: NodeStatus) -> Table:
             f"{gib(client.moved_out + client.moved_in)} GiB",
         )
     return table
+
+
+def host(status: HostStatus) -> str:
+    """Say what the GPUs use of the host's memory."""
+    return (
+        f"host memory: {gib(status.swapped_out)} GiB moved out, {gib(status.needed)} of at most "
+        f"{gib(status.limit)} GiB needed"
+    )
 
 
 def limits(client: ClientStatus) -> str:

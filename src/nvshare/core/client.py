@@ -31,6 +31,9 @@ class Client:
     # It was told to give way, did not, and others go on without it.
     overdue: bool = False
 
+    # It was refused memory, and not allowed any since.
+    refused: bool = False
+
     # What it takes of the device's capacity under the present rule.
     weight: int = 0
     # Its place in the queue, as the policy saw it when it began to wait.

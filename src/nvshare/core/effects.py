@@ -27,6 +27,8 @@ class Verdict(Enum):
     """Whether memory may be allocated."""
 
     YES = "yes"
+    HOST_FULL = "host full"
+    """The host has no room for what would have to leave the device."""
 
 
 class ReportKind(Enum):
@@ -36,6 +38,7 @@ class ReportKind(Enum):
     UNPRODUCTIVE = "unproductive switching"
     OVERDUE = "overdue"
     OVERCOMMITTED = "overcommitted"
+    HOST_FULL = "host full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,10 @@ class CancelTimer(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Report(Effect):
-    """Something a person should know. The log line names the client in its own words."""
+    """Something a person should know. The log line names the client in its own words.
+
+    What concerns all devices has no name of a device.
+    """
 
     kind: ReportKind
     device: str

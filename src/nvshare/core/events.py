@@ -44,6 +44,13 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostMemoryChanged(Event):
+    """The operator has changed how much may leave the devices for the host. None: no limit."""
+
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceEvent(Event):
     """Something has happened to a device."""
 

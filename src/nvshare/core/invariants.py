@@ -24,10 +24,21 @@ class BrokenInvariant(Exception):  # noqa: N818  (what is broken is ours, not th
 
 def validate(core: "Core") -> None:
     """Raise BrokenInvariant unless everything holds that must hold."""
-    for device in core.devices.values():
-        if problems := list(_problems(device)):
+    found = {device.state.id: list(_problems(device)) for device in core.devices.values()}
+    found["host"] = list(_host(core))
+    for name, problems in found.items():
+        if problems:
             story = "\n  ".join(core.story.lines())
-            raise BrokenInvariant(f"{device.state.id}: {'; '.join(problems)}\n  {story}")
+            raise BrokenInvariant(f"{name}: {'; '.join(problems)}\n  {story}")
+
+
+def _host(core: "Core") -> Iterator[str]:
+    """What the host is needed for has not drifted, and too much of it is known to be."""
+    needed, state = core.host.needed, core.host.state
+    if needed != sum(device.roster.overflow for device in core.devices.values()):
+        yield f"needed is {needed}, which is not what the devices need"
+    if state.exceeded != (state.limit is not None and needed > state.limit):
+        yield "whether the limit is exceeded is wrong"
 
 
 def _problems(device: Device) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """The core of a node: routes events to its devices, and keeps the story."""
 
+from copy import copy
+
 from nvshare.core.device import Device
 from nvshare.core.effects import Effect
 from nvshare.core.events import (
@@ -9,8 +11,11 @@ from nvshare.core.events import (
     DeviceAdded,
     DeviceEvent,
     Event,
+    HostMemoryChanged,
+    MemoryChanged,
     TimerFired,
 )
+from nvshare.core.host import Host
 from nvshare.core.invariants import validate
 from nvshare.core.lease import IllegalTransition, State
 from nvshare.core.state import Snapshot
@@ -37,6 +42,9 @@ class Core:
         self._homes = {
             client: device for device in self.devices.values() for client in device.roster.clients
         }
+        self.host = Host(copy(start.host))
+        for device in self.devices.values():
+            self.host.count(device, None)
         self.story = Story(start, story_events)
         self._check = check
 
@@ -60,7 +68,8 @@ class Core:
 
     def snapshot(self) -> Snapshot:
         """Return a copy of all that the core knows."""
-        return Snapshot(tuple(device.snapshot() for device in self.devices.values()))
+        devices = tuple(device.snapshot() for device in self.devices.values())
+        return Snapshot(devices, copy(self.host.state))
 
     def _route(self, event: Event) -> list[Effect]:
         match event:
@@ -71,9 +80,11 @@ class Core:
             case ClientEvent():
                 return self._tell_home(event)
             case DeviceEvent():
-                return self._device(event.device).handle(event)
+                return self._tell(self._device(event.device), event)
             case TimerFired():
                 return self._device(event.timer.device).handle(event)
+            case HostMemoryChanged():
+                return self.host.set_limit(event.limit)
         raise TypeError(f"not an event: {event!r}")
 
     def _add_device(self, event: DeviceAdded) -> list[Effect]:
@@ -86,7 +97,7 @@ class Core:
         device = self._device(event.device)
         home = self._homes.get(event.client, device)
         # The home of a client that is there already refuses it.
-        effects = home.handle(event)
+        effects = self._tell(home, event)
         self._homes[event.client] = device
         return effects
 
@@ -94,10 +105,20 @@ class Core:
         home = self._homes.get(event.client)
         if home is None:
             raise IllegalTransition(event.client, State.GONE, type(event).__name__)
-        effects = home.handle(event)
+        if isinstance(event, MemoryChanged) and event.ticket:
+            client = home.roster.clients[event.client]
+            if refusal := self.host.refuse(home, client, event):
+                return refusal
+        effects = self._tell(home, event)
         if isinstance(event, ClientLeft):
             del self._homes[event.client]
         return effects
+
+    def _tell(self, device: Device, event: Event) -> list[Effect]:
+        """Let a device handle an event, and see what it needs of the host after it."""
+        effects = device.handle(event)
+        client = event.client if isinstance(event, ClientEvent) else None
+        return [*effects, *self.host.count(device, client)]
 
     def _device(self, name: str) -> Device:
         if name not in self.devices:

@@ -17,6 +17,10 @@ from nvshare.core.state import DeviceState
 _place = attrgetter("rank", "order")
 
 
+def _overflow(swappable: int, room: int) -> int:
+    return min(swappable, max(0, swappable - room))
+
+
 class Queue:
     """Those who wait, in the order of the policy."""
 
@@ -111,6 +115,17 @@ class Roster:
     def missing(self) -> int:
         """Bytes that others are still to move out until all who run have room for theirs."""
         return max(0, self.excess + self.leaving_bytes)
+
+    @property
+    def overflow(self) -> int:
+        """Bytes of all clients that cannot be on the device at the same time as the rest."""
+        return _overflow(self.swappable, self.room)
+
+    def overflow_with(self, client: Client, memory: Memory) -> int:
+        """What that would be if a client had other memory than it has."""
+        memory = memory.as_kind(client.kind)
+        swappable = self.swappable - client.memory.swappable + memory.swappable
+        return _overflow(swappable, self.room + client.memory.pinned - memory.pinned)
 
     @property
     def headroom(self) -> int:

@@ -52,6 +52,14 @@ class DeviceState:
         return twin
 
 
+@dataclass(slots=True)
+class HostState:
+    """How much may leave all devices for the host, and whether more has to."""
+
+    limit: int | None = None
+    exceeded: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceSnapshot:
     """One device at one moment. Clients in the order in which they came to their states."""
@@ -65,3 +73,4 @@ class Snapshot:
     """A node at one moment."""
 
     devices: tuple[DeviceSnapshot, ...] = ()
+    host: HostState = field(default_factory=HostState)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from nvshare.errors import BadInputError
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.telemetry.settings import BytesOrAuto, DeviceSettings, NodeSettings
 from nvshare.validation import describe
 from nvshare.wire import environment
 
@@ -65,8 +65,13 @@ class Config(BaseModel):
     # Without clients for so long, the daemon ends; 0: never.
     idle_exit: float = Field(default=0.0, ge=0)
     max_clients: int = Field(default=4096, gt=0)
+    host_memory: BytesOrAuto = "auto"
     gpu: DeviceSettings = DeviceSettings()
     gpus: dict[str, dict[str, Any]] = {}
+
+    def node_settings(self) -> NodeSettings:
+        """What has been chosen for all GPUs together."""
+        return NodeSettings(host_memory=self.host_memory)
 
     def settings_of(self, index: int, uuid: str) -> DeviceSettings:
         """What has been chosen for one GPU. Its table may have its UUID or its index as a name."""

@@ -2,6 +2,8 @@
 
     GET   /v1/health                 is it alive, and which version
     GET   /v1/status                 everything (nvshare.telemetry.snapshot.NodeStatus)
+    GET   /v1/node                   settings of the whole node
+    PATCH /v1/node                   change them
     GET   /v1/devices/{gpu}          settings; gpu is an index, a UUID or the beginning of one
     PATCH /v1/devices/{gpu}          change settings; gpu may be "all"
     GET   /v1/clients/{client}       limits; client is a pid, or an id such as #3 (written %233)
@@ -48,6 +50,8 @@ class Control:
             [
                 web.get("/v1/health", self.health),
                 web.get("/v1/status", self.status),
+                web.get("/v1/node", self.get_node),
+                web.patch("/v1/node", self.patch_node),
                 web.get("/v1/devices/{gpu}", self.get_device),
                 web.patch("/v1/devices/{gpu}", self.patch_device),
                 web.get("/v1/clients/{client}", self.get_client),
@@ -67,6 +71,16 @@ class Control:
         del request
         status = describe_node(self._node, self._started)
         return web.json_response(text=status.model_dump_json())
+
+    async def get_node(self, request: web.Request) -> web.Response:
+        """Give the settings of the node."""
+        del request
+        return web.json_response({"settings": self._node.node_settings.model_dump()})
+
+    async def patch_node(self, request: web.Request) -> web.Response:
+        """Change settings of the node."""
+        self._node.change_node(self._node.node_settings.changed(await _body(request)))
+        return await self.get_node(request)
 
     async def get_device(self, request: web.Request) -> web.Response:
         """Describe some GPUs."""

@@ -19,7 +19,10 @@ _URGENCY = {
     effects.Urgency.WHEN_IDLE: frames.Urgency.WHEN_IDLE,
     effects.Urgency.NOW: frames.Urgency.NOW,
 }
-_VERDICT = {effects.Verdict.YES: frames.Verdict.YES}
+_VERDICT = {
+    effects.Verdict.YES: frames.Verdict.YES,
+    effects.Verdict.HOST_FULL: frames.Verdict.HOST_FULL,
+}
 Kind = TypeVar("Kind", bound=Effect)
 
 
@@ -150,7 +153,8 @@ class Executor:
     def _report(self, effect: effects.Report) -> None:
         recipient = self._recipients.get(effect.client) if effect.client is not None else None
         who = recipient.log_fields if recipient is not None else {}
-        log.warning(effect.text, extra=fields(event=effect.kind.value, device=effect.device, **who))
+        device = effect.device or None
+        log.warning(effect.text, extra=fields(event=effect.kind.value, device=device, **who))
 
 
 def _performer(kind: type[Kind], method: Callable[[Executor, Kind], None]) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from nvshare.daemon import logs, sdnotify
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu, find_gpus
+from nvshare.daemon.host import spare_memory
 from nvshare.daemon.logs import fields
 from nvshare.daemon.node import Node
 from nvshare.daemon.server import Server
@@ -71,8 +72,10 @@ class _Daemon:
             loop,
             version=nvshare.__version__,
             max_clients=self._config.max_clients,
+            spare_memory=spare_memory(self._sources.environ),
             on_population=self._population_changed,
         )
+        node.change_node(self._config.node_settings())
         settle = self._config.settle if self._marker.was_set else 0.0
         for gpu in self._gpus:
             node.add_gpu(gpu, self._config.settings_of(gpu.index, gpu.uuid), settle)
@@ -138,6 +141,7 @@ class _Daemon:
             self._config = config
             logs.set_up(config.log, config.log_format, config.log_file)
             self._node.max_clients = config.max_clients
+            self._node.change_node(config.node_settings())
             for gpu in self._gpus:
                 self._node.change_settings(gpu, config.settings_of(gpu.index, gpu.uuid))
             log.info("configuration read")

@@ -15,7 +15,7 @@ from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.logs import fields
 from nvshare.daemon.session import Rejection, Session
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.wire import frames
 
 log = logging.getLogger("nvshare.node")
@@ -40,16 +40,20 @@ class Node:
         *,
         version: str,
         max_clients: int,
+        spare_memory: int,
         on_population: Callable[[int], None],
         core: Core | None = None,
     ) -> None:
         self._loop = loop
         self._version = version
         self.max_clients = max_clients
+        # What "auto" stands for in host_memory.
+        self._spare_memory = spare_memory
         self._on_population = on_population
         self.executor = Executor(core or Core(), loop)
         self.gpus: dict[str, Gpu] = {}
         self.settings: dict[str, DeviceSettings] = {}
+        self.node_settings = NodeSettings()
         self.handovers: dict[str, int] = {}
         self.members: dict[int, Session] = {}
         self._by_key: dict[bytes, Gpu] = {}
@@ -100,6 +104,14 @@ class Node:
                 usable_bytes=settings.usable_of(gpu.memory),
             )
         )
+
+    def change_node(self, settings: NodeSettings) -> None:
+        """Use the machine by other rules from now on."""
+        self.node_settings = settings
+        chosen = settings.host_memory
+        limit = self._spare_memory if chosen == "auto" else chosen
+        log.info("host memory", extra=fields(limit=limit))
+        self.dispatch(events.HostMemoryChanged(now=self.now(), limit=limit))
 
     def change_limits(self, member: Member, limits: ClientLimits) -> None:
         """Let a client use more or less from now on."""

@@ -8,7 +8,7 @@ from nvshare.daemon.devices import Gpu
 from nvshare.daemon.node import Member, Node
 from nvshare.daemon.session import KINDS, Session
 from nvshare.telemetry.settings import ClientLimits
-from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, NodeStatus
+from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
 
 
 def describe_node(node: Node, started: float) -> NodeStatus:
@@ -18,12 +18,25 @@ def describe_node(node: Node, started: float) -> NodeStatus:
         version=nvshare.__version__,
         pid=os.getpid(),
         uptime_seconds=now - started,
+        settings=node.node_settings,
+        host=describe_host(node),
         devices=tuple(describe_gpu(node, gpu) for gpu in node.gpus.values()),
         clients=tuple(
             describe_client(node, session, session.member)
             for session in node.members.values()
             if session.member is not None
         ),
+    )
+
+
+def describe_host(node: Node) -> HostStatus:
+    """Return what the GPUs use of the host."""
+    host = node.core.host
+    clients = (c for device in node.core.devices.values() for c in device.roster.clients.values())
+    return HostStatus(
+        limit=host.state.limit or 0,
+        needed=host.needed,
+        swapped_out=sum(client.memory.swapped for client in clients),
     )
 
 

@@ -24,6 +24,7 @@ _UUID_NAMESPACE = uuid.UUID("5b0c6f0e-6b0e-5d0f-9a4e-6e7673686172")
 
 _KIB = 1024
 _MIB = 1024**2
+_GIB = 1024**3
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Settings:
     speed: float = 1.0
     data: Data = "on"
     full_prefetch: FullPrefetch = "evict"
+    # The memory of the machine that the GPUs are in. No program is kept from using more; it is what
+    # the daemon goes by.
+    host_bytes: int = 256 * _GIB
 
 
 @dataclass
@@ -51,6 +55,7 @@ def write_conf(name: str, settings: Settings, profiles: Sequence[Profile]) -> st
         f"speed={format_speed(settings.speed)}",
         f"data={settings.data}",
         f"full_prefetch={settings.full_prefetch}",
+        f"host_bytes={settings.host_bytes}",
     ]
     for index, profile in enumerate(profiles):
         lines.append("[gpu]")

@@ -94,6 +94,11 @@ def find(root: Path, name: str) -> Node:
         ) from error
 
 
+def host_bytes(folder: Path) -> int:
+    """Return the memory of the machine that a node's GPUs are in."""
+    return int(read_conf((folder / CONF_FILE).read_text(encoding="ascii")).node["host_bytes"])
+
+
 def list_names(root: Path) -> list[str]:
     """Return the names of all nodes, sorted."""
     return sorted(entry.name for entry in root.iterdir() if _NAME.fullmatch(entry.name))

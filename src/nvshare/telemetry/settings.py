@@ -1,4 +1,4 @@
-"""The settings of a GPU and the limits of a program, as people and files write them.
+"""The settings of a node and its GPUs, and the limits of a program, as people and files write them.
 
 What follows from them is worked out here, once, for the daemon and for the simulator: the settings
 of nvshare.core, and how much of a GPU's memory can be shared out. The command line and the control
@@ -124,6 +124,18 @@ class DeviceSettings(_Model):
         # this is rather too much than too little. Assumed: on a small card it is small in
         # proportion.
         return min(256 * _MIB + memory // 256, memory // 30)
+
+
+class NodeSettings(_Model):
+    """What can be chosen for all GPUs of a machine together."""
+
+    # Most that may be moved from all GPUs to the host; "auto": a share of what was free at the
+    # daemon's start.
+    host_memory: BytesOrAuto = "auto"
+
+    def changed(self, changes: "dict[str, Any]") -> "NodeSettings":
+        """Return the settings with some fields changed, and everything checked again."""
+        return NodeSettings.model_validate({**self.model_dump(), **changes})
 
 
 class ClientLimits(_Model):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 
 
 class _Model(BaseModel):
@@ -71,11 +71,22 @@ class DeviceStatus(_Model):
     bandwidth: float
 
 
+class HostStatus(_Model):
+    """The host's memory, as far as the GPUs use it."""
+
+    # What may be moved to it; what would have to be there at any time, whoever runs; what is there.
+    limit: int
+    needed: int
+    swapped_out: int
+
+
 class NodeStatus(_Model):
     """All of it."""
 
     version: str
     pid: int
     uptime_seconds: float
+    settings: NodeSettings
+    host: HostStatus
     devices: tuple[DeviceStatus, ...]
     clients: tuple[ClientStatus, ...]

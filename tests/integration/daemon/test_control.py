@@ -52,6 +52,45 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
     assert second.settings == before.settings
 
 
+def test_the_settings_of_the_node_can_be_read_back(daemon: Daemon) -> None:
+    # On an emulated node: four fifths of an emulated host of 256 GiB.
+    status = daemon.control.status()
+    assert status.settings.host_memory == "auto"
+    assert status.host.limit == 256 * GIB * 8 // 10
+    assert daemon.control.change_node({"host_memory": "3Gi"}).host_memory == 3 * GIB
+    status = daemon.control.status()
+    assert (status.settings.host_memory, status.host.limit) == (3 * GIB, 3 * GIB)
+    with pytest.raises(BadInputError, match="host_memory: "):
+        daemon.control.change_node({"host_memory": "3GB"})
+    shown = nvshare(daemon, "set").stdout
+    assert f"node: host_memory={3 * GIB}\n" in shown
+    changed = json.loads(nvshare(daemon, "set", "host-memory=auto", "turn=9", "--json").stdout)
+    assert changed["node"] == {"host_memory": "auto"}
+    assert changed["gpu 1"]["turn_seconds"] == 9
+    assert daemon.control.status().host.limit == 256 * GIB * 8 // 10
+
+
+def test_a_host_that_is_full_refuses_memory_and_the_log_says_so(daemon: Daemon) -> None:
+    daemon.control.change_node({"host_memory": "3Gi"})
+    first, second = daemon.connect(), daemon.connect()
+    first.join(daemon.gpus[0], allocated=12 * GIB)
+    first.expect(frames.Grant)
+    second.join(daemon.gpus[0])
+    second.expect(frames.Grant)
+    second.send(frames.Memory(6 * GIB, 0, 0, ticket=1))
+    answer = second.expect(frames.Answer)
+    assert (answer.ticket, answer.verdict) == (1, frames.Verdict.HOST_FULL)
+    # It sends the old state again, as it has to, and is not in anybody's way.
+    second.send(frames.Memory(1 * GIB, 0, 0, ticket=2))
+    assert second.expect(frames.Answer).verdict is frames.Verdict.YES
+    status = daemon.control.status()
+    assert [client.allocated for client in status.clients] == [12 * GIB, 1 * GIB]
+    assert status.host.needed < 3 * GIB
+    line = next(line for line in daemon.log.splitlines() if "was refused 6.0 GiB" in line)
+    assert "3.0 GiB that host_memory allows" in line
+    assert f"pid={os.getpid()}" in line
+
+
 def test_a_wrong_setting_changes_nothing(daemon: Daemon) -> None:
     before = daemon.control.status().devices
     with pytest.raises(BadInputError, match="mode: must be"):
@@ -129,6 +168,8 @@ def test_mistakes_are_explained(daemon: Daemon) -> None:
     for arguments, said in [
         (["set", "mode=sideways"], "mode: must be"),
         (["set", "colour=red"], '"colour=red" cannot be set'),
+        (["set", "turn=7", "host_memory=4GB"], '"4GB" is not an amount of memory'),
+        (["set", "--gpu", "0", "host_memory=4Gi"], "cannot be set"),
         (["set", "mode"], 'a change is written "name=value"'),
         (["set", "--client", "1", "memory=4GB"], 'no client has the pid "1"'),
         (["set", "--client", "1", "--gpu", "1"], "cannot be combined"),
@@ -137,6 +178,7 @@ def test_mistakes_are_explained(daemon: Daemon) -> None:
         assert done.returncode == 2
         assert said in done.stderr
         assert "Traceback" not in done.stderr
+    assert daemon.control.status().devices[0].settings.turn_seconds == "auto"
 
 
 def test_without_a_daemon(daemon: Daemon) -> None:

@@ -4,8 +4,8 @@ import pytest
 from rich.console import Console
 
 from nvshare.cli.status_table import draw, duration, gib
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings
-from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, NodeStatus
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
 
 GIB = 1 << 30
 
@@ -66,7 +66,13 @@ def client(**changes: Any) -> ClientStatus:
 
 def shown(*clients: ClientStatus) -> str:
     status = NodeStatus(
-        version="1.2.3", pid=1, uptime_seconds=90, devices=(device(),), clients=clients
+        version="1.2.3",
+        pid=1,
+        uptime_seconds=90,
+        settings=NodeSettings(),
+        host=HostStatus(limit=205 * GIB, needed=9 * GIB, swapped_out=7 * GIB),
+        devices=(device(),),
+        clients=clients,
     )
     console = Console(width=200)
     with console.capture() as captured:
@@ -80,6 +86,10 @@ def test_everything_is_shown() -> None:
         assert word in text
     for word in ("4711", "train[1].py", "running 3.2 s", "4.0 GiB, 40 %", "2.0 GiB", "1 min"):
         assert word in text
+
+
+def test_the_host_is_shown() -> None:
+    assert "host memory: 7.0 GiB moved out, 9.0 of at most 205 GiB needed" in shown()
 
 
 def test_nobody_is_there() -> None:

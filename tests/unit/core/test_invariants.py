@@ -102,6 +102,14 @@ def ask_only_one(stage: Stage) -> None:
     roster.keep(roster.clients[1], stage.now)
 
 
+def lose_track_of_the_host(stage: Stage) -> None:
+    stage.core.host.needed += 1
+
+
+def overlook_the_limit(stage: Stage) -> None:
+    stage.core.host.state.limit = 1
+
+
 def wait_for_ever(stage: Stage) -> None:
     move(stage, 1, Step.REVOKE)
 
@@ -127,6 +135,8 @@ def wait_for_ever(stage: Stage) -> None:
         (ask_for_nobody, "nobody waits, but"),
         (stop_the_clock, "timer of the turn is wrong"),
         (ask_only_one, "was not asked to give way"),
+        (lose_track_of_the_host, "not what the devices need"),
+        (overlook_the_limit, "whether the limit is exceeded is wrong"),
         (wait_for_ever, "timer of patience is wrong"),
     ],
 )

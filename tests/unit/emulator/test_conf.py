@@ -13,6 +13,7 @@ name=lab
 speed=100
 data=off
 full_prefetch=ignore
+host_bytes=68719476736
 [gpu]
 name=Tesla T4
 uuid=GPU-3fdf7dcb-0228-504c-af0a-a3aa103251fa
@@ -57,7 +58,7 @@ temperature_busy_c=70
 
 
 def test_the_format_is_pinned() -> None:
-    settings = Settings(speed=100, data="off", full_prefetch="ignore")
+    settings = Settings(speed=100, data="off", full_prefetch="ignore", host_bytes=64 << 30)
     assert write_conf("lab", settings, [load_known("t4")]) == T4_CONF
 
 
@@ -74,7 +75,13 @@ def test_the_native_reader_knows_the_same_keys_and_limits() -> None:
 def test_what_is_written_is_read_back() -> None:
     profiles = [load_known("t4"), load_known("a100-40g")]
     conf = read_conf(write_conf("lab", Settings(), profiles))
-    assert conf.node == {"name": "lab", "speed": "1", "data": "on", "full_prefetch": "evict"}
+    assert conf.node == {
+        "name": "lab",
+        "speed": "1",
+        "data": "on",
+        "full_prefetch": "evict",
+        "host_bytes": str(256 << 30),
+    }
     assert [gpu["name"] for gpu in conf.gpus] == ["Tesla T4", "NVIDIA A100-SXM4-40GB"]
     assert [gpu["pci_bus"] for gpu in conf.gpus] == ["1", "2"]
     assert conf.gpus[0].keys() == conf.gpus[1].keys()

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 import click
 
 from nvshare.emulator.node import DEFAULT_NAME
+from nvshare.errors import BadInputError
+from nvshare.quantity import parse_quantity
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -25,6 +27,14 @@ class Speed(click.FloatRange):
         if math.isnan(speed):
             self.fail(f"{value!r} is not a number.", param, ctx)
         return speed
+
+
+def _size(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    """Read an amount of memory, such as 64Gi."""
+    try:
+        return parse_quantity(value)
+    except BadInputError as error:
+        raise click.BadParameter(f"{error.what}; {error.do}", ctx, param) from error
 
 
 node_name = click.argument("name", metavar="[NAME]", default=DEFAULT_NAME)
@@ -66,5 +76,14 @@ _NODE_OPTIONS = [
         default="evict",
         show_default=True,
         help="What a prefetch onto a full GPU does: push others out, or nothing.",
+    ),
+    click.option(
+        "--host-memory",
+        "host_bytes",
+        callback=_size,
+        default="256Gi",
+        show_default=True,
+        metavar="SIZE",
+        help="Memory of the machine that the GPUs are in, as the daemon sees it.",
     ),
 ]

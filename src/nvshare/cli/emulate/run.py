@@ -55,6 +55,7 @@ def emulate(
     speed: float,
     data: Data,
     full_prefetch: FullPrefetch,
+    host_bytes: int,
     name: str | None,
 ) -> None:
     """Run a command on emulated GPUs, or manage a node that several terminals share.
@@ -84,7 +85,8 @@ def emulate(
     if name is not None:
         place = nullcontext(find(root, name))
     else:
-        place = transient_node(root, Settings(speed, data, full_prefetch), parse_gpus(gpus))
+        settings = Settings(speed, data, full_prefetch, host_bytes)
+        place = transient_node(root, settings, parse_gpus(gpus))
     libraries = library_folder()
     with place as node:
         code = run_child(command, {**os.environ, **node.environment(libraries, os.environ)})

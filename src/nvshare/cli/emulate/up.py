@@ -12,10 +12,12 @@ from nvshare.emulator.root import node_root
 @click.command()
 @node_name
 @node_options
-def up(name: str, gpus: str, speed: float, data: Data, full_prefetch: FullPrefetch) -> None:
+def up(
+    name: str, gpus: str, speed: float, data: Data, full_prefetch: FullPrefetch, host_bytes: int
+) -> None:
     """Start an emulated node that stays until `down`."""
     profiles = parse_gpus(gpus)
-    node = create(node_root(), name, Settings(speed, data, full_prefetch), profiles)
+    node = create(node_root(), name, Settings(speed, data, full_prefetch, host_bytes), profiles)
     click.echo(f'The emulated node "{node.name}" is up:')
     for index, gpu in enumerate(node.gpu_names):
         click.echo(f"  GPU {index}: {gpu}")

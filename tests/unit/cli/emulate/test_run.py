@@ -42,9 +42,17 @@ def test_defaults(call: Call, nodes: Path, tmp_path: Path) -> None:
 def test_switches_reach_the_node(call: Call, nodes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     script = f'cat "$NVSHARE_EMULATOR_NODE/node.conf" >{out}'
-    call("emulate", "--data", "off", "--full-prefetch", "ignore", *sh(script))
-    assert {"data=off", "full_prefetch=ignore"} < set(out.read_text().splitlines())
+    switches = ("--data", "off", "--full-prefetch", "ignore", "--host-memory", "8Gi")
+    call("emulate", *switches, *sh(script))
+    shown = set(out.read_text().splitlines())
+    assert {"data=off", "full_prefetch=ignore", f"host_bytes={8 << 30}"} < shown
     assert list(nodes.iterdir()) == []
+
+
+def test_a_size_that_is_none_is_explained(call: Call) -> None:
+    result = call("emulate", "--host-memory", "8GB", *sh("true"))
+    assert result.exit_code == 2
+    assert '"8GB" is not an amount of memory' in result.output
 
 
 def test_the_exit_code_is_passed_on(call: Call, nodes: Path) -> None:

@@ -1,0 +1,32 @@
+"""The memory of this machine, and how much of it may take what leaves the GPUs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from nvshare.emulator.node import host_bytes
+from nvshare.wire import environment
+
+_MEMINFO = Path("/proc/meminfo")
+# The rest is for the programs themselves, which have not begun yet.
+_PERCENT = 80
+
+
+def spare_memory(environ: Mapping[str, str], meminfo: Path = _MEMINFO) -> int:
+    """Return what may be used of the memory that is free now.
+
+    The host of emulated GPUs is emulated too: nothing is taken from this machine.
+    """
+    if node := environ.get(environment.EMULATOR_NODE):
+        free = host_bytes(Path(node))
+    else:
+        free = _available(meminfo.read_text(encoding="ascii"))
+    return free * _PERCENT // 100
+
+
+def _available(meminfo: str) -> int:
+    """Return what the kernel says can be had without swapping."""
+    for line in meminfo.splitlines():
+        name, _, value = line.partition(":")
+        if name == "MemAvailable":
+            return int(value.split()[0]) * 1024
+    raise ValueError("there is no MemAvailable in /proc/meminfo")
