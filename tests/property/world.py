@@ -172,6 +172,8 @@ class World:
                 assert before.get(effect.client) is not State.RUNNING, "granted twice"
                 assert effect.turn > self.turns.get(effect.client, 0), "an old turn again"
                 self.turns[effect.client] = effect.turn
+                whole = roster.clients[effect.client].memory.swappable
+                assert effect.fill_bytes < max(1, whole), "a part that is not smaller"
             elif isinstance(effect, Revoke):
                 assert not roster.everything_fits, "everything fits, and somebody was switched"
                 self.switches += 1

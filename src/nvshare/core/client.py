@@ -45,6 +45,8 @@ class Client:
     moving: float = 0.0
     # Bytes it was told to move out, and has not reported yet.
     evicting: int = 0
+    # What it has in while it holds a turn, if that is not all: there is not more room.
+    filled: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -55,10 +57,13 @@ class Client:
     def present(self) -> int:
         """Swappable bytes on the device.
 
-        Who holds a turn is taken to have everything in: what it touches comes in by itself, and
-        nobody reports that.
+        Who holds a turn is taken to have everything in that there is room for: what it touches
+        comes in by itself, and nobody reports that.
         """
-        return self.memory.swappable if self.holds else self.memory.resident
+        if not self.holds:
+            return self.memory.resident
+        size = self.memory.swappable
+        return size if self.filled is None else min(size, self.filled)
 
     @property
     def staying(self) -> int:

@@ -48,10 +48,15 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Grant(Effect):
-    """Open the client's gate."""
+    """Open the client's gate.
+
+    ``fill_bytes`` is how much of its memory to bring in before; 0: all of it. It is set for a
+    client that has more than the device can hold.
+    """
 
     client: int
     turn: int
+    fill_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,8 @@ class Handover(Effect):
     from_turn: int
     to_client: int
     turn: int
+    # As in Grant.
+    fill_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

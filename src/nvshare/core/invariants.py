@@ -83,7 +83,7 @@ def _sums(roster: Roster) -> Iterator[str]:
         "yielding_load": _load(roster.yielding.values()),
         "pinned": sum(c.memory.pinned for c in clients),
         "swappable": sum(c.memory.swappable for c in clients),
-        "running_bytes": sum(c.memory.swappable for c in roster.running.values()),
+        "running_bytes": sum(c.present for c in roster.running.values()),
         "yielding_bytes": sum(c.staying for c in roster.yielding.values()),
         "closed_bytes": sum(c.staying for c in closed),
         "leaving_bytes": sum(c.present - c.staying for c in (*closed, *roster.yielding.values())),

@@ -22,9 +22,15 @@ from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
 
 
-def incoming_bytes(clients: Iterable[Client]) -> int:
+def fill_bytes(client: Client, room: int) -> int:
+    """Return how much a client is told to bring in: 0, which means all, if all of it has room."""
+    room = max(1, room)
+    return 0 if client.memory.swappable <= room else room
+
+
+def incoming_bytes(clients: Iterable[Client], room: int) -> int:
     """Return how much more room these need on the device than they take now."""
-    return sum(client.memory.swappable - client.staying for client in clients)
+    return sum(max(0, min(client.memory.swappable, room) - client.staying) for client in clients)
 
 
 def share_out(victims: Iterable[Client], excess: int) -> Iterator[tuple[Client, int]]:
@@ -77,7 +83,8 @@ def _handover(state: DeviceState, roster: Roster) -> Handover | None:
         return None
     if leader.next_turn is None:
         leader.next_turn = state.number_turn()
-    return Handover(holder.id, holder.turn, leader.id, leader.next_turn)
+    filled = fill_bytes(leader, roster.room)
+    return Handover(holder.id, holder.turn, leader.id, leader.next_turn, filled)
 
 
 def _only_obstacle(leader: Client, roster: Roster) -> Client | None:

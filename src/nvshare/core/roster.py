@@ -77,7 +77,7 @@ class Roster:
         self.running_load = Load()
         self.yielding_load = Load()
         self.pinned = 0
-        # Swappable bytes of all; of those who run; and what others have on the device.
+        # Swappable bytes of all; and what those who run, and others, have on the device.
         self.swappable = 0
         self.running_bytes = 0
         self.yielding_bytes = 0
@@ -206,6 +206,14 @@ class Roster:
         client.evicting = evicting
         self._count(client, 1)
 
+    def set_filled(self, client: Client, filled: int | None) -> None:
+        """Note how much of its memory a client has in while it holds its turn."""
+        if filled == client.filled:
+            return
+        self._count(client, -1)
+        client.filled = filled
+        self._count(client, 1)
+
     def set_rule(self, rule: Rule) -> None:
         """Weigh everybody by another rule."""
         self._state.rule = rule
@@ -257,7 +265,7 @@ class Roster:
         self.swappable += sign * client.memory.swappable
         if client.state is State.RUNNING:
             self.running_load.add(client.weight, sign)
-            self.running_bytes += sign * client.memory.swappable
+            self.running_bytes += sign * client.present
         elif client.state is State.YIELDING:
             # Who is overdue is not counted with; the driver pages it out.
             if not client.overdue:

@@ -27,7 +27,14 @@ from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Grant, Keep, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
-from nvshare.core.orders import incoming_bytes, make_room, plan_handover, set_alarms, share_out
+from nvshare.core.orders import (
+    fill_bytes,
+    incoming_bytes,
+    make_room,
+    plan_handover,
+    set_alarms,
+    share_out,
+)
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
 from nvshare.core.state import DeviceState
@@ -75,7 +82,9 @@ class Scheduler:
         self._roster.set_evicting(client, 0)
         client.turn, client.next_turn = turn, None
         client.granted_at, client.moving = now, 0.0
-        return Grant(client.id, turn)
+        filled = fill_bytes(client, self._roster.room)
+        self._roster.set_filled(client, filled or None)
+        return Grant(client.id, turn, filled)
 
     def _appoint(self, leader: Client | None) -> None:
         name = leader.id if leader else None
@@ -189,8 +198,9 @@ class Scheduler:
     def _turn_length(self, leader: Client) -> float:
         if self._state.slice_seconds is not None:
             return self._state.slice_seconds
-        out = self._roster.excess + incoming_bytes([leader])
-        moved = max(0, min(out, leader.memory.swappable)) + leader.memory.swapped
+        room = self._roster.room
+        out = self._roster.excess + incoming_bytes([leader], room)
+        moved = max(0, min(out, leader.memory.swappable)) + min(leader.memory.swapped, room)
         return self._state.pace.turn_length(self._state.settings, moved)
 
     def _ask(self, leader: Client, now: float) -> list[Effect]:
@@ -209,7 +219,7 @@ class Scheduler:
         rest = roster.running_load.weight - client.weight
         alone = roster.running_load.heavy == 1 or rest + leader.weight <= roster.capacity
         if alone and not roster.yielding:
-            excess = roster.excess + incoming_bytes([leader])
+            excess = roster.excess + incoming_bytes([leader], roster.room)
             evicted = max(0, min(client.staying, excess))
         grace = self._state.settings.idle_grace
         return Revoke(client.id, client.turn, Urgency.WHEN_IDLE, evicted, grace)
@@ -225,4 +235,5 @@ class Scheduler:
         for client in going:
             roster.move(client, Step.REVOKE, now)
         self._state.deadline = None
-        return self._revoked(going, roster.excess + incoming_bytes([leader, *coming]))
+        incoming = incoming_bytes([leader, *coming], roster.room)
+        return self._revoked(going, roster.excess + incoming)

@@ -88,7 +88,7 @@ class Executor:
     def _grant(self, effect: effects.Grant) -> None:
         recipient = self._recipients.get(effect.client)
         if recipient is not None:
-            recipient.send(frames.Grant(effect.turn, 0))
+            recipient.send(frames.Grant(effect.turn, effect.fill_bytes))
             recipient.granted(self.now())
 
     def _revoke(self, effect: effects.Revoke) -> None:
@@ -109,7 +109,8 @@ class Executor:
             return
         try:
             # The successor first, so that it listens when the holder writes.
-            self._send(effect.to_client, frames.Standby(effect.turn, 0), event)
+            standby = frames.Standby(effect.turn, effect.fill_bytes)
+            self._send(effect.to_client, standby, event)
             self._send(effect.from_client, frames.PassTo(effect.from_turn, effect.turn), event)
         finally:
             os.close(event)

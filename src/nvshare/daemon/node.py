@@ -199,6 +199,5 @@ class Node:
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:
     """The part of the settings that clients look at."""
-    return frames.Settings(
-        round(settings.inflight * 1e6), round(settings.idle_grace * 1e6), frames.SettingFlags(0)
-    )
+    flags = frames.SettingFlags.OVERSUBSCRIBE if settings.oversubscribe else frames.SettingFlags(0)
+    return frames.Settings(round(settings.inflight * 1e6), round(settings.idle_grace * 1e6), flags)

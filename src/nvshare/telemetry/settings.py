@@ -81,6 +81,8 @@ class DeviceSettings(_Model):
     inflight: Annotated[float, Field(gt=0, le=10), BeforeValidator(_number)] = 0.02
     reserve: BytesOrAuto = "auto"
     context: BytesOrAuto = "auto"
+    # Whether one program alone may allocate more than the GPU has.
+    oversubscribe: bool = False
 
     @model_validator(mode="after")
     def _ordered(self) -> "DeviceSettings":

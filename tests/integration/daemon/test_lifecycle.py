@@ -149,12 +149,15 @@ def test_reload(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFact
     client = daemon.connect()
     client.join(daemon.gpus[0])
     client.expect(frames.Grant)
-    config.write_text('[gpu]\nidle_grace = 0.25\n[gpus.1]\nmode = "concurrent"\n')
+    gpus = 'idle_grace = 0.25\noversubscribe = true\n[gpus.1]\nmode = "concurrent"\n'
+    config.write_text(f'host_memory = "3Gi"\n[gpu]\n{gpus}')
     os.kill(daemon.pid, signal.SIGHUP)
     settings = client.expect(frames.Settings)
     assert settings.idle_grace_us == 250_000
-    modes = [gpu.settings.mode for gpu in daemon.control.status().devices]
-    assert modes == ["auto", "concurrent"]
+    assert settings.flags == frames.SettingFlags.OVERSUBSCRIBE
+    status = daemon.control.status()
+    assert [gpu.settings.mode for gpu in status.devices] == ["auto", "concurrent"]
+    assert status.host.limit == 3 << 30
 
 
 def test_a_reload_of_nonsense_changes_nothing(

@@ -30,7 +30,8 @@ def evictions(effects: list[Effect]) -> dict[int, int]:
 
 def test_who_comes_in_needs_what_it_does_not_have_there() -> None:
     clients = [Client(1, memory=Memory(10, 2, 3)), Client(2, memory=Memory(5), evicting=4)]
-    assert incoming_bytes(clients) == 3 + 4
+    assert incoming_bytes(clients, 16) == 3 + 4
+    assert incoming_bytes(clients, 6) == 1 + 4
 
 
 def test_what_has_to_go_is_shared_out_and_no_more() -> None:
@@ -104,6 +105,35 @@ def test_a_holder_moves_memory_when_idle_only_if_that_lets_the_leader_in() -> No
     stage.join(1, 8)
     stage.join(2, 8)
     assert evictions([e for e in stage.busy(3, 16) if isinstance(e, Revoke)]) == {}
+
+
+# Programs that are larger than the device.
+
+
+def test_who_is_larger_than_the_device_is_told_how_much_to_bring_in() -> None:
+    stage = Stage()
+    assert stage.join(1, 20) == [Grant(1, 1, fill_bytes=16)]
+    effects = stage.busy(2, 18)
+    assert Handover(1, 1, 2, 2, fill_bytes=16) in effects
+    assert Grant(2, 2, fill_bytes=16) in stage.release(1)
+
+
+def test_who_is_larger_than_what_pinned_memory_leaves_is_told_so() -> None:
+    stage = Stage()
+    stage.join_native(1, 6)
+    assert stage.join(2, 10) == [Grant(2, 2)]
+    stage.leave(2)
+    assert stage.join(3, 12) == [Grant(3, 3, fill_bytes=10)]
+
+
+def test_who_is_larger_than_the_device_moves_out_what_the_next_one_needs_and_no_more() -> None:
+    stage = Stage()
+    stage.join(1, 20)
+    stage.busy(2, 3)
+    assert evictions(stage.fire(TimerKind.TURN)) == {1: 3}
+    stage.release(1, wants=True, memory=Memory(20, 0, 7))
+    # What it has left on the device is 13 of its 20 bytes, and there is room for 3 more.
+    assert evictions(stage.fire(TimerKind.TURN)) == {2: 3}
 
 
 # Hand-overs.

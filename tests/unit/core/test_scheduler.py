@@ -32,7 +32,7 @@ def test_everybody_is_let_in_at_once_while_everything_fits() -> None:
 
 
 def test_somebody_larger_than_the_device_runs_if_alone() -> None:
-    assert Stage().join(1, 20) == [Grant(1, 1)]
+    assert granted(Stage().join(1, 20)) == [1]
 
 
 @pytest.mark.parametrize("mode", [Mode.OFF, Mode.CONCURRENT])

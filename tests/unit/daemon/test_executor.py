@@ -80,6 +80,7 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
     ("effect", "frame"),
     [
         (effects.Grant(1, 7), frames.Grant(7, 0)),
+        (effects.Grant(1, 7, fill_bytes=9), frames.Grant(7, 9)),
         (
             effects.Revoke(1, 7, effects.Urgency.WHEN_IDLE, 100, 0.05),
             frames.Revoke(7, frames.Urgency.WHEN_IDLE, 50_000, 100),
@@ -120,9 +121,9 @@ def test_every_effect_is_known() -> None:
 
 def test_a_handover_connects_two_clients() -> None:
     async def scene(stage: Stage) -> None:
-        stage.do(effects.Handover(1, 7, 2, 8))
+        stage.do(effects.Handover(1, 7, 2, 8, fill_bytes=9))
         assert stage.one.heard == [frames.PassTo(7, 8)]
-        assert stage.two.heard == [frames.Standby(8, 0)]
+        assert stage.two.heard == [frames.Standby(8, 9)]
         os.eventfd_write(stage.one.descriptors[0], 1)
         assert os.eventfd_read(stage.two.descriptors[0]) == 1
         # Asked about once, and only for what was ordered.
