@@ -67,9 +67,21 @@ class Story:
         self._pages = [self._pages[-1], Page(state)]
 
     def about(self, client: int) -> list[str]:
-        """Return the last entries that a client had a part in, as JSON lines."""
-        lines = [write_entry(entry) for entry in self.entries if _mentions(entry, client)]
-        return lines[-LINES_IN_ERRORS:]
+        """Return the last entries that a client had a part in, as JSON lines.
+
+        From the last one back to its beginning, and no further: clients that do what they must
+        not come often, and everybody waits while the story is searched.
+        """
+        lines: list[str] = []
+        for entry in self._backwards():
+            if _mentions(entry, client):
+                lines.insert(0, write_entry(entry))
+                if len(lines) == LINES_IN_ERRORS or _begins(entry.event, client):
+                    break
+        return lines
+
+    def _backwards(self) -> Iterator[Entry]:
+        return chain.from_iterable(reversed(page.entries) for page in reversed(self._pages))
 
     def lines(self) -> Iterator[str]:
         """Return the story as it is saved."""
@@ -86,6 +98,10 @@ def _mentions(entry: Entry, client: int) -> bool:
         for fact in (entry.event, *entry.effects)
         for name in ("client", "from_client", "to_client")
     )
+
+
+def _begins(event: Event, client: int) -> bool:
+    return isinstance(event, event_module.ClientJoined) and event.client == client
 
 
 def write_entry(entry: Entry) -> str:

@@ -5,12 +5,13 @@ from typing import Any, get_type_hints
 import pytest
 
 from nvshare.core.effects import Effect, Grant, Handover, Revoke, Urgency
-from nvshare.core.events import ClientLeft, DeviceAdded, Event, Wanted
+from nvshare.core.events import ClientJoined, ClientLeft, DeviceAdded, Event, Wanted
 from nvshare.core.replay import replay
 from nvshare.core.state import Snapshot
 from nvshare.core.story import (
     EFFECTS,
     EVENTS,
+    LINES_IN_ERRORS,
     Entry,
     Story,
     read_entry,
@@ -94,6 +95,26 @@ def test_the_story_of_a_client_is_what_it_had_a_part_in() -> None:
     story.record(Wanted(now=3.0, client=3), [Handover(2, 1, 1, 2)])
     story.record(ClientLeft(now=4.0, client=3), [])
     assert [json.loads(line)["event"]["now"] for line in story.about(1)] == [1.0, 2.0, 3.0]
+
+
+def test_the_story_of_a_client_begins_when_it_joined() -> None:
+    story = Story(Snapshot(), 10)
+    story.record(ClientJoined(now=1.0, client=1, device="gpu"), [])
+    story.record(ClientLeft(now=2.0, client=1), [])
+    story.turn_page(Snapshot())
+    story.record(ClientJoined(now=3.0, client=1, device="gpu"), [])
+    story.record(ClientJoined(now=4.0, client=2, device="gpu"), [Grant(1, 1)])
+    story.turn_page(Snapshot())
+    story.record(Wanted(now=5.0, client=1), [])
+    assert [json.loads(line)["event"]["now"] for line in story.about(1)] == [3.0, 4.0, 5.0]
+
+
+def test_only_the_last_of_a_long_story_is_told() -> None:
+    story = Story(Snapshot(), 100)
+    for number in range(50):
+        story.record(Wanted(now=float(number), client=1), [])
+    told = [json.loads(line)["event"]["now"] for line in story.about(1)]
+    assert told == [float(number) for number in range(50 - LINES_IN_ERRORS, 50)]
 
 
 def test_a_story_without_a_beginning_starts_with_nothing() -> None:
