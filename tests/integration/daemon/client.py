@@ -13,7 +13,7 @@ from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
 from nvshare.wire.frames import SOCKET_NAME, FromDaemon
 
-SECONDS = 20.0
+SECONDS = 5.0
 Kind = TypeVar("Kind")
 
 

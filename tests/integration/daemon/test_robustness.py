@@ -1,101 +1,100 @@
 """Nothing that a client does harms another, or the daemon."""
 
-import random
+import os
+import re
 import socket
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from nvshare.wire import frames
-from nvshare.wire.frames import HEADER, MAGIC, MAX_PAYLOAD, SOCKET_NAME, VERSION
 
-from .client import Client, hello
+from .client import Client
 from .conftest import Daemon, StartDaemon
+from .fuzzer import Attack, Fuzzer
+
+# Of every attack: connections at once, and frames of each.
+CONNECTIONS = 40
+FRAMES = 100
 
 
-class Fuzzer:
-    """Bytes that are nearly frames, or not at all."""
+class Bystander:
+    """A client with manners, on the GPU that others attack the daemon about."""
 
-    def __init__(self, uuid: str, seed: int) -> None:
-        self._chance = random.Random(seed)
-        self._good = [
-            hello(uuid).pack(),
-            frames.Want(0).pack(),
-            frames.Memory(1 << 30, 0, 0, 0).pack(),
-            frames.Usage(1, 2, 3).pack(),
-            frames.Moved(0, 0, 0, 0, 1, 1, 1).pack(),
-            frames.Released(1, frames.ReleaseReason.IDLE, 1, 0, 0, 0, 0, 0, 0).pack(),
-        ]
+    def __init__(self, daemon: Daemon) -> None:
+        self._client = daemon.connect()
+        self._client.join(daemon.gpus[0])
+        self.turn = self._client.expect(frames.Grant).turn
 
-    def connection(self, count: int) -> bytes:
-        """What one connection sends: so many frames, the first of which may be a good HELLO."""
-        made = [self._frame() for _ in range(count)]
-        if self._chance.random() < 0.5:
-            made[0] = self._good[0]
-        return b"".join(made)
-
-    def _frame(self) -> bytes:
-        return self._chance.choice(
-            [self._damaged, self._random, self._unknown, self._oversized, self._cut, self._whole]
-        )()
-
-    def _whole(self) -> bytes:
-        return self._chance.choice(self._good)
-
-    def _damaged(self) -> bytes:
-        data = bytearray(self._whole())
-        # Behind the header more often than in it, or most would end at the magic.
-        for _ in range(self._chance.randint(1, 4)):
-            low = 0 if self._chance.random() < 0.2 else HEADER.size
-            data[self._chance.randrange(low, len(data))] = self._chance.randrange(256)
-        return bytes(data)
-
-    def _random(self) -> bytes:
-        return self._chance.randbytes(self._chance.randint(1, 64))
-
-    def _unknown(self) -> bytes:
-        size = self._chance.randint(0, 64)
-        kind = self._chance.randrange(200, 60000)
-        return HEADER.pack(MAGIC, VERSION, kind, size, 0) + self._chance.randbytes(size)
-
-    def _oversized(self) -> bytes:
-        size = self._chance.randint(MAX_PAYLOAD + 1, 2**32 - 1)
-        return HEADER.pack(MAGIC, VERSION, self._chance.randint(1, 6), size, 0)
-
-    def _cut(self) -> bytes:
-        data = self._whole()
-        return data[: self._chance.randrange(1, len(data))]
+    def take_another_turn(self) -> None:
+        """Give the turn up and get another, whatever else it was sent in the meantime."""
+        self._client.release(self.turn)
+        while not isinstance(frame := self._client.receive(), frames.Grant):
+            assert frame is not None, "the daemon has closed the bystander's connection"
+            while self._client.descriptors:
+                os.close(self._client.take_descriptor())
+        self.turn = frame.turn
 
 
-def drop(folder: str, data: bytes) -> None:
-    """Send, look at nothing, go."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-        sock.connect(folder)
-        # The daemon may have had enough already.
-        with suppress(BrokenPipeError, ConnectionResetError):
-            sock.sendall(data)
+def deliver(daemon: Daemon, attacks: list[Attack]) -> None:
+    """Attack over as many connections at once, and see each of them closed by the daemon."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(Client(daemon.folder)) for _ in attacks]
+        # In two pieces, so that others come between them.
+        for part in (0, 1):
+            for client, attack in zip(clients, attacks, strict=True):
+                half = len(attack.data) // 2
+                # The daemon may have had enough after the first.
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    client.sock.sendall(attack.data[half:] if part else attack.data[:half])
+        for client, attack in zip(clients, attacks, strict=True):
+            with suppress(OSError):
+                client.sock.shutdown(socket.SHUT_WR)
+            last = None
+            while (frame := client.receive()) is not None:
+                last = frame
+            if attack.is_told:
+                assert isinstance(last, frames.Reject), (last, attack.data.hex())
 
 
-@pytest.mark.timeout(3600)
-def test_bad_frames_close_that_connection_only(daemon: Daemon, bad_frames: int) -> None:
-    gpu = daemon.gpus[0]
-    bystander = daemon.connect()
-    bystander.join(gpu)
-    bystander.expect(frames.Grant)
-    fuzzer = Fuzzer(gpu, seed=bad_frames)
-    path = str(daemon.folder / SOCKET_NAME)
-    each = 10
-    for _ in range(bad_frames // each):
-        drop(path, fuzzer.connection(each))
+@dataclass(frozen=True)
+class Size:
+    """What a daemon takes of the machine."""
 
-    # The bystander has lost nothing, and a newcomer is welcome.
-    newcomer = Client(daemon.folder)
-    newcomer.join(gpu)
-    newcomer.close()
-    bystander.send(frames.Memory(7, 0, 0, 0))
-    shown = {client.id: client for client in daemon.control.status().clients}
-    assert shown[1].state == "running"
-    assert "error" not in daemon_errors(daemon)
+    descriptors: int
+    kilobytes: int
+
+
+def size(daemon: Daemon) -> Size:
+    proc = Path(f"/proc/{daemon.pid}")
+    (resident,) = re.findall(r"VmRSS:\s+(\d+) kB", (proc / "status").read_text())
+    return Size(len(list((proc / "fd").iterdir())), int(resident))
+
+
+@pytest.mark.timeout(300)
+def test_bad_frames_close_that_connection_only(start_daemon: StartDaemon, bad_frames: int) -> None:
+    # A line in the log for everybody who comes and goes would be most of the work.
+    daemon = start_daemon(NVSHARE_LOG="warn")
+    bystander = Bystander(daemon)
+    fuzzer = Fuzzer(daemon.gpus[0], seed=bad_frames)
+    batches = -(-bad_frames // (CONNECTIONS * FRAMES))
+    warm = None
+    for batch in range(batches):
+        deliver(daemon, [fuzzer.attack(FRAMES) for _ in range(CONNECTIONS)])
+        bystander.take_another_turn()
+        if batch == batches // 4:
+            warm = size(daemon)
+
+    # Nothing is left of any of them, and the next one is welcome.
+    daemon.connect().join(daemon.gpus[0])
+    status = daemon.control.status()
+    assert [client.state for client in status.clients] == ["running", "running"]
+    assert warm is not None
+    assert size(daemon).descriptors <= warm.descriptors + 2
+    assert size(daemon).kilobytes <= warm.kilobytes + 4096
+    assert daemon_errors(daemon) == ""
 
 
 def daemon_errors(daemon: Daemon) -> str:
