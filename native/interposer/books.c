@@ -1,5 +1,6 @@
 #include "books.h"
 
+#include "clock.h"
 #include "devices.h"
 #include "log.h"
 #include "residency.h"
@@ -8,12 +9,60 @@
 struct books books = {LEDGER_INITIALIZER, LEDGER_INITIALIZER, LEDGER_INITIALIZER,
                       LEDGER_INITIALIZER};
 
+/* A daemon that does not answer for so long has other troubles. The program goes on without. */
+static const uint64_t answer_patience = CLOCK_MS(5000);
+
+static void say_why(const struct device *device, uint64_t bytes) {
+    uint64_t used = atomic_load(&device->account.used), limit = atomic_load(&device->account.limit);
+    if (limit < device->total_bytes)
+        log_info(
+            "GPU %d: %llu bytes refused: that would pass the program's memory limit (%llu of %llu "
+            "are in use)",
+            device->ordinal, (unsigned long long)bytes, (unsigned long long)used,
+            (unsigned long long)limit);
+    else
+        log_warn_once(
+            "GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has, "
+            "and would be slow. To allow it, set NVSHARE_OVERSUBSCRIBE=1 for the program, or "
+            "oversubscribe for the daemon",
+            device->ordinal, (unsigned long long)bytes, (unsigned long long)used);
+}
+
+/* Whether the daemon lets the program have what it has reserved. */
+static bool is_agreed(struct device *device, enum ledger_kind kind) {
+    if (!ask_is_needed(&device->account) || gate_settle(&device->gate) < 0 ||
+        !atomic_load(&device->is_managed))
+        return true;
+    bool can_move = residency_can_move(kind) && device_moves_memory(device);
+    switch (ask_daemon(&device->ask, &device->account, can_move, answer_patience)) {
+    case ASK_NO: return false;
+    case ASK_SILENCE:
+        if (atomic_load(&device->is_managed))
+            log_warn_once("the nvshare daemon does not answer: memory is allocated without it");
+        return true;
+    default: return true;
+    }
+}
+
+static uint64_t coming(enum ledger_kind kind, uint64_t bytes) {
+    return residency_can_move(kind) ? bytes : 0;
+}
+
 CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
-    if (account_reserve(&device->account, bytes, ledger_is_pinned(kind)) == 0)
+    if (account_reserve(&device->account, bytes, ledger_is_pinned(kind)) < 0) {
+        say_why(device, bytes);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    atomic_fetch_add(&device->account.coming, coming(kind, bytes));
+    if (is_agreed(device, kind))
         return CUDA_SUCCESS;
-    log_info("GPU %d: %llu bytes refused: %llu of %llu are in use", device->ordinal,
-             (unsigned long long)bytes, (unsigned long long)atomic_load(&device->account.used),
-             (unsigned long long)atomic_load(&device->account.limit));
+    atomic_fetch_sub(&device->account.coming, coming(kind, bytes));
+    account_release(&device->account, bytes, ledger_is_pinned(kind));
+    session_memory_changed(device); /* the daemon has counted it */
+    log_warn_once(
+        "GPU %d: %llu bytes refused: for them, more memory would have to be moved to the host "
+        "than its host_memory setting allows the nvshare daemon. Raise it, or run fewer programs",
+        device->ordinal, (unsigned long long)bytes);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -33,6 +82,7 @@ CUresult book_settle(struct ledger *ledger, struct device *device, struct ledger
     if (result == CUDA_SUCCESS)
         place(device, &entry);
     atomic_fetch_add(&device->account.away, entry.away);
+    atomic_fetch_sub(&device->account.coming, coming(entry.kind, entry.bytes));
     if (result != CUDA_SUCCESS || ledger_add(ledger, &entry) < 0) {
         /* Without an entry it could not be uncounted later. Uncounted now, it is at least no leak. */
         atomic_fetch_sub(&device->account.away, entry.away);

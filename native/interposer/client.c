@@ -25,6 +25,7 @@ void client_init(struct client *client, struct device *device, uint64_t now) {
                               .idle_grace_ns = default_idle_grace};
     connection_init(&client->connection);
     turn_init(&client->turn);
+    swap_init(&client->swap);
 }
 
 void client_forget(struct client *client) {
@@ -61,6 +62,7 @@ static void go_away(struct client *client, uint64_t now, const char *why) {
     connection_close(&client->connection);
     client->state = CLIENT_AWAY;
     run_unmanaged(client, why);
+    ask_give_up(&client->device->ask);
     client->due = now + client->backoff;
     client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
 }
@@ -68,11 +70,13 @@ static void go_away(struct client *client, uint64_t now, const char *why) {
 static int say_hello(struct client *client) {
     struct device *device = client->device;
     atomic_store(&device->memory_has_changed, false); /* what comes now tells it */
+    uint64_t used = atomic_load(&device->account.used);
+    atomic_store(&device->account.agreed, used);
     struct frame_hello hello = {
         .allocation_kind =
             device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE,
         .flags = client->turn.is_held ? HELLO_RESUMING : 0,
-        .allocated = atomic_load(&device->account.used),
+        .allocated = used,
         .pinned = atomic_load(&device->account.pinned),
         .swapped_out = swap_away(client),
         .memory_limit = config()->memory_limit,
@@ -128,6 +132,18 @@ static int be_rejected(struct client *client, const struct frame_reject *reject,
 static void take_settings(struct client *client, const struct frame_settings *settings) {
     atomic_store(&client->device->inflight_ns, CLOCK_US(settings->inflight_us));
     client->idle_grace_ns = CLOCK_US(settings->idle_grace_us);
+    device_set_oversubscription(client->device, settings->flags & SETTING_OVERSUBSCRIBE);
+}
+
+/* A gate that has to close for the new memory does so before the thread goes on and allocates it. */
+static void take_answer(struct client *client, const struct frame_answer *answer, uint64_t now) {
+    struct device *device = client->device;
+    bool is_yes = answer->verdict == VERDICT_YES, can_move;
+    if (!ask_is_open(&device->ask, answer->ticket, &can_move))
+        return;
+    if (is_yes && can_move && answer->missing)
+        swap_grow(client, now);
+    ask_answer(&device->ask, &device->account, is_yes ? ASK_YES : ASK_NO);
 }
 
 struct receiving {
@@ -144,6 +160,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         struct frame_settings settings;
         struct frame_reject reject;
         struct frame_evict evict;
+        struct frame_answer answer;
     } fields;
     int result = 0;
 #define TAKE(field) (result = frame_take(frame, &fields.field, sizeof fields.field)) == 0
@@ -162,6 +179,10 @@ static int handle(void *argument, const struct frame_view *frame) {
         return result;
     case FRAME_REJECT:
         return TAKE(reject) ? be_rejected(client, &fields.reject, receiving->now) : result;
+    case FRAME_ANSWER:
+        if (TAKE(answer))
+            take_answer(client, &fields.answer, receiving->now);
+        return result;
     case FRAME_EVICT: return TAKE(evict) ? swap_evict(client, fields.evict.evict_bytes) : result;
     default: return turn_handle(client, frame, receiving->now);
     }
@@ -180,15 +201,26 @@ void client_standby_ready(struct client *client) {
     turn_begin(client, client->turn.standby_turn, client->turn.standby_fill_bytes);
 }
 
+static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
+    struct account *account = &client->device->account;
+    if (used < atomic_load(&account->agreed))
+        atomic_store(&account->agreed, used);
+    struct frame_memory memory = {.allocated = used,
+                                  .pinned = atomic_load(&account->pinned),
+                                  .swapped_out = swap_away(client),
+                                  .ticket = ticket};
+    return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
+}
+
 static int report_memory(struct client *client, uint64_t now) {
     struct device *device = client->device;
+    uint64_t used = atomic_load(&device->account.used), ticket;
+    if (ask_take(&device->ask, used, &ticket))
+        return tell_memory(client, used, ticket);
     if (now < client->report_due || !atomic_exchange(&device->memory_has_changed, false))
         return 0;
     client->report_due = now + report_pause;
-    struct frame_memory memory = {.allocated = atomic_load(&device->account.used),
-                                  .pinned = atomic_load(&device->account.pinned),
-                                  .swapped_out = swap_away(client)};
-    return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
+    return tell_memory(client, atomic_load(&device->account.used), 0);
 }
 
 static uint64_t next_due(const struct client *client, uint64_t now) {
@@ -196,7 +228,7 @@ static uint64_t next_due(const struct client *client, uint64_t now) {
     if (client->state == CLIENT_WELCOME && now < client->report_due && client->report_due < due &&
         atomic_load(&client->device->memory_has_changed))
         due = client->report_due;
-    return due;
+    return client->swap.due < due ? client->swap.due : due;
 }
 
 uint64_t client_step(struct client *client, uint64_t now) {

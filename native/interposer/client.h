@@ -68,6 +68,7 @@ void client_forget(struct client *client);
 /* turn.c */
 void turn_init(struct turn *turn);
 void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes);
+void turn_stops_to_fill(struct client *client);
 void turn_is_filled(struct client *client, uint64_t now);
 void turn_comes_by_grant(struct client *client);
 int turn_handle(struct client *client, const struct frame_view *frame, uint64_t now);

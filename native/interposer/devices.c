@@ -43,6 +43,7 @@ static struct device *make(CUdevice ordinal) {
     device_set_limit(device, config()->memory_limit);
     gate_init(&device->gate, session_knock, device);
     mover_init(&device->mover, device);
+    ask_init(&device->ask, session_knock, device);
     return device;
 }
 
@@ -78,9 +79,20 @@ CUresult device_may_be_used(CUdevice ordinal) {
     return device && gate_settle(&device->gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 
+static void apply_limit(struct device *device) {
+    bool is_allowed = config()->oversubscribe || device->may_oversubscribe;
+    uint64_t most = is_allowed ? UINT64_MAX : device->total_bytes, limit = device->memory_limit;
+    atomic_store(&device->account.limit, limit && limit < most ? limit : most);
+}
+
 void device_set_limit(struct device *device, uint64_t bytes) {
-    uint64_t most = config()->oversubscribe ? UINT64_MAX : device->total_bytes;
-    atomic_store(&device->account.limit, bytes && bytes < most ? bytes : most);
+    device->memory_limit = bytes;
+    apply_limit(device);
+}
+
+void device_set_oversubscription(struct device *device, bool is_allowed) {
+    device->may_oversubscribe = is_allowed;
+    apply_limit(device);
 }
 
 bool device_moves_memory(const struct device *device) {

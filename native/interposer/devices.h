@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ask.h"
 #include "driver.h"
 #include "gate.h"
 #include "ledger.h"
@@ -21,6 +22,9 @@ struct device {
     struct gate gate;
     struct account account;
     struct mover mover;
+    struct ask ask;
+    uint64_t memory_limit;           /* 0: none */
+    bool may_oversubscribe;          /* allocate more than it has */
     _Atomic uint64_t inflight_ns;    /* most work in flight */
     _Atomic bool is_managed;         /* a daemon looks after it */
     _Atomic bool memory_has_changed; /* since the daemon was last told */
@@ -40,8 +44,9 @@ struct device *device_known(CUdevice ordinal);
  * unmanaged and finds no daemon. */
 CUresult device_may_be_used(CUdevice ordinal);
 
-/* Most that the program may allocate on it: its limit, or all there is. */
+/* Most that the program may allocate on it: its limit, or all there is, or more than that. */
 void device_set_limit(struct device *device, uint64_t bytes);
+void device_set_oversubscription(struct device *device, bool is_allowed);
 
 /* Whether memory that is allocated on it can be moved. */
 bool device_moves_memory(const struct device *device);

@@ -23,10 +23,11 @@ void account_release(struct account *account, uint64_t bytes, bool pinned) {
     atomic_fetch_sub(&account->used, bytes);
 }
 
-/* The three change one after the other, so that for a moment they need not go together. */
+/* These change one after the other, so that for a moment they need not go together. */
 uint64_t account_there(const struct account *account) {
     uint64_t used = atomic_load(&account->used);
-    uint64_t elsewhere = atomic_load(&account->pinned) + atomic_load(&account->away);
+    uint64_t elsewhere =
+        atomic_load(&account->pinned) + atomic_load(&account->away) + atomic_load(&account->coming);
     return used > elsewhere ? used - elsewhere : 0;
 }
 

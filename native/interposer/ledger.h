@@ -21,6 +21,8 @@ struct account {
     _Atomic uint64_t used;   /* bytes, pinned ones included */
     _Atomic uint64_t pinned; /* bytes that cannot leave the GPU */
     _Atomic uint64_t away;   /* bytes that are not on the GPU, see residency.h */
+    _Atomic uint64_t coming; /* bytes that can be moved, counted but not allocated yet */
+    _Atomic uint64_t agreed; /* bytes in use that the daemon knows of, and agrees to */
     _Atomic uint64_t limit;  /* most that may be used; UINT64_MAX: no limit */
 };
 
@@ -29,7 +31,7 @@ struct account {
 int account_reserve(struct account *account, uint64_t bytes, bool pinned);
 void account_release(struct account *account, uint64_t bytes, bool pinned);
 
-/* Bytes that can leave the GPU, and have not. */
+/* Bytes on the GPU that can leave it. */
 uint64_t account_there(const struct account *account);
 
 enum ledger_kind {

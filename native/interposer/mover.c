@@ -102,6 +102,8 @@ uint64_t mover_away(struct mover *mover) {
     const struct account *account = &mover->device->account;
     pthread_mutex_lock(&mover->lock);
     uint64_t away = atomic_load(&account->away), there = account_there(account);
+    if (gate_is_closed(&mover->device->gate))
+        away += atomic_load(&account->coming);
     uint64_t leaving = mover->job == MOVER_OUT ? mover->bytes : 0;
     pthread_mutex_unlock(&mover->lock);
     return away + (leaving < there ? leaving : there);

@@ -51,7 +51,7 @@ void mover_order_more(struct mover *mover, uint64_t bytes);
 /* What has been moved since the last call. Returns whether all is done. */
 bool mover_take(struct mover *mover, struct mover_progress *progress);
 
-/* What is away, and what has been ordered to leave counts. */
+/* What is away. What has been ordered to leave counts, and what is being allocated behind a closed gate. */
 uint64_t mover_away(struct mover *mover);
 
 /* Whether everything is where it is to be, and stays there. May be asked by any thread. */

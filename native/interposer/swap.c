@@ -2,8 +2,16 @@
 
 #include "books.h"
 #include "client.h"
+#include "clock.h"
 #include "log.h"
 #include "residency.h"
+
+/* From the answer to a question until what was asked for is allocated, which is a driver's call. */
+static const uint64_t growth_patience = CLOCK_MS(1000);
+
+void swap_init(struct swap *swap) {
+    *swap = (struct swap){.due = CLOCK_NEVER};
+}
 
 bool swap_is_needed(const struct device *device) {
     /* Less than a block is not worth a wait. */
@@ -24,13 +32,32 @@ static int tell(struct client *client, uint64_t turn, struct frame_moved moved) 
     return connection_send(&client->connection, FRAME_MOVED, &moved, sizeof moved);
 }
 
-void swap_fill(struct client *client, uint64_t bytes) {
-    struct device *device = client->device;
-    client->swap.is_filling = true;
+static void order_fill(struct device *device, uint64_t bytes) {
     log_debug("GPU %d: %llu bytes are to come back", device->ordinal,
               (unsigned long long)atomic_load(&device->account.away));
     if (mover_order(&device->mover, MOVER_FILL, bytes ? bytes : UINT64_MAX) < 0)
         log_warn_once("nvshare cannot start a thread: memory comes back to the GPU slowly");
+}
+
+void swap_fill(struct client *client, uint64_t bytes) {
+    client->swap.is_filling = true;
+    order_fill(client->device, bytes);
+}
+
+void swap_grow(struct client *client, uint64_t now) {
+    struct swap *swap = &client->swap;
+    if (!client->turn.is_held || client->turn.is_closing)
+        return;
+    swap->is_growing = true;
+    swap->due = now + growth_patience;
+    if (!swap->is_filling)
+        turn_stops_to_fill(client);
+    swap->is_filling = true;
+}
+
+static void stop_filling(struct swap *swap) {
+    swap->is_filling = swap->is_growing = false;
+    swap->due = CLOCK_NEVER;
 }
 
 /* What was left behind as the turn began has come by itself, when it was used. */
@@ -50,7 +77,7 @@ void swap_release(struct client *client, uint64_t evict_bytes, struct frame_rele
     } else {
         settle(device);
     }
-    swap->is_filling = false;
+    stop_filling(swap);
     uint64_t there = account_there(&device->account);
     uint64_t leaving = evict_bytes < there ? evict_bytes : there;
     swap->owes_moved = leaving > 0;
@@ -79,29 +106,50 @@ int swap_evict(struct client *client, uint64_t bytes) {
 
 void swap_lose(struct client *client) {
     struct device *device = client->device;
-    client->swap = (struct swap){0};
+    swap_init(&client->swap);
     if (!client->was_welcome)
         residency_all_there(&books.memory, device->ordinal);
     else if (swap_is_needed(device))
         mover_order(&device->mover, MOVER_FILL_GENTLY, UINT64_MAX);
 }
 
-int swap_step(struct client *client, uint64_t now) {
+/* Whether the gate has to stay closed, though nothing moves just now: for memory that is being allocated. */
+static bool still_grows(struct client *client, uint64_t now) {
     struct swap *swap = &client->swap;
+    if (!swap->is_growing)
+        return false;
+    bool is_there = atomic_load(&client->device->account.away) > 0;
+    if (is_there || now >= swap->due) {
+        swap->is_growing = false;
+        swap->due = CLOCK_NEVER;
+    }
+    if (is_there)
+        order_fill(client->device, 0);
+    return is_there || swap->is_growing;
+}
+
+static int tell_progress(struct client *client, bool out, bool in) {
     struct mover_progress made;
-    if ((!swap->is_filling && !swap->owes_moved) || mover_is_busy(&client->device->mover))
-        return 0;
     mover_take(&client->device->mover, &made);
-    bool was_filling = swap->is_filling, owed = swap->owes_moved;
-    swap->is_filling = swap->owes_moved = false;
-    if (was_filling)
-        turn_is_filled(client, now);
     int result = 0;
-    if (owed)
-        result = tell(client, swap->out_turn,
+    if (out)
+        result = tell(client, client->swap.out_turn,
                       (struct frame_moved){.out_bytes = made.out_bytes, .ns = made.out_ns});
-    if (was_filling && result == 0)
+    if (in && result == 0)
         result = tell(client, client->turn.number,
                       (struct frame_moved){.in_bytes = made.in_bytes, .ns = made.in_ns});
     return result;
+}
+
+int swap_step(struct client *client, uint64_t now) {
+    struct swap *swap = &client->swap;
+    if ((!swap->is_filling && !swap->owes_moved) || mover_is_busy(&client->device->mover) ||
+        still_grows(client, now))
+        return 0;
+    bool was_filling = swap->is_filling, owed = swap->owes_moved;
+    swap->owes_moved = false;
+    stop_filling(swap);
+    if (was_filling)
+        turn_is_filled(client, now);
+    return tell_progress(client, owed, was_filling);
 }

@@ -15,7 +15,11 @@ struct swap {
     bool is_filling;   /* a turn is held, and its gate opens when the memory is there */
     bool owes_moved;   /* the daemon is to hear when what leaves has left */
     uint64_t out_turn; /* after which it leaves */
+    bool is_growing;   /* the gate is closed for memory that a thread is about to allocate */
+    uint64_t due;      /* when that is not waited for any longer */
 };
+
+void swap_init(struct swap *swap);
 
 /* Whether memory has to move, or is moving, before the gate may open. May be asked by any thread. */
 bool swap_is_needed(const struct device *device);
@@ -25,6 +29,10 @@ uint64_t swap_away(struct client *client);
 
 /* A turn has begun: brings memory back, at most so many bytes (0: all), then opens the gate. */
 void swap_fill(struct client *client, uint64_t bytes);
+
+/* There will be room for what a thread is about to allocate, but not yet: if a turn is held, the gate closes
+ * until it has been allocated and has found room. */
+void swap_grow(struct client *client, uint64_t now);
 
 /* A turn is over: leaves a fill at what has come, begins to move out, and writes down what the daemon has
  * to know. */

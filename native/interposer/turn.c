@@ -56,6 +56,13 @@ void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes) {
         swap_fill(client, fill_bytes);
 }
 
+/* One that waits for its memory is not idle. */
+void turn_stops_to_fill(struct client *client) {
+    gate_close(&client->device->gate);
+    if (client->turn.asked == URGENCY_WHEN_IDLE)
+        client->turn.due = CLOCK_NEVER;
+}
+
 /* Its memory is where it has to be. It may have been asked meanwhile to give the turn up. */
 void turn_is_filled(struct client *client, uint64_t now) {
     if (client->turn.is_closing)
@@ -96,7 +103,7 @@ static void ask(struct client *client, const struct frame_revoke *revoke, uint64
     turn->evict_bytes = revoke->evict_bytes;
     turn->due = now;
     if (turn->asked == URGENCY_WHEN_IDLE && client->swap.is_filling)
-        turn->due = CLOCK_NEVER; /* one that waits for its memory is not idle */
+        turn->due = CLOCK_NEVER;
     else if (turn->asked == URGENCY_WHEN_IDLE)
         watch_from_now(client, now);
 }

@@ -20,6 +20,7 @@ from nvshare.emulator.transient import transient_node
 
 from ..building import build_native
 from .scripted import Scripted
+from .swapper import Swapper
 
 GUEST = Path(__file__).parent / "guest.py"
 LIBRARY = Path(str(files("nvshare") / "lib" / "libnvshare.so"))
@@ -116,3 +117,9 @@ def start_guest(environment: dict[str, str]) -> Iterator[StartGuest]:
 def guest(start_guest: StartGuest) -> Guest:
     """A guest with default settings."""
     return start_guest()
+
+
+@pytest.fixture
+def swapper(scripted: Scripted, guest: Guest, environment: dict[str, str]) -> Swapper:
+    """A guest that holds turn 1, and has nothing yet."""
+    return Swapper(scripted, guest, environment)

@@ -2,7 +2,9 @@
 
 import array
 import os
+import queue
 import socket
+import threading
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
@@ -11,40 +13,54 @@ from typing import Any
 from nvshare.wire.codec import Decoder, client_frames
 from nvshare.wire.frames import (
     SOCKET_NAME,
+    Answer,
     FromClient,
     FromDaemon,
     Hello,
+    Memory,
     SettingFlags,
     Settings,
+    Verdict,
     Welcome,
 )
 
 
 class Link:
-    """One connection."""
+    """One connection. Questions about memory are answered at once, unless ``verdict`` is None."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._decoder: Decoder[FromClient] = client_frames()
-        self._frames: list[FromClient] = []
+        self._frames: queue.Queue[FromClient | None] = queue.Queue()
+        self._first: FromClient | None = None
+        self.verdict: Verdict | None = Verdict.YES
+        self.missing = 0
+        threading.Thread(target=self._receive, daemon=True).start()
+
+    def _receive(self) -> None:
+        with suppress(OSError):
+            while data := self._sock.recv(65536):
+                for frame in self._decoder.feed(data):
+                    if isinstance(frame, Memory) and frame.ticket and self.verdict is not None:
+                        self.send(Answer(frame.ticket, self.verdict, self.missing))
+                    self._frames.put(frame)
+        self._frames.put(None)
 
     def next(self, kind: type | UnionType, seconds: float = 10) -> Any:
         """The next frame, which has to be of this kind."""
-        self._sock.settimeout(seconds)
-        while not self._frames:
-            data = self._sock.recv(65536)
-            assert data, "the client has closed the connection"
-            self._frames += self._decoder.feed(data)
-        frame = self._frames.pop(0)
+        frame, self._first = self._first, None
+        if frame is None:
+            frame = self._frames.get(timeout=seconds)
+        assert frame is not None, "the client has closed the connection"
         assert isinstance(frame, kind), frame
         return frame
 
     def silent(self, seconds: float = 0.2) -> bool:
         """Whether no frame comes for so long."""
-        with suppress(TimeoutError):
-            self._sock.settimeout(seconds)
-            self._frames += self._decoder.feed(self._sock.recv(65536))
-        return not self._frames
+        if self._first is None:
+            with suppress(queue.Empty):
+                self._first = self._frames.get(timeout=seconds)
+        return self._first is None
 
     def send(self, frame: FromDaemon, descriptor: int | None = None) -> None:
         """Send a frame, perhaps with a descriptor."""
@@ -69,6 +85,9 @@ class Link:
 
     def close(self) -> None:
         """Hang up."""
+        # The thread that receives has the socket too: to close it is not enough.
+        with suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
 
 

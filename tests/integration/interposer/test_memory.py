@@ -1,10 +1,19 @@
 """Memory: counted, limited, and shown to the program as its own."""
 
 import time
+from pathlib import Path
 
 import pytest
 
-from nvshare.wire.frames import Grant, HelloFlags, LimitFlags, Limits, Memory
+from nvshare.wire.frames import (
+    Grant,
+    HelloFlags,
+    LimitFlags,
+    Limits,
+    Memory,
+    SettingFlags,
+    Settings,
+)
 
 from .conftest import Guest, StartGuest
 from .scripted import Link, Scripted
@@ -83,6 +92,24 @@ def test_more_than_the_gpu_has(start_guest: StartGuest, oversubscribe: str, code
     guest = start_guest(NVSHARE_OVERSUBSCRIBE=oversubscribe)
     assert guest.ask("gpu.init()") == 0
     assert guest.ask("gpu.alloc(gpu.total() + 1)")[0] == code
+    assert guest.ask("gpu.alloc(gpu.total() + 1)")[0] == code
+    # Once, with what to do about it.
+    assert guest.end().count("NVSHARE_OVERSUBSCRIBE=1") == (1 if code else 0)
+
+
+def test_the_daemon_can_allow_more_than_the_gpu_has(link: Link, guest: Guest) -> None:
+    link.send(Settings(50_000, 10_000, SettingFlags.OVERSUBSCRIBE))
+    time.sleep(0.1)
+    assert guest.ask("gpu.alloc(gpu.total() + 1)")[0] == 0
+
+
+def test_a_refusal_for_a_limit_speaks_of_the_limit(start_guest: StartGuest, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    guest = start_guest(NVSHARE_MEMORY_LIMIT="8Mi", NVSHARE_LOG="info", NVSHARE_LOG_FILE=str(log))
+    assert guest.ask("gpu.init()") == 0
+    assert guest.ask("gpu.alloc(9 << 20)")[0] == OUT_OF_MEMORY
+    assert "OVERSUBSCRIBE" not in guest.end()
+    assert "memory limit" in log.read_text()
 
 
 @pytest.mark.usefixtures("link")

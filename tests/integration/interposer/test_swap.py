@@ -1,91 +1,12 @@
 """Memory that moves at a change of turn: what leaves, what returns, and what the daemon hears."""
 
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
-from nvshare.emulator.report import Account, read_report
-from nvshare.wire.frames import (
-    Evict,
-    Grant,
-    HelloFlags,
-    Keep,
-    Memory,
-    Moved,
-    Released,
-    Revoke,
-    Urgency,
-    Want,
-)
+from nvshare.wire.frames import Evict, Keep, Memory, Moved, Released, Urgency
 
-from .conftest import Guest
-from .scripted import Link, Scripted
-
-MIB = 1 << 20
-BLOCK = 2 * MIB
-Told = TypeVar("Told", Memory, Moved, Released)
-
-
-class Swapper:
-    """A guest with memory, the daemon's end of its connection, and what the node knows of it."""
-
-    def __init__(self, link: Link, guest: Guest, folder: Path) -> None:
-        self.link = link
-        self.guest = guest
-        self._folder = folder
-        self.turn = 1
-
-    def truth(self) -> Account:
-        process = read_report(self._folder).process(self.guest.process.pid)
-        assert process is not None
-        return process.gpus[0]
-
-    def until(self, is_so: Callable[[Account], bool]) -> Account:
-        deadline = time.monotonic() + 10
-        while not is_so(account := self.truth()):
-            assert time.monotonic() < deadline, account
-            time.sleep(0.005)
-        return account
-
-    def told(self, kind: type[Told]) -> Told:
-        """The next frame of a kind; reports of memory and wishes on the way do not count."""
-        while not isinstance(frame := self.link.next(kind | Memory | Want), kind):
-            continue
-        return frame
-
-    def allocate(self, mib: int) -> int:
-        code, pointer = self.guest.ask(f"gpu.alloc({mib * MIB})")
-        assert code == 0
-        return int(pointer)
-
-    def touch(self, *pointers: int) -> None:
-        """Have kernels use memory, and wait for them."""
-        for pointer in pointers:
-            assert self.guest.ask(f"gpu.touch({pointer})") == 0
-        assert self.guest.ask("gpu.sync()") == 0
-
-    def grant(self, fill_bytes: int = 0) -> None:
-        self.turn += 1
-        self.link.send(Grant(self.turn, fill_bytes))
-
-    def revoke(self, evict_bytes: int, urgency: Urgency = Urgency.NOW) -> None:
-        self.link.send(Revoke(self.turn, urgency, 10_000, evict_bytes))
-
-
-@pytest.fixture
-def swapper(scripted: Scripted, guest: Guest, environment: dict[str, str]) -> Swapper:
-    """A guest that holds a turn, and has nothing yet."""
-    guest.ask("gpu.start('gpu.init() or gpu.launch()')")
-    link = scripted.accept()
-    if not link.welcome().flags & HelloFlags.WANTS:
-        link.next(Want)
-    link.send(Grant(1, 0))
-    assert guest.ask("gpu.done(0, 10)")
-    assert guest.ask("gpu.launch()") == 0
-    return Swapper(link, guest, Path(environment["NVSHARE_EMULATOR_NODE"]))
+from .swapper import BLOCK, MIB, Swapper
 
 
 @pytest.mark.parametrize("evicted", [1, 64 * MIB, 65 * MIB])

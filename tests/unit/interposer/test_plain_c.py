@@ -126,3 +126,10 @@ def test_residency_against_a_model(residency: Path) -> None:
 def test_residency_while_others_allocate_and_free(build: Build, residency: Path) -> None:
     run(residency, "threads", 100)
     run(build(*RESIDENCY, sanitizer="thread"), "threads", 100)
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_questions_from_many_threads(build: Build, sanitizer: str) -> None:
+    program = build("ask_check", "ask.c", "ledger.c", sanitizer=sanitizer)
+    run(program, 6, 2_000)
+    run(program, "silence")

@@ -1,0 +1,81 @@
+"""A guest with memory that moves, its end of the connection, and what the node knows of it."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from nvshare.emulator.report import Account, read_report
+from nvshare.wire.frames import Grant, HelloFlags, Memory, Moved, Released, Revoke, Urgency, Want
+
+from .scripted import Link, Scripted
+
+if TYPE_CHECKING:
+    from .conftest import Guest
+
+MIB = 1 << 20
+BLOCK = 2 * MIB
+Told = TypeVar("Told", Memory, Moved, Released)
+
+
+class Swapper:
+    """A guest that holds turn 1, and has nothing yet."""
+
+    def __init__(self, scripted: Scripted, guest: "Guest", environment: dict[str, str]) -> None:
+        self.guest = guest
+        self._folder = Path(environment["NVSHARE_EMULATOR_NODE"])
+        guest.ask("gpu.start('gpu.init() or gpu.launch()')")
+        self.link: Link = scripted.accept()
+        if not self.link.welcome().flags & HelloFlags.WANTS:
+            self.link.next(Want)
+        self.turn = 1
+        self.link.send(Grant(1, 0))
+        assert guest.ask("gpu.done(0, 10)")
+        assert guest.ask("gpu.launch()") == 0
+
+    def truth(self) -> Account:
+        """What the node knows of the guest."""
+        process = read_report(self._folder).process(self.guest.process.pid)
+        assert process is not None
+        return process.gpus[0]
+
+    def until(self, is_so: Callable[[Account], bool]) -> Account:
+        """Ask the node until it is so."""
+        deadline = time.monotonic() + 10
+        while not is_so(account := self.truth()):
+            assert time.monotonic() < deadline, account
+            time.sleep(0.002)
+        return account
+
+    def told(self, kind: type[Told]) -> Told:
+        """The next frame of a kind; reports of memory and wishes on the way do not count."""
+        while not isinstance(frame := self.link.next(kind | Memory | Want), kind):
+            continue
+        return frame
+
+    def allocate(self, mib: int) -> int:
+        """Allocate memory."""
+        code, pointer = self.guest.ask(f"gpu.alloc({mib * MIB})")
+        assert code == 0
+        return int(pointer)
+
+    def touch(self, *pointers: int) -> None:
+        """Have kernels use memory, and wait for them."""
+        assert self.guest.ask(f"gpu.touch(*{pointers})") == 0
+        assert self.guest.ask("gpu.sync()") == 0
+
+    def grant(self, fill_bytes: int = 0) -> None:
+        """Give it the next turn."""
+        self.turn += 1
+        self.link.send(Grant(self.turn, fill_bytes))
+
+    def revoke(self, evict_bytes: int, urgency: Urgency = Urgency.NOW) -> None:
+        """Take the turn from it."""
+        self.link.send(Revoke(self.turn, urgency, 10_000, evict_bytes))
+
+    def swap_out(self, mib: int) -> None:
+        """Take the turn from it, and wait until so much has left."""
+        self.revoke(mib * MIB)
+        self.told(Released)
+        if mib:
+            assert self.told(Moved).out_bytes == mib * MIB
