@@ -349,10 +349,12 @@ static void print_gpu(const struct gpu *gpu) {
            gpu->clock, gpu->plain_bytes, gpu->context_bytes, gpu->resident_blocks,
            gpu_free_bytes(gpu));
     printf("\"switches\":%" PRIu64 ",\"faults\":%" PRIu64 ",\"evictions\":%" PRIu64
-           ",\"in_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64 ",\"busy_total_ns\":%" PRIu64
-           ",\"active\":%u}",
+           ",\"in_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64 ",\"busy_total_ns\":%" PRIu64 ",",
            gpu->switches, gpu->faults, gpu->evictions, gpu->in_bytes, gpu->out_bytes,
-           gpu->busy_total_ns, gpu->active_count);
+           gpu->busy_total_ns);
+    printf("\"moved_in_bytes\":%" PRIu64 ",\"moved_out_bytes\":%" PRIu64 ",\"moving_ns\":%" PRIu64
+           ",\"active\":%u}",
+           gpu->moved_in_bytes, gpu->moved_out_bytes, gpu->moving_ns, gpu->active_count);
 }
 
 static void print_account(const struct account *account) {

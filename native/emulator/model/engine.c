@@ -162,7 +162,7 @@ static void work_off(struct operation *operation, double amount) {
 
 static void let_time_pass(struct node *node, struct gpu *gpu, const struct demand *demand,
                           uint64_t ns) {
-    bool computing = compute_let_time_pass(node, gpu, (double)ns);
+    bool computing = compute_let_time_pass(node, gpu, (double)ns), moving = false;
     for (uint32_t i = 0; i < gpu->active_count; i++) {
         struct active_queue at = gpu->active[i];
         struct slot *slot = &node->slots[at.slot];
@@ -171,11 +171,14 @@ static void let_time_pass(struct node *node, struct gpu *gpu, const struct deman
         if (!is_running(gpu, operation) || rate <= 0)
             continue;
         work_off(operation, rate * (double)ns);
+        moving |= operation->moves;
         if (operation->stretch_engine == ENGINE_FAULT)
             slot->accounts[gpu - node->gpus].fault_ns += ns;
     }
     if (computing || demand->faults)
         busy_note_gpu(gpu, gpu->clock, ns);
+    if (moving)
+        gpu->moving_ns += ns;
     gpu->clock += ns;
 }
 

@@ -94,6 +94,7 @@ uint32_t gpu_evict(struct node *node, uint32_t gpu, uint32_t count) {
     }
     node->gpus[gpu].evictions += evicted;
     node->gpus[gpu].out_bytes += evicted * BLOCK_BYTES;
+    node->gpus[gpu].moved_out_bytes += evicted * BLOCK_BYTES;
     return evicted;
 }
 

@@ -109,6 +109,7 @@ struct operation {
     /* Progress. */
     uint8_t stretch;
     uint8_t stretch_engine;
+    uint8_t moves; /* the stretch takes blocks from the GPU to the host, or back */
     uint16_t at_reference;
     uint32_t at_block; /* within the reference */
     uint32_t stretch_blocks;
@@ -185,6 +186,8 @@ struct gpu {
     uint32_t resident_blocks; /* derived */
 
     uint64_t switches, faults, evictions, in_bytes, out_bytes, busy_total_ns;
+    /* Of managed memory: by prefetches, faults and evictions. What programs copy is not in it. */
+    uint64_t moved_in_bytes, moved_out_bytes, moving_ns;
     uint64_t busy_bucket[BUSY_BUCKETS];
     uint32_t busy_ns[BUSY_BUCKETS];
 

@@ -36,6 +36,8 @@ static void begin(struct operation *operation, enum stretch stretch, enum engine
     operation->stretch_engine = (uint8_t)engine;
     operation->stretch_blocks = blocks;
     operation->left = left;
+    operation->moves =
+        engine != ENGINE_NONE && (stretch == STRETCH_ARRIVING || stretch == STRETCH_LEAVING);
 }
 
 /* What came in over the bus of one GPU, and what left by another's or the same. */
@@ -48,6 +50,14 @@ static void count_bytes(const struct place *place, uint8_t from, uint8_t to, uin
         place->node->gpus[from - LOCATION_GPU].out_bytes += bytes;
         place->slot->accounts[from - LOCATION_GPU].out_bytes += bytes;
     }
+}
+
+/* A block that changes its place, which is not all that goes over a bus. */
+static void count_move(struct node *node, uint8_t from, uint8_t to) {
+    if (to >= LOCATION_GPU)
+        node->gpus[to - LOCATION_GPU].moved_in_bytes += BLOCK_BYTES;
+    if (from >= LOCATION_GPU)
+        node->gpus[from - LOCATION_GPU].moved_out_bytes += BLOCK_BYTES;
 }
 
 /* Somebody may have taken the room that was there when the stretch began. A fault takes it back; a
@@ -74,8 +84,10 @@ static uint32_t put_blocks(const struct place *place, const struct operation *op
             continue;
         if (!has_room_at(place, operation))
             return i;
-        if (block->location != LOCATION_NOWHERE)
+        if (block->location != LOCATION_NOWHERE) {
             count_bytes(place, block->location, operation->target, BLOCK_BYTES);
+            count_move(place->node, block->location, operation->target);
+        }
         uint32_t in_range = reference->first_block + operation->at_block + i - range->first_block;
         block_move(place->node, place->slot, range, in_range, operation->target);
     }
@@ -152,12 +164,15 @@ static bool begin_in_place(const struct place *place, struct operation *operatio
 }
 
 /* One block comes to the GPU by a fault; on a full one, another leaves first. */
-static bool begin_arrival(const struct place *place, struct operation *operation, double left) {
+static bool begin_arrival(const struct place *place, struct operation *operation, double left,
+                          bool is_new) {
     const struct gpu *gpu = &place->node->gpus[place->gpu];
-    if (!gpu_has_room(gpu))
+    bool full = !gpu_has_room(gpu);
+    if (full)
         left += (double)BLOCK_BYTES * 1e9 / (double)gpu->profile.d2h_bandwidth;
     operation->target = (uint8_t)(LOCATION_GPU + place->gpu);
     begin(operation, STRETCH_ARRIVING, ENGINE_FAULT, 1, left);
+    operation->moves = full || !is_new;
     return true;
 }
 
@@ -169,11 +184,12 @@ static bool begin_populating(const struct place *place, struct operation *operat
     if (operation->flags & OPERATION_OVERWRITES)
         left = 0;
     if (block->preferred != LOCATION_HOST)
-        return begin_arrival(place, operation, left);
+        return begin_arrival(place, operation, left, true);
     operation->target = LOCATION_HOST;
     if (operation->engine == ENGINE_COMPUTE) /* as in begin_in_place() */
         left += (double)BLOCK_BYTES * 1e9 / (double)profile->h2d_bandwidth;
     begin(operation, STRETCH_ARRIVING, ENGINE_FAULT, 1, left);
+    operation->moves = 0;
     return true;
 }
 
@@ -194,7 +210,7 @@ static bool begin_touch(const struct place *place, struct operation *operation,
         return begin_in_place(place, operation, reference, run, true);
     }
     return begin_arrival(place, operation,
-                         (double)BLOCK_BYTES * 1e9 / (double)gpu->profile.fault_bandwidth);
+                         (double)BLOCK_BYTES * 1e9 / (double)gpu->profile.fault_bandwidth, false);
 }
 
 /* The next chunk of a prefetch, or the eviction that makes room for it. */

@@ -24,6 +24,9 @@ static void write_gpu(struct json *json, const struct gpu *gpu, uint32_t index) 
     json_number(json, "evictions", gpu->evictions);
     json_number(json, "in_bytes", gpu->in_bytes);
     json_number(json, "out_bytes", gpu->out_bytes);
+    json_number(json, "moved_in_bytes", gpu->moved_in_bytes);
+    json_number(json, "moved_out_bytes", gpu->moved_out_bytes);
+    json_number(json, "moving_ns", gpu->moving_ns);
     json_number(json, "busy_ns", gpu->busy_total_ns);
     json_close(json, '}');
 }

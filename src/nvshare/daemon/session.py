@@ -153,7 +153,7 @@ class Session:
                 wants=bool(frame.wants),
                 moved_bytes=frame.moved_bytes,
                 seconds=seconds,
-                handed_to=self._node.heir(member, frame.handed_turn),
+                handed_to=self._node.give_up(member, frame.handed_turn),
                 handed_turn=frame.handed_turn,
             )
         )

@@ -57,6 +57,7 @@ def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
         clients=len(roster.clients),
         running=len(roster.running),
         waiting=len(roster.waiting),
+        turn_changes=node.turn_changes[gpu.uuid],
         handovers=node.handovers[gpu.uuid],
         turn_seconds=now - state.turn_started if roster.running else 0.0,
         turn_ends_in=ends,

@@ -21,7 +21,11 @@ _FIRST_GUESS_BYTES = 16384
 
 @dataclass(frozen=True)
 class GpuReport:
-    """One GPU. Times are emulated nanoseconds; counters count since the node began."""
+    """One GPU. Times are emulated nanoseconds; counters count since the node began.
+
+    What has moved is managed memory that changed its place, by prefetch, fault or eviction, and the
+    time in which any did; ``in_bytes`` and ``out_bytes`` are all that went over the bus.
+    """
 
     index: int
     uuid: str
@@ -35,6 +39,9 @@ class GpuReport:
     evictions: int
     in_bytes: int
     out_bytes: int
+    moved_in_bytes: int
+    moved_out_bytes: int
+    moving_ns: int
     busy_ns: int
 
 

@@ -65,6 +65,8 @@ class DeviceStatus(_Model):
     clients: int
     running: int
     waiting: int
+    # Turns that were given up, and how many of those went straight from one program to the next.
+    turn_changes: int
     handovers: int
     turn_seconds: float
     turn_ends_in: float | None

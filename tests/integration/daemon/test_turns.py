@@ -66,7 +66,7 @@ def test_a_turn_is_handed_over_without_the_daemon(serial: Daemon) -> None:
     assert waiter.expect(frames.Grant).turn == 2
     assert waiter.expect(frames.Revoke).turn == 2
     status = serial.control.status()
-    assert status.devices[0].handovers == 1
+    assert (status.devices[0].turn_changes, status.devices[0].handovers) == (1, 1)
     assert [client.state for client in status.clients] == ["waiting", "running"]
     os.close(ours)
     os.close(theirs)
@@ -77,7 +77,8 @@ def test_a_claim_to_have_handed_over_what_was_never_ordered_is_ignored(serial: D
     waiter.expect(frames.Standby)
     holder.release(1, handed_turn=77)
     assert waiter.expect(frames.Grant).turn == 2
-    assert serial.control.status().devices[0].handovers == 0
+    gpu = serial.control.status().devices[0]
+    assert (gpu.turn_changes, gpu.handovers) == (1, 0)
 
 
 def test_the_turn_ends_by_the_clock(start_daemon: StartDaemon) -> None:

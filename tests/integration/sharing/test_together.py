@@ -35,6 +35,6 @@ def test_four_compute_bound_programs_are_never_switched_and_lose_nothing(
     for rate in shared:
         assert rate == pytest.approx(sum(shared) / len(FOUR), rel=0.03)
     (status,) = seen
-    assert status.devices[0].handovers == 0
+    assert (status.devices[0].turn_changes, status.devices[0].handovers) == (0, 0)
     assert [client.turns for client in status.clients] == [1] * len(FOUR)
     assert all(client.moved_out == client.moved_in == 0 for client in status.clients)

@@ -22,6 +22,7 @@ def device(**changes: Any) -> DeviceStatus:
         "clients": 1,
         "running": 1,
         "waiting": 0,
+        "turn_changes": 0,
         "handovers": 0,
         "turn_seconds": 1.0,
         "turn_ends_in": 12.3,
