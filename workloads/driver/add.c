@@ -1,20 +1,15 @@
 /* What pytorch-add and its two sisters do to a GPU, without PyTorch: x and y are copied to the GPU,
  * then z = x + y again and again. Two z's are alive, since PyTorch has the next one before it lets
- * go of the last. See ../README.md.
- *
- * On an emulated node all times are emulated seconds: NVSHARE_EMULATOR_SPEED says how many there are
- * in a real one. */
+ * go of the last. See ../README.md. */
 #include <getopt.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 
-#include "driver.h"
+#include "gpu.h"
+#include "timing.h"
 
 static const char KERNEL[] =
     ".version 6.3\n.target sm_75\n.address_size 64\n"
@@ -38,6 +33,7 @@ struct workload {
     double startup_s; /* what an interpreter needs before it gets to the GPU */
     int device;
     bool managed;
+    bool held;            /* begins when standard input says so */
     const char *progress; /* file that gets the number of the iteration now and then */
 };
 
@@ -47,81 +43,21 @@ static const struct workload KNOWN[] = {
     {.name = "pytorch-add-idle-small", .side = 14000, .iterations = 4000, .sleep_s = 0.1},
 };
 
-static double speed(void) {
-    const char *text = getenv("NVSHARE_EMULATOR_SPEED");
-    double factor = text ? strtod(text, NULL) : 1;
-    return factor > 0 ? factor : 1;
-}
-
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ((double)now.tv_sec + (double)now.tv_nsec / 1e9) * speed();
-}
-
-/* A machine wakes a sleeper some 60 us late, which at speed 100 are 6 ms: so the end of an emulated
- * sleep is waited for awake. On a real GPU this is an ordinary sleep. */
-static void sleep_s(double seconds) {
-    double until = now_s() + seconds, awake_s = speed() == 1 ? 0 : 150e-6;
-    double real = seconds / speed() - awake_s;
-    if (real > 0) {
-        struct timespec length = {(time_t)real, (long)((real - (double)(time_t)real) * 1e9)};
-        nanosleep(&length, NULL);
-    }
-    while (awake_s > 0 && now_s() < until)
-        sched_yield();
-}
-
 struct buffers {
     CUdeviceptr x, y, z[2];
 };
-
-static CUdeviceptr allocate(const struct driver_functions *driver, const struct workload *w) {
-    CUdeviceptr address;
-    size_t bytes = w->side * w->side * sizeof(float);
-    if (w->managed)
-        CHECK(driver, cuMemAllocManaged, &address, bytes, CU_MEM_ATTACH_GLOBAL);
-    else
-        CHECK(driver, cuMemAlloc, &address, bytes);
-    return address;
-}
-
-/* The source is memory that nobody has written, so that it takes no room on the host. */
-static void copy_in(const struct driver_functions *driver, CUdeviceptr to, size_t bytes) {
-    void *source = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (source == MAP_FAILED) {
-        perror("mmap");
-        exit(1);
-    }
-    CHECK(driver, cuMemcpyHtoD, to, source, bytes);
-    munmap(source, bytes);
-}
 
 static struct buffers make_buffers(const struct driver_functions *driver,
                                    const struct workload *w) {
     size_t bytes = w->side * w->side * sizeof(float);
     struct buffers buffers;
-    buffers.x = allocate(driver, w);
-    copy_in(driver, buffers.x, bytes);
-    buffers.y = allocate(driver, w);
-    copy_in(driver, buffers.y, bytes);
-    buffers.z[0] = allocate(driver, w);
-    buffers.z[1] = allocate(driver, w);
+    buffers.x = gpu_allocate(driver, bytes, w->managed);
+    gpu_copy_in(driver, buffers.x, bytes);
+    buffers.y = gpu_allocate(driver, bytes, w->managed);
+    gpu_copy_in(driver, buffers.y, bytes);
+    buffers.z[0] = gpu_allocate(driver, bytes, w->managed);
+    buffers.z[1] = gpu_allocate(driver, bytes, w->managed);
     return buffers;
-}
-
-static CUfunction load_kernel(const struct driver_functions *driver, const struct workload *w) {
-    CUdevice device;
-    CUcontext context;
-    CUmodule module;
-    CUfunction function;
-    CHECK(driver, cuInit, 0);
-    CHECK(driver, cuDeviceGet, &device, w->device);
-    CHECK(driver, cuDevicePrimaryCtxRetain, &context, device);
-    CHECK(driver, cuCtxSetCurrent, context);
-    CHECK(driver, cuModuleLoadData, &module, KERNEL);
-    CHECK(driver, cuModuleGetFunction, &function, module, "vector_add");
-    return function;
 }
 
 static void note_progress(const struct workload *w, uint64_t iteration) {
@@ -143,7 +79,7 @@ static void iterate(const struct driver_functions *driver, const struct workload
               NULL, parameters, NULL);
         if (w->sleep_s > 0) {
             CHECK(driver, cuCtxSynchronize);
-            sleep_s(w->sleep_s);
+            timing_sleep_s(w->sleep_s);
         }
         note_progress(w, i);
     }
@@ -151,23 +87,24 @@ static void iterate(const struct driver_functions *driver, const struct workload
 }
 
 static void run(const struct workload *w) {
-    double began = now_s();
-    sleep_s(w->startup_s);
     struct driver_functions driver = driver_load();
-    CUfunction function = load_kernel(&driver, w);
+    struct start start = timing_start(w->held, w->device);
+    timing_sleep_until_s(start.begin_s + w->startup_s);
+    gpu_open(&driver, start.device);
+    CUfunction function = gpu_load(&driver, KERNEL, "vector_add");
     struct buffers buffers = make_buffers(&driver, w);
-    double loop_began = now_s();
+    double loop_began = timing_now_s();
     iterate(&driver, w, function, &buffers);
-    double ended = now_s();
+    double ended = timing_now_s();
     printf("{\"workload\": \"%s\", \"iterations\": %llu, \"seconds\": %.3f, "
            "\"loop_seconds\": %.3f, \"iterations_per_s\": %.3f}\n",
-           w->name, (unsigned long long)w->iterations, ended - began, ended - loop_began,
+           w->name, (unsigned long long)w->iterations, ended - start.begin_s, ended - loop_began,
            (double)w->iterations / (ended - loop_began));
 }
 
 static void usage(void) {
     fprintf(stderr, "usage: driver-add NAME [--iterations N] [--side N] [--sleep S] [--startup S]\n"
-                    "                  [--device N] [--managed] [--progress FILE]\n"
+                    "                  [--device N] [--managed] [--held] [--progress FILE]\n"
                     "NAME is pytorch-add, pytorch-add-small or pytorch-add-idle-small.\n");
     exit(2);
 }
@@ -182,10 +119,15 @@ static struct workload named(const char *name) {
 
 int main(int argc, char **argv) {
     static const struct option OPTIONS[] = {
-        {"iterations", required_argument, NULL, 'i'}, {"side", required_argument, NULL, 'n'},
-        {"sleep", required_argument, NULL, 's'},      {"startup", required_argument, NULL, 'u'},
-        {"device", required_argument, NULL, 'd'},     {"managed", no_argument, NULL, 'm'},
-        {"progress", required_argument, NULL, 'p'},   {NULL, 0, NULL, 0},
+        {"iterations", required_argument, NULL, 'i'},
+        {"side", required_argument, NULL, 'n'},
+        {"sleep", required_argument, NULL, 's'},
+        {"startup", required_argument, NULL, 'u'},
+        {"device", required_argument, NULL, 'd'},
+        {"managed", no_argument, NULL, 'm'},
+        {"progress", required_argument, NULL, 'p'},
+        {"held", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     if (argc < 2)
         usage();
@@ -198,6 +140,7 @@ int main(int argc, char **argv) {
         case 'u': w.startup_s = strtod(optarg, NULL); break;
         case 'd': w.device = atoi(optarg); break;
         case 'm': w.managed = true; break;
+        case 'h': w.held = true; break;
         case 'p': w.progress = optarg; break;
         default: usage();
         }

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from itertools import count
 from random import Random
 
+from nvshare.sim.arrivals import Arrival, arrivals
 from nvshare.sim.placement import Placement
 from nvshare.sim.program import SimulatedProgram
-from nvshare.sim.record import Kind, Record
-from nvshare.sim.scenario import Program, Scenario
+from nvshare.sim.record import Kind, Record, Span
+from nvshare.sim.recovery import Curve
+from nvshare.sim.scenario import Scenario
 from nvshare.sim.site import Site
-from nvshare.sim.workload import actions, phases_of
+from nvshare.sim.workload import actions
+
+# How often the work of a GPU is looked at, where that is asked for.
+LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +28,12 @@ class Outcome:
 
     scenario: Scenario
     sites: tuple[Site, ...]
-    programs: tuple[Program, ...]
+    arrivals: tuple[Arrival, ...]
     records: tuple[Record, ...]
     ended: float
     steps: int
+    # The work of each GPU over time, if the scenario asks for its recovery.
+    curves: tuple[Curve, ...] = ()
 
 
 class Engine:
@@ -41,9 +48,9 @@ class Engine:
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
         self._picture = picture
-        self._programs: list[Program] = []
+        self._arrivals = arrivals(scenario, seed)
         self._records: dict[int, Record] = {}
-        self._left = 0
+        self._left = len(self._arrivals)
         self._last_end = 0.0
         self._profiles = scenario.profiles()
         self._sites = [
@@ -51,7 +58,10 @@ class Engine:
             for index, profile in enumerate(self._profiles)
         ]
         self._placement = Placement(len(self._sites))
-        self._invite(Random(seed))  # noqa: S311
+        self._curves: tuple[list[tuple[float, float]], ...] = tuple([] for _ in self._sites)
+        self._invite()
+        if scenario.recovery:
+            self._look()
 
     def at(self, time: float, call: Callable[[], None]) -> None:
         """Call at this time; what was asked for first comes first."""
@@ -62,7 +72,7 @@ class Engine:
         record = self._records[key]
         record.end_all(self.now)
         record.ended = self._last_end = self.now
-        self._placement.gone(site.index, _promised(self._programs[key]))
+        self._placement.gone(site.index, self._arrivals[key].promised)
         self._left -= 1
 
     def run(self) -> Outcome:
@@ -82,11 +92,22 @@ class Engine:
         return Outcome(
             scenario=self._scenario,
             sites=tuple(self._sites),
-            programs=tuple(self._programs),
-            records=tuple(self._records[key] for key in range(len(self._programs))),
+            arrivals=tuple(self._arrivals),
+            records=tuple(self._records[key] for key in range(len(self._arrivals))),
             ended=self.now if self._left else self._last_end,
             steps=steps,
+            curves=self._curves,
         )
+
+    def _look(self) -> None:
+        for site, curve in zip(self._sites, self._curves, strict=True):
+            site.gpu.catch_up(self.now)
+            gone = [
+                record.computed for key, record in site.records.items() if key not in site.programs
+            ]
+            work = sum(gone) + sum(program.computed_now() for program in site.programs.values())
+            curve.append((self.now, work))
+        self.at(self.now + LOOK_S, self._look)
 
     def _cut_off(self, until: float) -> None:
         self.now = until
@@ -96,23 +117,15 @@ class Engine:
                 program.note_progress()
                 self._records[key].end_all(until)
 
-    def _invite(self, random: Random) -> None:
-        for program in self._scenario.program:
-            for number in range(program.count):
-                key = len(self._programs)
-                name = program.name if program.count == 1 else f"{program.name}-{number + 1}"
-                arrival = program.arrival + number * program.every
-                if program.jitter:
-                    arrival += random.uniform(0.0, program.jitter)
-                self._programs.append(program)
-                self._records[key] = Record(name, -1, arrival, spans=[] if self._picture else None)
-                self.at(arrival, lambda key=key: self._arrive(key))  # type: ignore[misc]
-        self._left = len(self._programs)
+    def _invite(self) -> None:
+        for key, coming in enumerate(self._arrivals):
+            spans: list[Span] | None = [] if self._picture else None
+            self._records[key] = Record(coming.name, -1, coming.time, spans=spans)
+            self.at(coming.time, lambda key=key: self._arrive(key))  # type: ignore[misc]
 
     def _arrive(self, key: int) -> None:
-        program, record = self._programs[key], self._records[key]
-        place = program.gpu if isinstance(program.gpu, int) else None
-        index = self._placement.choose(place, _promised(program))
+        coming, record = self._arrivals[key], self._records[key]
+        index = self._placement.choose(coming.wanted_gpu, coming.promised)
         site = self._sites[index]
         record.gpu = index
         record.begin(Kind.STARTUP, self.now)
@@ -120,14 +133,12 @@ class Engine:
         site.records[key] = record
         # Its own numbers, so that another program more or less changes nothing for this one.
         random = Random(f"{self._seed}/{key}")  # noqa: S311
-        started = SimulatedProgram(site, key, actions(program, self._profiles[index], random))
+        started = SimulatedProgram(
+            site, key, actions(coming.program, self._profiles[index], random)
+        )
         site.programs[key] = started
         started.proceed()
         site.settle()
-
-
-def _promised(program: Program) -> int:
-    return max(phase.memory or 0 for phase in phases_of(program))
 
 
 def simulate(

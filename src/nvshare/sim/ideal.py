@@ -7,7 +7,8 @@ follow each other without loss, and whatever one of them rests by its own will i
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nvshare.sim.engine import Outcome
+from nvshare.sim.arrivals import Arrival
+from nvshare.sim.scenario import Scenario
 from nvshare.sim.workload import alone_seconds
 
 
@@ -20,14 +21,14 @@ class Job:
     busy: float
 
 
-def jobs_of(outcome: Outcome) -> dict[int, list[Job]]:
-    """Return the jobs of each GPU, where the simulation has put them."""
-    profiles = outcome.scenario.profiles()
+def jobs_of(scenario: Scenario, placed: Iterable[tuple[Arrival, int]]) -> dict[int, list[Job]]:
+    """Return the jobs of each GPU. A place below 0 is that of a program that never came."""
+    profiles = scenario.profiles()
     jobs: dict[int, list[Job]] = {}
-    for program, record in zip(outcome.programs, outcome.records, strict=True):
-        if record.gpu >= 0:
-            alone, rest = alone_seconds(program, profiles[record.gpu])
-            jobs.setdefault(record.gpu, []).append(Job(record.arrival, alone, alone - rest))
+    for coming, gpu in placed:
+        if gpu >= 0:
+            alone, rest = alone_seconds(coming.program, profiles[gpu])
+            jobs.setdefault(gpu, []).append(Job(coming.time, alone, alone - rest))
     return jobs
 
 

@@ -69,6 +69,7 @@ class SimulatedProgram:
                 self._connect()
                 return True
             case Resize():
+                self._record.phases.append(self._site.now)
                 self._resize(action.allocated)
                 return False
             case Copy():
@@ -173,6 +174,7 @@ class SimulatedProgram:
 
     def _take_off(self, work: Compute, seconds: float) -> None:
         self._left -= seconds
+        self._record.computed += seconds
         self._record.iterations += seconds / (work.seconds * work.iteration)
         self._record.loop_ended = self._site.now
         holding = self._site.holding(self._key)
@@ -205,6 +207,11 @@ class SimulatedProgram:
         """The simulation ends here: count what is done of the present step."""
         if isinstance(self._work, Compute):
             self._take_off(self._work, self._left - self._left_now())
+
+    def computed_now(self) -> float:
+        """Seconds of kernels done, with what is done of the present step."""
+        under_way = isinstance(self._work, Compute)
+        return self._record.computed + (self._left - self._left_now() if under_way else 0.0)
 
     def _left_now(self) -> float:
         if not self._site.gpu.goes_on(Lane.COMPUTE, self._key):

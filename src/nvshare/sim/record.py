@@ -40,6 +40,9 @@ class Record:
     released: int = 0
     moved_out: int = 0
     moved_in: int = 0
+    # When each phase began, and the seconds that finished kernels would have taken alone.
+    phases: list[float] = field(default_factory=list)
+    computed: float = 0.0
     # None: nobody wants a picture.
     spans: list[Span] | None = None
     _began: dict[Kind, float] = field(default_factory=dict)

@@ -1,20 +1,19 @@
 """The result of a simulation as figures: what is printed as a table, and what as JSON."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nvshare.sim.engine import Outcome
+from nvshare.sim.figures import ClientFigures, Figures
 from nvshare.sim.ideal import earliest_end, jobs_of
+from nvshare.sim.recovery import recovery_seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
-    """How one program fared."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client(ClientFigures):
+    """How one program fared, as far as only a simulator can tell."""
 
-    name: str
-    gpu: int
-    duration_s: float
-    iterations_per_s: float
     waited_s: float
     longest_wait_s: float
     turns: int
@@ -22,72 +21,28 @@ class Client:
     ended: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """How everything went. Times are simulated seconds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Figures):
+    """How everything went."""
 
-    scenario: str
-    clients: tuple[Client, ...]
-    makespan_s: float
-    mean_s: float
-    # The longest of the programs, alone on its GPU and without nvshare. None, like the ideal, if
-    # the simulation was cut off, so that there is nothing to compare.
-    baseline_s: float | None
-    ideal_s: float | None
-    turn_changes: int
-    swapped_out_bytes: int
-    swapped_in_bytes: int
-    swap_s: float
+    clients: Sequence[Client]
     # Part of the time in which the compute engines had work, over all GPUs.
     utilisation: float
-
-    @property
-    def ratio(self) -> float | None:
-        """The makespan as a multiple of what is possible at best."""
-        return self.makespan_s / self.ideal_s if self.ideal_s else None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what `--json` prints: the same keys as a run on the emulator."""
-        return {
-            "scenario": self.scenario,
-            "on": "simulator",
-            "speed": None,
-            "clients": [
-                {
-                    "name": client.name,
-                    "gpu": client.gpu,
-                    "duration_s": round(client.duration_s, 3),
-                    "iterations_per_s": round(client.iterations_per_s, 3),
-                }
-                for client in self.clients
-            ],
-            "makespan_s": round(self.makespan_s, 3),
-            "mean_s": round(self.mean_s, 3),
-            "baseline_s": _rounded(self.baseline_s, 3),
-            "ideal_s": _rounded(self.ideal_s, 3),
-            "ratio": _rounded(self.ratio, 4),
-            "turn_changes": self.turn_changes,
-            "swapped_out_bytes": self.swapped_out_bytes,
-            "swapped_in_bytes": self.swapped_in_bytes,
-            "swap_s": round(self.swap_s, 3),
-        }
-
-
-def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None else round(value, digits)
 
 
 def summarise(outcome: Outcome, label: str | None = None) -> Summary:
     """Add up a simulation."""
     records = [record for record in outcome.records if record.gpu >= 0]
     first = min(record.arrival for record in records)
-    jobs = jobs_of(outcome)
+    places = [record.gpu for record in outcome.records]
+    jobs = jobs_of(outcome.scenario, zip(outcome.arrivals, places, strict=True))
     cut_off = any(record.ended is None for record in outcome.records)
     makespan = outcome.ended - first
     gpus = [site.gpu for site in outcome.sites]
     durations = [record.duration(outcome.ended) for record in records]
     return Summary(
         scenario=label or outcome.scenario.name,
+        on="simulator",
         clients=tuple(
             Client(
                 name=record.name,
@@ -111,4 +66,17 @@ def summarise(outcome: Outcome, label: str | None = None) -> Summary:
         swapped_in_bytes=sum(gpu.moved_in for gpu in gpus),
         swap_s=sum(gpu.move_seconds for gpu in gpus),
         utilisation=sum(gpu.processor.busy for gpu in gpus) / (len(gpus) * makespan),
+        more=_more(outcome),
     )
+
+
+def _more(outcome: Outcome) -> dict[str, Any]:
+    told = outcome.scenario.recovery
+    if told is None:
+        return {}
+    record = next(record for record in outcome.records if record.name == told.after)
+    event = record.ended if told.phase is None else record.phases[told.phase - 1]
+    seconds = None
+    if event is not None:
+        seconds = recovery_seconds(outcome.curves[record.gpu], event)
+    return {"recovery_s": None if seconds is None else round(seconds, 3)}

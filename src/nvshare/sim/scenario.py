@@ -81,6 +81,13 @@ class Program(_Table):
         return self
 
 
+class Recovery(_Table):
+    """What a GPU has to recover from: a program that ends, or goes into a phase."""
+
+    after: str
+    phase: Count | None = None
+
+
 class Scenario(_Table):
     """Everything that a simulation is told."""
 
@@ -93,6 +100,11 @@ class Scenario(_Table):
     # From an order of the core to the first launch that follows from it. Measured on hand-overs of
     # an earlier implementation: half of them took 86 to 125 us.
     latency: Seconds = 100e-6
+    # Emulated seconds in a real one when it is played on the emulator: what real machines take for
+    # a start or a hand-over counts that many times.
+    speed: Annotated[float, Field(gt=0)] = 20.0
+    # Whether to measure how soon the GPU is back at full speed, and after what.
+    recovery: Recovery | None = None
     settings: DeviceSettings = DeviceSettings()
     device: dict[int, dict[str, Any]] = {}
     program: tuple[Program, ...] = Field(min_length=1)
@@ -107,6 +119,18 @@ class Scenario(_Table):
         for program in self.program:
             if isinstance(program.gpu, int) and program.gpu >= count:
                 raise ValueError(f"program {program.name}: gpu: there are only {count} GPUs")
+        return self
+
+    @model_validator(mode="after")
+    def _recovers_from_something(self) -> "Scenario":
+        told = self.recovery
+        if told is None:
+            return self
+        named = [one for one in self.program if one.name == told.after and one.count == 1]
+        if len(named) != 1:
+            raise ValueError(f'recovery.after: "{told.after}" is not the name of one program')
+        if told.phase is not None and told.phase > len(named[0].phase) * named[0].repeat:
+            raise ValueError(f"recovery.phase: {told.after} has no phase {told.phase}")
         return self
 
     def profiles(self) -> list[Profile]:

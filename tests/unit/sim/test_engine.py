@@ -48,11 +48,11 @@ sharing = st.fixed_dictionaries(
 def test_everything_adds_up(listed: list[dict[str, Any]], gpus: str, mode: dict[str, Any]) -> None:
     outcome = run(*listed, gpus=gpus, settings=mode)
     profiles = outcome.scenario.profiles()
-    for told, record in zip(outcome.programs, outcome.records, strict=True):
+    for told, record in zip(outcome.arrivals, outcome.records, strict=True):
         assert record.ended is not None
-        alone, _ = alone_seconds(told, profiles[record.gpu])
+        alone, _ = alone_seconds(told.program, profiles[record.gpu])
         assert record.duration(0.0) >= alone - 1e-6
-        kernels = sum(phase.iterations for phase in told.phase)
+        kernels = sum(phase.iterations for phase in told.program.phase)
         assert record.iterations == pytest.approx(kernels, abs=1e-3)
     for site in outcome.sites:
         gpu = site.gpu

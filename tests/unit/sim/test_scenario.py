@@ -9,6 +9,7 @@ from nvshare.sim.scenario import load_file, parse_scenario
 GOOD = """
 name = "two"
 gpus = "2xt4"
+recovery = { after = "b", phase = 1 }
 [settings]
 mode = "serial"
 turn_seconds = 10
@@ -45,6 +46,8 @@ def test_a_good_one() -> None:
         (("iterations = 3", "iterations = -3"), "x: program.1.phase.0.iterations: must be"),
         (('workload = "pytorch-add"', ""), "x: program.0: must have either a workload or phases"),
         (('"pytorch-add"', '"add"'), "x: program.0.workload: must be"),
+        (('after = "b"', 'after = "c"'), 'x: recovery.after: "c" is not the name of one program'),
+        (("phase = 1 }", "phase = 2 }"), "x: recovery.phase: b has no phase 2"),
         (("[settings]", "[settings"), "x: not valid TOML"),
     ],
 )

@@ -1,0 +1,74 @@
+"""What is known of a scenario when it is over, whoever has played it: the keys of the JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientFigures:
+    """How one program fared."""
+
+    name: str
+    gpu: int
+    duration_s: float
+    iterations_per_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """How everything went. Times are seconds of the GPUs that were modelled."""
+
+    scenario: str
+    on: str
+    # Seconds of the model in a real one. None: nothing really happened.
+    speed: float | None = None
+    clients: Sequence[ClientFigures]
+    makespan_s: float
+    mean_s: float
+    # The longest of the programs, alone on its GPU and without nvshare. None, like the ideal, if
+    # the scenario was cut off, so that there is nothing to compare.
+    baseline_s: float | None
+    ideal_s: float | None
+    turn_changes: int
+    swapped_out_bytes: int
+    swapped_in_bytes: int
+    swap_s: float
+    # Keys that only some scenarios have.
+    more: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ratio(self) -> float | None:
+        """The makespan as a multiple of what is possible at best."""
+        return self.makespan_s / self.ideal_s if self.ideal_s else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        return {
+            "scenario": self.scenario,
+            "on": self.on,
+            "speed": self.speed,
+            "clients": [
+                {
+                    "name": client.name,
+                    "gpu": client.gpu,
+                    "duration_s": round(client.duration_s, 3),
+                    "iterations_per_s": round(client.iterations_per_s, 3),
+                }
+                for client in self.clients
+            ],
+            "makespan_s": round(self.makespan_s, 3),
+            "mean_s": round(self.mean_s, 3),
+            "baseline_s": _rounded(self.baseline_s, 3),
+            "ideal_s": _rounded(self.ideal_s, 3),
+            "ratio": _rounded(self.ratio, 4),
+            "turn_changes": self.turn_changes,
+            "swapped_out_bytes": self.swapped_out_bytes,
+            "swapped_in_bytes": self.swapped_in_bytes,
+            "swap_s": round(self.swap_s, 3),
+            **self.more,
+        }
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)

@@ -1,0 +1,20 @@
+/* What every workload does with a GPU: a context, memory, bytes to it. Failure ends the program. */
+#ifndef NVSHARE_WORKLOAD_GPU_H
+#define NVSHARE_WORKLOAD_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "driver.h"
+
+/* Makes the GPU's primary context the current one. */
+void gpu_open(const struct driver_functions *driver, int device);
+
+CUfunction gpu_load(const struct driver_functions *driver, const char *ptx, const char *kernel);
+
+CUdeviceptr gpu_allocate(const struct driver_functions *driver, size_t bytes, bool managed);
+
+/* From memory that nobody has written, so that it takes no room on the host. */
+void gpu_copy_in(const struct driver_functions *driver, CUdeviceptr to, size_t bytes);
+
+#endif
