@@ -30,6 +30,7 @@ struct workload {
     uint64_t side; /* of the square matrices */
     uint64_t iterations;
     double sleep_s;   /* after each iteration, and a synchronisation before it; 0: neither */
+    double late_s;    /* up to so much longer by chance, as a busy machine wakes a sleeper */
     double startup_s; /* what an interpreter needs before it gets to the GPU */
     int device;
     bool managed;
@@ -79,7 +80,7 @@ static void iterate(const struct driver_functions *driver, const struct workload
               NULL, parameters, NULL);
         if (w->sleep_s > 0) {
             CHECK(driver, cuCtxSynchronize);
-            timing_sleep_s(w->sleep_s);
+            timing_sleep_s(w->sleep_s + w->late_s * drand48());
         }
         note_progress(w, i);
     }
@@ -103,8 +104,9 @@ static void run(const struct workload *w) {
 }
 
 static void usage(void) {
-    fprintf(stderr, "usage: driver-add NAME [--iterations N] [--side N] [--sleep S] [--startup S]\n"
-                    "                  [--device N] [--managed] [--held] [--progress FILE]\n"
+    fprintf(stderr, "usage: driver-add NAME [--iterations N] [--side N] [--sleep S] [--late S]\n"
+                    "                  [--seed N] [--startup S] [--device N] [--managed] [--held]\n"
+                    "                  [--progress FILE]\n"
                     "NAME is pytorch-add, pytorch-add-small or pytorch-add-idle-small.\n");
     exit(2);
 }
@@ -127,6 +129,8 @@ int main(int argc, char **argv) {
         {"managed", no_argument, NULL, 'm'},
         {"progress", required_argument, NULL, 'p'},
         {"held", no_argument, NULL, 'h'},
+        {"late", required_argument, NULL, 'l'},
+        {"seed", required_argument, NULL, 'r'},
         {NULL, 0, NULL, 0},
     };
     if (argc < 2)
@@ -141,6 +145,8 @@ int main(int argc, char **argv) {
         case 'd': w.device = atoi(optarg); break;
         case 'm': w.managed = true; break;
         case 'h': w.held = true; break;
+        case 'l': w.late_s = strtod(optarg, NULL); break;
+        case 'r': srand48(atol(optarg)); break;
         case 'p': w.progress = optarg; break;
         default: usage();
         }

@@ -13,8 +13,8 @@ from nvshare.emulator.workload import NAMES, workload_command
 def workload(name: str, options: tuple[str, ...]) -> None:
     """Run a program that does to a GPU what the PyTorch program of that name does.
 
-    OPTIONS are the program's own: --iterations N, --side N, --sleep S, --startup S, --device N,
-    --managed. It prints one line of JSON at its end.
+    OPTIONS are the program's own: --iterations N, --side N, --sleep S, --late S, --seed N,
+    --startup S, --device N, --managed. It prints one line of JSON at its end.
     """
     command = workload_command(name, *options)
     os.execv(command[0], command)  # noqa: S606

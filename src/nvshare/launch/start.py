@@ -26,9 +26,15 @@ LOG = "daemon.log"
 
 
 def find_or_start(
-    environ: Mapping[str, str], announce: Callable[[Path], None] = lambda _: None
+    environ: Mapping[str, str],
+    announce: Callable[[Path], None] = lambda _: None,
+    *,
+    idle_exit: float | None = None,
 ) -> Path:
-    """Return the folder of a daemon that listens; start one if there is none, and announce it."""
+    """Return the folder of a daemon that listens; start one if there is none, and announce it.
+
+    ``idle_exit`` is how long it stays without clients, if not as long as usual; 0: for ever.
+    """
     folder = find_daemon(environ)
     if folder is not None:
         return folder
@@ -49,14 +55,16 @@ def find_or_start(
         # Of many who come at once, one starts the daemon, and the others find it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if find_daemon(environ) is None:
-            _start(environ, folder, file)
+            _start(environ, folder, file, _usual_stay(environ) if idle_exit is None else idle_exit)
             announce(folder)
     return folder
 
 
-def _start(environ: Mapping[str, str], folder: Path, file: BinaryIO) -> None:
-    emulated = environment.EMULATOR_NODE in environ
-    idle = _IDLE_EXIT_EMULATED if emulated else _IDLE_EXIT
+def _usual_stay(environ: Mapping[str, str]) -> float:
+    return _IDLE_EXIT_EMULATED if environment.EMULATOR_NODE in environ else _IDLE_EXIT
+
+
+def _start(environ: Mapping[str, str], folder: Path, file: BinaryIO, idle: float) -> None:
     command = [sys.executable, "-m", "nvshare", "daemon", f"--idle-exit={idle:g}"]
     with _Readiness() as readiness:
         before = file.tell()

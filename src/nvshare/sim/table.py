@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from nvshare.sim.figures import Figures
 from nvshare.sim.report import Client, Summary
 
 # More programs than this are not listed one by one.
@@ -18,6 +19,24 @@ def draw(summaries: Sequence[Summary]) -> RenderableType:
     if len(summaries) == 1:
         return Group(draw_clients(summaries[0].clients), draw_totals(summaries))
     return draw_totals(summaries)
+
+
+def draw_figures(figures: Figures) -> RenderableType:
+    """Draw a result, wherever it comes from."""
+    if isinstance(figures, Summary):
+        return draw([figures])
+    clients = Table("program", "GPU", "took", "it/s")
+    for client in figures.clients:
+        took = f"{client.duration_s:.1f} s"
+        clients.add_row(
+            escape(client.name), str(client.gpu), took, f"{client.iterations_per_s:.2f}"
+        )
+    totals = Table("", escape(figures.scenario))
+    for name, show in _FIGURES.items():
+        totals.add_row(name, show(figures))
+    for name, value in figures.more.items():
+        totals.add_row(name, str(value))
+    return Group(clients, totals)
 
 
 def draw_clients(clients: Sequence[Client]) -> RenderableType:
@@ -59,16 +78,20 @@ def _gigabytes(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size else "-"
 
 
+_FIGURES: dict[str, Callable[[Figures], str]] = {
+    "took": lambda figures: _seconds(figures.makespan_s),
+    "ideal": lambda figures: _seconds(figures.ideal_s),
+    "took ÷ ideal": lambda figures: _ratio(figures.ratio),
+    "a program, mean": lambda figures: _seconds(figures.mean_s),
+    "the longest alone": lambda figures: _seconds(figures.baseline_s),
+    "turn changes": lambda figures: str(figures.turn_changes),
+    "moved out": lambda figures: _gigabytes(figures.swapped_out_bytes),
+    "moved in": lambda figures: _gigabytes(figures.swapped_in_bytes),
+    "time with moves": lambda figures: _seconds(figures.swap_s),
+}
+
 _TOTALS: dict[str, Callable[[Summary], str]] = {
-    "took": lambda summary: _seconds(summary.makespan_s),
-    "ideal": lambda summary: _seconds(summary.ideal_s),
-    "took ÷ ideal": lambda summary: _ratio(summary.ratio),
-    "a program, mean": lambda summary: _seconds(summary.mean_s),
-    "the longest alone": lambda summary: _seconds(summary.baseline_s),
+    **_FIGURES,
     "longest wait": lambda s: _seconds(max(client.longest_wait_s for client in s.clients)),
-    "turn changes": lambda summary: str(summary.turn_changes),
-    "moved out": lambda summary: _gigabytes(summary.swapped_out_bytes),
-    "moved in": lambda summary: _gigabytes(summary.swapped_in_bytes),
-    "time with moves": lambda summary: _seconds(summary.swap_s),
     "GPUs busy": lambda summary: f"{100 * summary.utilisation:.0f} %",
 }

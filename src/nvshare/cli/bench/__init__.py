@@ -1,10 +1,11 @@
 """``nvshare bench``: measurements, one per file, printed with what they were taken on."""
 
-from nvshare.cli.bench import handover, launch, overhead
+from nvshare.cli.bench import handover, launch, overhead, scenario
 from nvshare.cli.bench.group import bench
 
 bench.add_command(launch.launch)
 bench.add_command(overhead.overhead)
 bench.add_command(handover.handover)
+bench.add_command(scenario.scenario)
 
 __all__ = ["bench"]

@@ -1,0 +1,89 @@
+"""``nvshare bench scenario``: play a scenario, really on emulated GPUs, or in the simulator."""
+
+import json
+
+import click
+from rich.console import Console
+
+from nvshare.cli.trial.play import on_emulator, on_simulator
+from nvshare.errors import BadInputError
+from nvshare.sim import table
+from nvshare.sim.catalog import find
+from nvshare.sim.figures import Figures
+from nvshare.sim.scenario import Scenario
+
+# Without scheduling, what takes this many times the ideal is not waited for.
+UNMANAGED_LIMIT = 2.0
+
+
+@click.command()
+@click.argument("name")
+@click.option("--on", type=click.Choice(["emulator", "simulator"]), default="emulator")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="Emulated seconds in a real one. Default: what the scenario says.",
+)
+@click.option(
+    "--mode",
+    metavar="P",
+    help="Share by this mode, policy, or both (serial, fifo, auto/fifo) instead of the scenario's "
+    "own.",
+)
+@click.option(
+    "--unmanaged", is_flag=True, help="Without nvshare: unified memory, and the driver pages."
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop after so many emulated seconds, and reckon on from there. "
+    f"Default with --unmanaged: {UNMANAGED_LIMIT:.0f} times the ideal.",
+)
+@click.option("--seed", default=0, show_default=True, help="What chance draws from.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
+def scenario(
+    name: str,
+    on: str,
+    speed: float | None,
+    mode: str | None,
+    unmanaged: bool,
+    limit: float | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Play the scenario NAME: a name that `nvshare simulate --list` shows, or a TOML file."""
+    if on == "simulator" and (speed or unmanaged or limit):
+        raise BadInputError(
+            "--speed, --unmanaged and --limit are for the emulator",
+            do="leave them out; `--mode off` simulates programs that nobody schedules",
+        )
+    told = find(name, seed)
+    label = told.name
+    if mode is not None:
+        told, label = told.with_policy(mode), f"{label}/{mode}"
+    if on == "simulator":
+        figures = on_simulator(told, label, seed)
+    else:
+        figures = _emulate(told, label, speed, unmanaged, limit, seed)
+    if as_json:
+        click.echo(json.dumps(figures.as_json()))
+    else:
+        Console().print(table.draw_figures(figures))
+
+
+def _emulate(
+    told: Scenario,
+    label: str,
+    speed: float | None,
+    unmanaged: bool,
+    limit: float | None,
+    seed: int,
+) -> Figures:
+    if unmanaged:
+        label = f"{label}/unmanaged"
+        limit = limit or UNMANAGED_LIMIT * (on_simulator(told, label, seed).ideal_s or 0.0)
+    return on_emulator(
+        told, label, speed=speed or told.speed, managed=not unmanaged, limit=limit, seed=seed
+    )

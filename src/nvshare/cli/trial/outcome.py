@@ -1,0 +1,54 @@
+"""A trial that is over, as figures. They are counted by the GPUs and by the daemon."""
+
+from typing import Any
+
+from nvshare.cli.trial.trial import Trial
+from nvshare.emulator.report import read_report
+from nvshare.sim.figures import Figures
+from nvshare.sim.ideal import earliest_end, jobs_of
+from nvshare.sim.recovery import recovery_seconds
+
+
+def figures_of(trial: Trial, label: str) -> Figures:
+    """Add up a trial whose stage is still there. What programs take alone is not known yet."""
+    clients = [part.figures(trial.now) for part in trial.parts]
+    comings = [part.coming for part in trial.parts]
+    first = min(coming.time for coming in comings)
+    ends = [one.time + two.duration_s for one, two in zip(comings, clients, strict=True)]
+    places = ((part.coming, part.gpu) for part in trial.parts)
+    jobs = jobs_of(trial.scenario, places)
+    gpus = read_report(trial.stage.node.folder).gpus
+    daemon = trial.stage.daemon
+    return Figures(
+        scenario=label,
+        on="emulator",
+        speed=trial.stage.node.speed,
+        clients=clients,
+        makespan_s=max(ends) - first,
+        mean_s=sum(client.duration_s for client in clients) / len(clients),
+        baseline_s=None,
+        ideal_s=max(map(earliest_end, jobs.values())) - first,
+        turn_changes=sum(gpu.turn_changes for gpu in daemon.status().devices) if daemon else 0,
+        swapped_out_bytes=sum(gpu.moved_out_bytes for gpu in gpus),
+        swapped_in_bytes=sum(gpu.moved_in_bytes for gpu in gpus),
+        swap_s=sum(gpu.moving_ns for gpu in gpus) / 1e9,
+        more=_more(trial),
+    )
+
+
+def _more(trial: Trial) -> dict[str, Any]:
+    more: dict[str, Any] = {}
+    if any(part.result is None for part in trial.parts):
+        more["extrapolated"] = True
+    if trial.scenario.recovery is not None:
+        seconds = _recovery(trial, trial.scenario.recovery.after, trial.scenario.recovery.phase)
+        more["recovery_s"] = None if seconds is None else round(seconds, 3)
+    return more
+
+
+def _recovery(trial: Trial, after: str, phase: int | None) -> float | None:
+    part = next(part for part in trial.parts if part.coming.name == after)
+    if part.result is None:
+        return None
+    seconds = part.result.seconds if phase is None else part.result.phases[phase - 1]
+    return recovery_seconds(trial.curve_of(part.gpu), part.coming.time + seconds)

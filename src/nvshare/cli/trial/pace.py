@@ -1,0 +1,24 @@
+"""Settings at a speed: the daemon lives in real seconds, and the GPUs in emulated ones.
+
+A turn of 30 emulated seconds is one of 1.5 real ones at speed 20. Patience with programs that do
+not answer is not scaled: it is about machines that are slow, and those are real.
+"""
+
+from typing import Any
+
+from nvshare.telemetry.settings import DeviceSettings
+
+DURATIONS = ("turn_seconds", "turn_min", "turn_max", "idle_grace", "inflight")
+RATES = ("initial_bandwidth",)
+AS_THEY_ARE = ("mode", "policy", "turn_multiplier", "revoke_patience", "reserve", "context")
+
+
+def at_speed(settings: DeviceSettings, speed: float) -> dict[str, Any]:
+    """Return the settings as the daemon is to be told them."""
+    told = settings.model_dump()
+    for name in DURATIONS:
+        if told[name] != "auto":
+            told[name] /= speed
+    for name in RATES:
+        told[name] *= speed
+    return told

@@ -1,0 +1,81 @@
+"""An emulated node, and a daemon on it if programs are to share."""
+
+import contextlib
+import os
+import select
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nvshare.cli.control import Daemon
+from nvshare.cli.trial.pace import at_speed
+from nvshare.cli.trial.quiet import ahead_of_others
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.node import Node
+from nvshare.emulator.profile import Profile
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+from nvshare.launch.place import control_socket
+from nvshare.launch.preload import Wishes, library, program_environment, without_preload
+from nvshare.launch.start import find_or_start
+from nvshare.telemetry.settings import DeviceSettings
+
+_PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where programs run. ``environ`` puts them there; without a daemon nobody schedules."""
+
+    node: Node
+    environ: dict[str, str]
+    daemon: Daemon | None
+
+
+@contextlib.contextmanager
+def open_stage(
+    profiles: Sequence[Profile], speed: float, settings: Sequence[DeviceSettings] | None = None
+) -> Iterator[Stage]:
+    """Give a stage, and clear it away at the end. Who wants a daemon has settings for each GPU."""
+    # Whatever the caller is under itself: this is a node of its own.
+    outside = without_preload(os.environ)
+    outside = {key: value for key, value in outside.items() if not key.startswith("NVSHARE_")}
+    with (
+        ahead_of_others(),
+        transient_node(node_root(), Settings(speed=speed, data="off"), profiles) as node,
+    ):
+        environ = {**outside, **node.environment(library_folder(), outside)}
+        if settings is None:
+            yield Stage(node, environ, None)
+            return
+        with _daemon([at_speed(one, speed) for one in settings], environ) as daemon:
+            folder = daemon.path.parent
+            managed = program_environment(Wishes(), folder, library(), environ)
+            yield Stage(node, {**environ, **managed}, daemon)
+
+
+@contextlib.contextmanager
+def _daemon(settings: Sequence[dict[str, Any]], environ: dict[str, str]) -> Iterator[Daemon]:
+    # It ends with the stage: programs may come long after each other.
+    find_or_start(environ, idle_exit=0)
+    daemon = Daemon(control_socket(environ))
+    pid = daemon.status().pid
+    try:
+        for index, changes in enumerate(settings):
+            daemon.change_devices(str(index), changes)
+        yield daemon
+    finally:
+        _end(pid)
+
+
+def _end(pid: int) -> None:
+    """End the daemon, and wait until it has: its node goes next."""
+    with contextlib.suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+            select.select([descriptor], [], [], _PATIENCE_S)
+        finally:
+            os.close(descriptor)
