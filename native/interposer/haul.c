@@ -10,6 +10,8 @@
  *  - How much is free before and after says nothing by itself: others come and go at the same time. */
 #include "haul.h"
 
+#include <stdlib.h>
+
 #include "books.h"
 #include "clock.h"
 #include "devices.h"
@@ -30,10 +32,10 @@ struct haul {
     struct lane lane;
     struct residency_list list;
     struct room room;
-    uint64_t free;     /* on the GPU, when last asked */
-    uint64_t since_ns; /* for the time that moves take */
-    uint64_t doubted_bytes;
-    bool is_last_round;
+    uint64_t free;                   /* on the GPU, when last asked */
+    uint64_t since_ns;               /* for the time that moves take */
+    struct residency_piece *doubted; /* may not have come in this round */
+    size_t doubted_count, doubted_room;
 };
 
 static bool goes_on(const struct haul *haul) {
@@ -72,6 +74,7 @@ static void leave_alone(struct haul *haul, const struct residency_piece *piece) 
         residency_has_stayed(&books.memory, piece);
         mover_order_more(haul->mover, piece->bytes);
     }
+    residency_landed(&books.memory, piece, 1);
 }
 
 /* Sends off a chunk of at most so many bytes, or a block. Returns false if there is nothing to send. */
@@ -97,6 +100,7 @@ static uint64_t time_passed(struct haul *haul) {
 static void land_out(struct haul *haul) {
     const struct lane_chunk *chunk = lane_wait(&haul->lane);
     struct mover_progress made = {.out_bytes = chunk->moved_bytes, .out_ns = time_passed(haul)};
+    residency_landed(&books.memory, chunk->pieces, chunk->count);
     mover_note(haul->mover, &made);
 }
 
@@ -112,21 +116,29 @@ static void move_out(struct haul *haul) {
         land_out(haul);
 }
 
+/* Without memory to remember them, pieces are taken to have come. */
 static void doubt(struct haul *haul, const struct lane_chunk *chunk) {
-    haul->doubted_bytes += chunk->bytes;
-    for (unsigned i = 0; i < chunk->count && !haul->is_last_round; i++)
-        residency_has_not_come(&books.memory, &chunk->pieces[i]);
+    if (haul->doubted_count + chunk->count > haul->doubted_room) {
+        size_t room = 2 * haul->doubted_room + LANE_PIECES;
+        struct residency_piece *more = realloc(haul->doubted, room * sizeof *more);
+        if (!more)
+            return;
+        haul->doubted = more;
+        haul->doubted_room = room;
+    }
+    for (unsigned i = 0; i < chunk->count; i++)
+        haul->doubted[haul->doubted_count++] = chunk->pieces[i];
 }
 
 static void land_in(struct haul *haul) {
     const struct lane_chunk *chunk = lane_wait(&haul->lane);
     haul->free = free_bytes();
     struct mover_progress made = {.in_ns = time_passed(haul)};
-    bool is_sure = chunk->had_room && haul->free >= RESIDENCY_BLOCK;
-    if (is_sure || haul->is_last_round)
+    if (chunk->had_room && haul->free >= RESIDENCY_BLOCK)
         made.in_bytes = chunk->moved_bytes;
-    if (!is_sure)
+    else
         doubt(haul, chunk);
+    residency_landed(&books.memory, chunk->pieces, chunk->count);
     mover_note(haul->mover, &made);
 }
 
@@ -158,7 +170,7 @@ static bool bring_next(struct haul *haul) {
 
 static void bring_listed(struct haul *haul) {
     residency_list_away(&books.memory, haul->device->ordinal, &haul->list);
-    haul->doubted_bytes = 0;
+    haul->doubted_count = 0;
     haul->free = free_bytes();
     while (goes_on(haul) && bring_next(haul))
         continue;
@@ -166,18 +178,31 @@ static void bring_listed(struct haul *haul) {
         land_in(haul);
 }
 
+static void take_back_doubted(struct haul *haul) {
+    for (size_t i = 0; i < haul->doubted_count; i++)
+        residency_has_not_come(&books.memory, &haul->doubted[i]);
+}
+
+static void say_doubts(const struct haul *haul) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < haul->doubted_count; i++)
+        bytes += haul->doubted[i].bytes;
+    if (bytes)
+        log_warn_once(
+            "GPU %d: %llu MiB of this program's memory may not have come back to the GPU, "
+            "because others have filled it; it comes when it is used, slowly",
+            haul->device->ordinal, (unsigned long long)(bytes >> 20));
+}
+
 static void fill(struct haul *haul) {
     const struct account *account = &haul->device->account;
     haul->room.patience_ns = haul->job == MOVER_FILL ? patience : 0;
     for (int round = 1; round <= ROUNDS && atomic_load(&account->away) && goes_on(haul); round++) {
-        haul->is_last_round = round == ROUNDS;
         bring_listed(haul);
+        if (round < ROUNDS && goes_on(haul))
+            take_back_doubted(haul);
     }
-    if (haul->doubted_bytes)
-        log_warn_once(
-            "GPU %d: %llu MiB of this program's memory may not have come back to the GPU, "
-            "because others have filled it; it comes when it is used, slowly",
-            haul->device->ordinal, (unsigned long long)(haul->doubted_bytes >> 20));
+    say_doubts(haul);
 }
 
 void haul(struct mover *mover, enum mover_job job) {
@@ -192,4 +217,5 @@ void haul(struct mover *mover, enum mover_job job) {
         fill(&haul);
     lane_close(&haul.lane);
     residency_list_free(&haul.list);
+    free(haul.doubted);
 }

@@ -180,9 +180,23 @@ int ledger_find(struct ledger *ledger, uint64_t key, struct ledger_entry *out) {
     return at ? 0 : -ENOENT;
 }
 
+/* To free memory is no place where a program expects its thread to be cancelled. */
+static void wait_for_landing(struct ledger *ledger) {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    ledger->waiting++;
+    pthread_cond_wait(&ledger->landed, &ledger->lock);
+    ledger->waiting--;
+    pthread_setcancelstate(before, &before);
+}
+
 struct ledger_entry *ledger_take(struct ledger *ledger, uint64_t key) {
     pthread_mutex_lock(&ledger->lock);
     struct ledger_entry **at = find(ledger, key);
+    while (at && (*at)->moves) {
+        wait_for_landing(ledger);
+        at = find(ledger, key);
+    }
     struct ledger_entry *entry = at ? take(ledger, at) : NULL;
     pthread_mutex_unlock(&ledger->lock);
     return entry;

@@ -50,8 +50,9 @@ struct ledger_entry {
     unsigned references; /* for those who count them */
     uint64_t target;     /* another key that it refers to */
     uint64_t
-        serial;    /* its number among all that were ever added; a key comes back, this does not */
-    uint64_t away; /* bytes at its beginning that are not on the GPU */
+        serial;     /* its number among all that were ever added; a key comes back, this does not */
+    uint64_t away;  /* bytes at its beginning that are not on the GPU */
+    unsigned moves; /* that are in flight; it is not freed before they have ended */
     uint64_t used_ns;  /* when it was last seen in use */
     bool is_untouched; /* those bytes are nowhere yet: nobody could have written them */
     struct ledger_entry *next_in_bucket;
@@ -66,14 +67,16 @@ struct ledger_owner {
 
 struct ledger {
     pthread_mutex_t lock;
+    pthread_cond_t landed;         /* a move has ended that somebody waits for */
     struct ledger_entry **buckets; /* NULL as long as it is empty */
     size_t bucket_count;           /* a power of two */
     size_t entry_count;
     uint64_t last_serial;
+    unsigned waiting; /* for moves to end */
     struct ledger_owner *owners;
 };
 
-#define LEDGER_INITIALIZER {.lock = PTHREAD_MUTEX_INITIALIZER}
+#define LEDGER_INITIALIZER {.lock = PTHREAD_MUTEX_INITIALIZER, .landed = PTHREAD_COND_INITIALIZER}
 
 static inline bool ledger_is_pinned(enum ledger_kind kind) {
     return kind == LEDGER_PLAIN;
@@ -86,7 +89,8 @@ int ledger_add(struct ledger *ledger, const struct ledger_entry *entry);
 /* Copies the entry of a key. Returns 0 or -ENOENT. */
 int ledger_find(struct ledger *ledger, uint64_t key, struct ledger_entry *out);
 
-/* Takes the entry of a key out; the bytes stay counted until ledger_drop. NULL if there is none. */
+/* Takes the entry of a key out; the bytes stay counted until ledger_drop. Waits for moves in flight. NULL
+ * if there is none. */
 struct ledger_entry *ledger_take(struct ledger *ledger, uint64_t key);
 
 /* Takes all entries of an owner out, as a list by next_of_owner. */

@@ -126,6 +126,7 @@ static struct residency_piece leave(struct ledger_entry *entry, uint64_t most) {
         end = block_end(begin + most);
     entry->is_untouched = false;
     set_away(entry, end - entry->key);
+    entry->moves++;
     return piece_of(entry, begin, end);
 }
 
@@ -140,6 +141,7 @@ static struct residency_piece come_back(struct ledger_entry *entry, uint64_t mos
     }
     struct residency_piece piece = piece_of(entry, begin, end);
     set_away(entry, begin - entry->key);
+    entry->moves++;
     return piece;
 }
 
@@ -179,6 +181,18 @@ void residency_has_not_come(struct ledger *ledger, const struct residency_piece 
         set_away(entry, away);
         entry->is_untouched = piece->is_untouched;
     }
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+void residency_landed(struct ledger *ledger, const struct residency_piece *pieces, unsigned count) {
+    pthread_mutex_lock(&ledger->lock);
+    for (unsigned i = 0; i < count; i++) {
+        struct ledger_entry *entry = find(ledger, pieces[i].key, pieces[i].serial);
+        if (entry)
+            entry->moves--;
+    }
+    if (ledger->waiting)
+        pthread_cond_broadcast(&ledger->landed);
     pthread_mutex_unlock(&ledger->lock);
 }
 

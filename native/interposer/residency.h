@@ -46,7 +46,7 @@ void residency_list_free(struct residency_list *list);
 
 /* Takes the next piece of at most `most` bytes, but at least what lies in one block: it counts as away,
  * or as there, from now on. Pieces end at the end of a block or of their allocation. Returns false if
- * there is none left. */
+ * there is none left. Whoever frees the allocation waits until residency_landed. */
 bool residency_leave(struct ledger *ledger, struct residency_list *list, uint64_t most,
                      struct residency_piece *piece);
 bool residency_return(struct ledger *ledger, struct residency_list *list, uint64_t most,
@@ -55,6 +55,9 @@ bool residency_return(struct ledger *ledger, struct residency_list *list, uint64
 /* The piece has not left, or has not come, after all; as far as its allocation still exists. */
 void residency_has_stayed(struct ledger *ledger, const struct residency_piece *piece);
 void residency_has_not_come(struct ledger *ledger, const struct residency_piece *piece);
+
+/* The driver has done with these pieces, one way or another. */
+void residency_landed(struct ledger *ledger, const struct residency_piece *pieces, unsigned count);
 
 /* Everything on a device counts as there from now on. */
 void residency_all_there(struct ledger *ledger, int device);

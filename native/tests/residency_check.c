@@ -50,6 +50,7 @@ static void leaves(struct residency_list *list, uint64_t most, int index, uint64
                    uint64_t to) {
     struct residency_piece piece;
     CHECK(residency_leave(&ledger, list, most, &piece));
+    residency_landed(&ledger, &piece, 1);
     CHECK(piece.key == key_of(index));
     CHECK(piece.address == key_of(index) + from && piece.bytes == to - from);
 }
@@ -58,6 +59,7 @@ static void returns(struct residency_list *list, uint64_t most, int index, uint6
                     uint64_t to) {
     struct residency_piece piece;
     CHECK(residency_return(&ledger, list, most, &piece));
+    residency_landed(&ledger, &piece, 1);
     CHECK(piece.key == key_of(index));
     CHECK(piece.address == key_of(index) + from && piece.bytes == to - from);
 }
@@ -109,6 +111,10 @@ static void check_undone(void) {
     CHECK(residency_return(&ledger, &list, BLOCK, &second));
     residency_has_not_come(&ledger, &first);
     CHECK(atomic_load(&account.away) == 2 * BLOCK);
+    for (int i = 0; i < 2; i++) {
+        residency_landed(&ledger, &first, 1);
+        residency_landed(&ledger, &second, 1);
+    }
     drop(5);
     residency_has_not_come(&ledger, &first);
     CHECK(atomic_load(&account.away) == 0);
@@ -135,6 +141,7 @@ static uint64_t model_away(const struct model *model) {
 
 static void model_move(struct model *model, const struct residency_piece *piece, bool away) {
     int i = (int)((piece->key - key_of(0)) / (64 * BLOCK));
+    residency_landed(&ledger, piece, 1);
     CHECK(model->there[i]);
     CHECK(piece->bytes && piece->address - piece->key + piece->bytes <= model->bytes[i]);
     uint64_t first = (piece->address - piece->key) / BLOCK;
@@ -203,14 +210,19 @@ static void check_threads(int steps) {
     int firsts[3] = {0, 100, 200};
     struct residency_list list = {0};
     struct residency_piece piece;
+    struct ledger_entry entry;
     for (int t = 0; t < 3; t++)
         CHECK(pthread_create(&threads[t], NULL, allocate_and_free, &firsts[t]) == 0);
     for (int i = 0; i < steps; i++) {
         bool out = i % 2;
         CHECK((out ? residency_list_there : residency_list_away)(&ledger, 0, &list) == 0);
-        while ((out ? residency_leave : residency_return)(&ledger, &list, 2 * BLOCK, &piece))
+        while ((out ? residency_leave : residency_return)(&ledger, &list, 2 * BLOCK, &piece)) {
+            /* Who frees it waits until it has landed. */
+            CHECK(ledger_find(&ledger, piece.key, &entry) == 0 && entry.serial == piece.serial);
             if (i % 7 == 0)
                 (out ? residency_has_stayed : residency_has_not_come)(&ledger, &piece), list.next++;
+            residency_landed(&ledger, &piece, 1);
+        }
     }
     for (int t = 0; t < 3; t++)
         pthread_join(threads[t], NULL);

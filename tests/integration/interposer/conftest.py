@@ -63,9 +63,21 @@ def portable_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """A node with two GPUs, the interposer preloaded, and a folder for a daemon's socket."""
-    with transient_node(node_root(), Settings(speed=1.0), parse_gpus("2xtiny")) as node:
+def node_settings() -> Settings:
+    """How the node is made; for others to replace."""
+    return Settings(speed=1.0)
+
+
+@pytest.fixture
+def gpus() -> str:
+    """The GPUs of the node; the same."""
+    return "2xtiny"
+
+
+@pytest.fixture
+def environment(tmp_path: Path, node_settings: Settings, gpus: str) -> Iterator[dict[str, str]]:
+    """A node with GPUs, the interposer preloaded, and a folder for a daemon's socket."""
+    with transient_node(node_root(), node_settings, parse_gpus(gpus)) as node:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
         yield {
             **inherited,

@@ -1,0 +1,277 @@
+"""Things that happen while memory moves: orders that change, and a program that does not care.
+
+The GPU has 2 GiB behind a slow bus, so that a move takes long enough for something to happen
+meanwhile: a chunk 8 ms, half of the memory a quarter of a second.
+"""
+
+import re
+import time
+from importlib.resources import files
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from nvshare.emulator.conf import FullPrefetch, Settings
+from nvshare.wire.frames import Evict, Keep, Moved, Released, ReleaseReason, Urgency
+
+from .conftest import Guest, StartGuest
+from .swapper import MIB, Swapper
+
+CHUNK = 32 * MIB
+CHANGES = {
+    "total_mib": 2056,
+    "usable_mib": 2048,
+    "host_to_device_gb_per_s": 4,
+    "device_to_host_gb_per_s": 4,
+    "populate_gb_per_s": 1000,
+}
+
+
+@pytest.fixture
+def gpus(tmp_path: Path) -> str:
+    text = (files("nvshare") / "emulator" / "profiles" / "tiny.toml").read_text(encoding="utf-8")
+    for field, value in CHANGES.items():
+        text = re.sub(f"(?m)^{field} = [0-9.]+", f"{field} = {value}", text)
+    (tmp_path / "slow.toml").write_text(text, encoding="utf-8")
+    return str(tmp_path / "slow.toml")
+
+
+@pytest.fixture
+def full_prefetch() -> FullPrefetch:
+    return "evict"
+
+
+@pytest.fixture
+def node_settings(full_prefetch: FullPrefetch) -> Settings:
+    return Settings(data="off", full_prefetch=full_prefetch)
+
+
+whatever_the_driver_does = pytest.mark.parametrize("full_prefetch", get_args(FullPrefetch))
+
+
+def agree(swapper: Swapper) -> None:
+    """Wait until what the guest believes to be away is what is away: chunks may be in flight."""
+    deadline = time.monotonic() + 2
+    while True:
+        swapper.link.send(Evict(0))
+        moved = swapper.told(Moved)
+        truth = swapper.truth()
+        if moved.swapped_out == moved.allocated - truth.resident_bytes:
+            return
+        assert time.monotonic() < deadline, (moved, truth)
+        time.sleep(0.02)
+
+
+def loaded(swapper: Swapper, *sizes: int) -> list[int]:
+    """Allocate memory, and use it."""
+    pointers = [swapper.allocate(mib) for mib in sizes]
+    swapper.touch(*pointers)
+    return pointers
+
+
+def begin_to_leave(swapper: Swapper, mib: int) -> None:
+    """Take the turn, and wait until memory is on its way."""
+    swapper.revoke(mib * MIB)
+    assert swapper.told(Released).swapped_out == mib * MIB
+    swapper.until(lambda account: account.out_bytes > CHUNK)
+
+
+def begin_to_return(swapper: Swapper, mib: int) -> None:
+    """The same in the other direction."""
+    swapper.swap_out(mib)
+    swapper.grant()
+    swapper.until(lambda account: account.in_bytes > CHUNK)
+
+
+BEGIN = {"leaving": begin_to_leave, "returning": begin_to_return}
+both_ways = pytest.mark.parametrize("way", BEGIN)
+
+
+def finish(swapper: Swapper, way: str) -> Moved:
+    moved = swapper.told(Moved)
+    assert bool(moved.out_bytes) == (way == "leaving")
+    assert bool(moved.in_bytes) == (way == "returning")
+    return moved
+
+
+def test_a_grant_stops_what_leaves_and_brings_it_back(swapper: Swapper) -> None:
+    loaded(swapper, 1280)
+    begin_to_leave(swapper, 1280)
+    swapper.grant()
+    out, into = swapper.told(Moved), swapper.told(Moved)
+    assert (out.turn, into.turn) == (1, 2)
+    assert 0 < out.out_bytes == into.in_bytes < 1280 * MIB
+    assert out.swapped_out == into.swapped_out == 0
+    assert swapper.truth().resident_bytes == 1280 * MIB
+    assert swapper.guest.ask("gpu.launch()") == 0
+
+
+@whatever_the_driver_does
+@both_ways
+def test_a_turn_that_ends_while_memory_returns(swapper: Swapper, way: str) -> None:
+    """At once, with the truth about what has come by then; and what is to leave leaves."""
+    loaded(swapper, 1280)
+    begin_to_return(swapper, 1280)
+    evicted = 256 * MIB if way == "leaving" else 0
+    began = time.monotonic()
+    swapper.revoke(evicted)
+    released = swapper.told(Released)
+    assert time.monotonic() - began < 0.1
+    assert released.reason is ReleaseReason.ASKED
+    assert 0 < released.swapped_out < 1280 * MIB + evicted
+    assert 0 < released.moved_bytes < 1280 * MIB
+    assert released.moved_ns > 0
+    if evicted:
+        assert swapper.told(Moved).out_bytes == evicted
+    agree(swapper)
+
+
+def test_a_client_that_waits_for_its_memory_is_not_idle(swapper: Swapper) -> None:
+    loaded(swapper, 768)
+    begin_to_return(swapper, 768)
+    swapper.revoke(0, Urgency.WHEN_IDLE)
+    assert isinstance(swapper.link.next(Moved | Released), Moved)
+    assert swapper.told(Released).reason is ReleaseReason.IDLE
+
+
+def test_keep_does_not_open_the_gate_before_the_memory_is_there(swapper: Swapper) -> None:
+    loaded(swapper, 768)
+    begin_to_return(swapper, 768)
+    swapper.revoke(0, Urgency.WHEN_IDLE)
+    swapper.link.send(Keep(swapper.turn))
+    assert swapper.guest.ask("gpu.launch()") == 0
+    assert swapper.truth().resident_bytes == 768 * MIB
+    assert swapper.told(Moved).swapped_out == 0
+
+
+def test_evict_adds_to_what_leaves(swapper: Swapper) -> None:
+    loaded(swapper, 1280)
+    begin_to_leave(swapper, 512)
+    swapper.link.send(Evict(256 * MIB))
+    assert swapper.told(Moved).out_bytes == 768 * MIB
+    agree(swapper)
+
+
+@both_ways
+def test_memory_is_freed_while_it_moves(swapper: Swapper, way: str) -> None:
+    pointers = loaded(swapper, 512, 256, 512)
+    BEGIN[way](swapper, 1280)
+    for pointer in pointers[::2]:
+        assert swapper.guest.ask(f"gpu.free({pointer})") == 0
+    finish(swapper, way)
+    agree(swapper)
+    assert swapper.guest.ask(f"gpu.free({pointers[1]})") == 0
+    agree(swapper)
+
+
+@both_ways
+def test_memory_is_allocated_while_others_move(swapper: Swapper, way: str) -> None:
+    loaded(swapper, 768)
+    BEGIN[way](swapper, 768)
+    swapper.allocate(512)
+    assert finish(swapper, way).allocated == 1280 * MIB
+    agree(swapper)
+    if way == "returning":
+        assert swapper.truth().resident_bytes == 1280 * MIB
+
+
+@both_ways
+def test_contexts_are_destroyed_while_their_memory_moves(swapper: Swapper, way: str) -> None:
+    """Nobody knows which one the moves are made in, so all go."""
+    assert swapper.guest.ask("gpu.create()") == 0
+    pointer = swapper.allocate(256)
+    assert swapper.guest.ask("gpu.use(gpu.contexts[0])") == 0
+    loaded(swapper, 256)
+    assert swapper.guest.ask("gpu.create()") == 0
+    swapper.touch(swapper.allocate(256), pointer)
+    BEGIN[way](swapper, 768)
+    assert swapper.guest.ask("gpu.destroy()") == 0
+    assert swapper.guest.ask("gpu.destroy()") == 0
+    moved = finish(swapper, way)
+    assert moved.allocated <= 768 * MIB
+    agree(swapper)
+    assert swapper.guest.ask("gpu.cuda.cuDevicePrimaryCtxReset_v2(0)") == 0
+    agree(swapper)
+
+
+@both_ways
+def test_the_primary_context_is_reset_while_memory_moves(swapper: Swapper, way: str) -> None:
+    loaded(swapper, 1024)
+    BEGIN[way](swapper, 1024)
+    assert swapper.guest.ask("gpu.cuda.cuDevicePrimaryCtxReset_v2(0)") == 0
+    assert finish(swapper, way).allocated == 0
+    agree(swapper)
+
+
+@both_ways
+def test_the_program_ends_while_memory_moves(swapper: Swapper, way: str) -> None:
+    loaded(swapper, 1280)
+    BEGIN[way](swapper, 1280)
+    began = time.monotonic()
+    assert swapper.guest.end() == ""
+    assert time.monotonic() - began < 3
+
+
+@both_ways
+def test_a_child_of_fork_moves_nothing(swapper: Swapper, way: str) -> None:
+    loaded(swapper, 768)
+    BEGIN[way](swapper, 768)
+    assert swapper.guest.ask("gpu.fork('os.getpid() > 1')") == "true"
+    finish(swapper, way)
+    agree(swapper)
+
+
+def occupy(start_guest: StartGuest, mib: int) -> Guest:
+    """Another program, outside nvshare, that takes room and moves nothing."""
+    other = start_guest(NVSHARE_DISABLE="1")
+    assert other.ask("gpu.init()") == 0
+    assert other.ask(f"gpu.alloc({mib * MIB})")[0] == 0
+    return other
+
+
+@whatever_the_driver_does
+def test_a_fill_waits_for_room_and_takes_it_as_it_comes(
+    swapper: Swapper, start_guest: StartGuest
+) -> None:
+    loaded(swapper, 1024)
+    swapper.swap_out(1024)
+    other = start_guest(NVSHARE_DISABLE="1")
+    assert other.ask("gpu.init()") == 0
+    pieces = [other.ask(f"gpu.alloc({256 * MIB})")[1] for _ in range(7)]
+    swapper.grant()
+    for number, pointer in enumerate(pieces[:4]):
+        account = swapper.until(lambda a, n=number: a.resident_bytes >= 256 * MIB * n)
+        assert account.resident_bytes < 256 * MIB * (number + 1)
+        assert other.ask(f"gpu.free({pointer})") == 0
+    moved = swapper.told(Moved)
+    assert (moved.in_bytes, moved.swapped_out) == (1024 * MIB, 0)
+    assert swapper.truth().resident_bytes == 1024 * MIB
+
+
+@whatever_the_driver_does
+def test_a_fill_that_nobody_makes_room_for_gives_up_waiting(
+    swapper: Swapper, start_guest: StartGuest
+) -> None:
+    """After a second; the program runs, and is told once."""
+    loaded(swapper, 1024)
+    swapper.swap_out(1024)
+    occupy(start_guest, 1500)
+    swapper.grant()
+    began = time.monotonic()
+    assert swapper.guest.ask("gpu.launch()") == 0
+    assert 0.9 < time.monotonic() - began < 5
+    assert swapper.told(Moved).swapped_out == 0
+    assert swapper.guest.end().count("may not have come back") == 1
+
+
+def test_a_revoked_turn_does_not_wait_for_room(swapper: Swapper, start_guest: StartGuest) -> None:
+    loaded(swapper, 1024)
+    swapper.swap_out(1024)
+    occupy(start_guest, 1500)
+    swapper.grant()
+    time.sleep(0.2)
+    swapper.revoke(0)
+    released = swapper.told(Released)
+    assert released.swapped_out > 256 * MIB
+    agree(swapper)
