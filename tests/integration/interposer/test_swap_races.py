@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 
 from nvshare.emulator.conf import FullPrefetch, Settings
+from nvshare.emulator.report import Account
 from nvshare.wire.frames import Evict, Keep, Moved, Released, ReleaseReason, Urgency
 
 from .conftest import Guest, StartGuest
@@ -230,6 +231,10 @@ def occupy(start_guest: StartGuest, mib: int) -> Guest:
     return other
 
 
+def until_resident(swapper: Swapper, mib: int) -> Account:
+    return swapper.until(lambda account: account.resident_bytes >= mib * MIB)
+
+
 @whatever_the_driver_does
 def test_a_fill_waits_for_room_and_takes_it_as_it_comes(
     swapper: Swapper, start_guest: StartGuest
@@ -241,7 +246,7 @@ def test_a_fill_waits_for_room_and_takes_it_as_it_comes(
     pieces = [other.ask(f"gpu.alloc({256 * MIB})")[1] for _ in range(7)]
     swapper.grant()
     for number, pointer in enumerate(pieces[:4]):
-        account = swapper.until(lambda a, n=number: a.resident_bytes >= 256 * MIB * n)
+        account = until_resident(swapper, 256 * number)
         assert account.resident_bytes < 256 * MIB * (number + 1)
         assert other.ask(f"gpu.free({pointer})") == 0
     moved = swapper.told(Moved)

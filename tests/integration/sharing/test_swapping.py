@@ -1,0 +1,90 @@
+"""Programs that do not fit together take turns, and their memory moves in bulk: never by faults."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import get_args
+
+import pytest
+
+from nvshare.emulator.conf import FullPrefetch
+from nvshare.emulator.report import Report, read_report
+from nvshare.emulator.workload import workload_command
+
+from .conftest import Sharing
+
+Share = Callable[..., Sharing]
+MIB = 1 << 20
+# Four arrays of 28000 x 28000 floats, and what of a T4 is left for the other program.
+NEED = 4 * 2992 * MIB
+BUS = 12e9
+QUIET_NS = 200_000_000
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of turn, as the GPU saw it."""
+
+    out_bytes: int
+    in_bytes: int
+    seconds: float
+    faults: int
+    evictions: int
+
+
+def changes(sharing: Sharing, count: int) -> list[Change]:
+    """Watch changes of turn: from when bytes begin to move until none do for a while."""
+    seen: list[Change] = []
+    before = last = read_report(sharing.node.folder)
+    deadline = time.monotonic() + 60
+    while len(seen) < count:
+        assert time.monotonic() < deadline, seen
+        time.sleep(0.002)
+        now = read_report(sharing.node.folder)
+        if _moved(last) != _moved(now):
+            last = now
+        elif _moved(before) == _moved(now):
+            before = last = now
+        elif now.clock_ns - last.clock_ns > QUIET_NS:
+            seen.append(_change(before, last))
+            before = last = now
+    return seen
+
+
+def _moved(report: Report) -> tuple[int, int]:
+    return report.gpus[0].in_bytes, report.gpus[0].out_bytes
+
+
+def _change(before: Report, after: Report) -> Change:
+    was, now = before.gpus[0], after.gpus[0]
+    return Change(
+        now.out_bytes - was.out_bytes,
+        now.in_bytes - was.in_bytes,
+        (after.clock_ns - before.clock_ns) / 1e9,
+        now.faults - was.faults,
+        now.evictions - was.evictions,
+    )
+
+
+@pytest.mark.parametrize("full_prefetch", get_args(FullPrefetch))
+def test_two_programs_of_12_gb_alternate_on_one_t4(
+    share: Share, full_prefetch: FullPrefetch
+) -> None:
+    sharing = share("t4", speed=4, data="off", full_prefetch=full_prefetch)
+    sharing.daemon().change_devices("all", {"turn_seconds": 0.4})
+    add = workload_command("pytorch-add", "--iterations", "1000000")
+    programs = [sharing.start(*add) for _ in range(2)]
+    sharing.until_status(lambda s: all(c.turns >= 2 for c in s.clients) and len(s.clients) == 2)
+    sharing.until_report(lambda r: sum(p.gpus[0].resident_bytes for p in r.processes) > NEED)
+    seen = changes(sharing, 5)[1:]
+    gpu = read_report(sharing.node.folder).gpus[0]
+    usable = gpu.free_bytes + gpu.resident_blocks * 2 * MIB
+    for change in seen:
+        assert change.out_bytes == pytest.approx(2 * NEED - usable, rel=0.05)
+        assert change.in_bytes == change.out_bytes
+        assert change.faults == change.evictions == 0
+    # Both ways at once, at nearly the speed of the bus. The machine may be busy with other things,
+    # and then all are slower; the best shows what is possible.
+    alone = seen[0].in_bytes / BUS
+    assert min(change.seconds for change in seen) <= 1.15 * alone
+    assert [program.poll() for program in programs] == [None, None]
