@@ -41,8 +41,13 @@ class Client:
     # When it last gave up a turn, or joined.
     served_at: float = 0.0
     granted_at: float = 0.0
-    # Seconds of the present turn that went into moving memory.
-    moving: float = 0.0
+    # Seconds in which memory had moved on the device, in all, when the turn began.
+    moved_before: float = 0.0
+    # How long it was to rest before giving way, when it was asked last.
+    idle_seconds: float = 0.0
+    # Since when it has rested, if it gave its turn up for that; and how long it rested last.
+    rests_since: float | None = None
+    last_rest: float = 0.0
     # Bytes it was told to move out, and has not reported yet.
     evicting: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.

@@ -120,6 +120,8 @@ class Device:
         return [] if event.limits == NO_LIMITS else [SetLimits(client.id, event.limits)]
 
     def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
+        if client.state is State.IDLE and client.rests_since is not None:
+            client.last_rest = event.now - client.rests_since
         self.roster.move(client, Step.WANT, event.now)
         # A client that has seen its turn and finds the gate closed is about to release it.
         if event.turn == (client.turn if client.holds else client.next_turn):
@@ -132,7 +134,7 @@ class Device:
             self._scheduler.grant(client, event.now)
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
-        self.state.pace.measure(event.moved_bytes, event.seconds)
+        self.state.pace.measure(event.now, event.seconds, out_bytes=event.moved_bytes)
         effects = self._judge(event, client)
         self._release(event, client)
         return [*effects, *self._handed_over(event)]
@@ -142,12 +144,15 @@ class Device:
         self.roster.set_memory(client, event.memory)
         self.roster.set_evicting(client, 0)
         client.wants, client.served_at = False, event.now
+        # It had rested for as long as it was to when it gave way for that.
+        rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
+        client.rests_since = event.now - rested
         self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, event.now)
 
     def _judge(self, event: Released, client: Client) -> list[Effect]:
         if event.reason is not Reason.ASKED:
             return []
-        moving = client.moving + event.seconds
+        moving = self.state.pace.moving - client.moved_before
         if not self.state.pace.judge(event.now - client.granted_at, moving):
             return []
         text = "more time goes into moving memory than into computing; turns are being lengthened"
@@ -161,11 +166,11 @@ class Device:
         return [self._scheduler.grant(heir, event.now)]
 
     def _on_moved(self, event: Moved, client: Client) -> None:
-        self.state.pace.measure(event.out_bytes + event.in_bytes, event.seconds)
+        self.state.pace.measure(
+            event.now, event.seconds, out_bytes=event.out_bytes, in_bytes=event.in_bytes
+        )
         self.roster.set_memory(client, event.memory)
         self.roster.set_evicting(client, 0)
-        if client.holds and event.turn == client.turn:
-            client.moving += event.seconds
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)

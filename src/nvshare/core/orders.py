@@ -4,8 +4,6 @@ scheduler.py decides who runs; these functions only compare what should stand wi
 ordered last, and order the difference.
 """
 
-from collections.abc import Iterable, Iterator
-
 from nvshare.core.client import Client
 from nvshare.core.effects import (
     CancelHandover,
@@ -18,27 +16,9 @@ from nvshare.core.effects import (
 from nvshare.core.events import Timer, TimerKind
 from nvshare.core.lease import State
 from nvshare.core.memory import Rule
+from nvshare.core.moves import fill_bytes, share_out
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
-
-
-def fill_bytes(client: Client, room: int) -> int:
-    """Return how much a client is told to bring in: 0, which means all, if all of it has room."""
-    room = max(1, room)
-    return 0 if client.memory.swappable <= room else room
-
-
-def incoming_bytes(clients: Iterable[Client], room: int) -> int:
-    """Return how much more room these need on the device than they take now."""
-    return sum(max(0, min(client.memory.swappable, room) - client.staying) for client in clients)
-
-
-def share_out(victims: Iterable[Client], excess: int) -> Iterator[tuple[Client, int]]:
-    """Say how much each of these moves out so that together they make the room, and no more."""
-    for client in victims:
-        evicted = max(0, min(client.staying, excess))
-        excess -= evicted
-        yield client, evicted
 
 
 def make_room(roster: Roster) -> list[Effect]:

@@ -27,14 +27,14 @@ from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Grant, Keep, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
-from nvshare.core.orders import (
+from nvshare.core.moves import (
     fill_bytes,
-    incoming_bytes,
-    make_room,
-    plan_handover,
-    set_alarms,
+    idle_seconds,
+    outgoing_bytes,
     share_out,
+    swap_seconds,
 )
+from nvshare.core.orders import make_room, plan_handover, set_alarms
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
 from nvshare.core.state import DeviceState
@@ -81,7 +81,7 @@ class Scheduler:
         self._roster.move(client, Step.GRANT, now)
         self._roster.set_evicting(client, 0)
         client.turn, client.next_turn = turn, None
-        client.granted_at, client.moving = now, 0.0
+        client.granted_at, client.moved_before = now, self._state.pace.moving
         filled = fill_bytes(client, self._roster.room)
         self._roster.set_filled(client, filled or None)
         return Grant(client.id, turn, filled)
@@ -198,10 +198,8 @@ class Scheduler:
     def _turn_length(self, leader: Client) -> float:
         if self._state.slice_seconds is not None:
             return self._state.slice_seconds
-        room = self._roster.room
-        out = self._roster.excess + incoming_bytes([leader], room)
-        moved = max(0, min(out, leader.memory.swappable)) + min(leader.memory.swapped, room)
-        return self._state.pace.turn_length(self._state.settings, moved)
+        swap = swap_seconds(self._state, self._roster, leader, leader.memory.swappable)
+        return self._state.pace.turn_length(self._state.settings, swap)
 
     def _ask(self, leader: Client, now: float) -> list[Effect]:
         roster = self._roster
@@ -219,10 +217,9 @@ class Scheduler:
         rest = roster.running_load.weight - client.weight
         alone = roster.running_load.heavy == 1 or rest + leader.weight <= roster.capacity
         if alone and not roster.yielding:
-            excess = roster.excess + incoming_bytes([leader], roster.room)
-            evicted = max(0, min(client.staying, excess))
-        grace = self._state.settings.idle_grace
-        return Revoke(client.id, client.turn, Urgency.WHEN_IDLE, evicted, grace)
+            evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
+        client.idle_seconds = idle_seconds(self._state, roster, client, leader)
+        return Revoke(client.id, client.turn, Urgency.WHEN_IDLE, evicted, client.idle_seconds)
 
     def _switch(self, leader: Client, now: float) -> list[Effect]:
         """End the turn: keep of those who run whoever fits into the leader's group."""
@@ -235,5 +232,4 @@ class Scheduler:
         for client in going:
             roster.move(client, Step.REVOKE, now)
         self._state.deadline = None
-        incoming = incoming_bytes([leader, *coming], roster.room)
-        return self._revoked(going, roster.excess + incoming)
+        return self._revoked(going, outgoing_bytes(roster, leader, *coming))

@@ -15,24 +15,55 @@ MAX_STRETCH = 1024.0
 
 @dataclass(slots=True)
 class Pace:
-    """What a device has learned about moving memory: how fast it is, and whether it pays."""
+    """What a device has learned about moving memory: how fast it is, and whether it pays.
 
+    At a change of turn one client's memory leaves while another's comes. Moves that overlap are
+    therefore one move here: it takes the time in which any of them went on, once, and its size is
+    that of the direction in which more went.
+    """
+
+    # Bytes per second of the fuller direction.
     bandwidth: float
     stretch: float = 1.0
     unproductive: int = 0
+    # Seconds in which memory moved, in all.
+    moving: float = 0.0
 
-    def measure(self, moved_bytes: int, seconds: float) -> None:
-        """Take a finished move into the moving average."""
-        if moved_bytes >= MEASURABLE_BYTES and seconds > 0:
-            self.bandwidth += WEIGHT_OF_NEW * (moved_bytes / seconds - self.bandwidth)
+    # The last move: when it began and ended, its bytes, and the bandwidth that was known before.
+    began: float = 0.0
+    ended: float = 0.0
+    out_bytes: int = 0
+    in_bytes: int = 0
+    earlier: float = 0.0
 
-    def turn_length(self, settings: Settings, moved_bytes: int) -> float:
-        """Return the length of a turn at whose end so many bytes have to move, out and in."""
+    def measure(self, now: float, seconds: float, *, out_bytes: int = 0, in_bytes: int = 0) -> None:
+        """Take a move into the moving average that has ended now, after so many seconds."""
+        if seconds <= 0:
+            return
+        began = now - seconds
+        self.moving += now - max(began, min(self.ended, now))
+        if began < self.ended:
+            self.began, self.ended = min(began, self.began), max(now, self.ended)
+            self.out_bytes += out_bytes
+            self.in_bytes += in_bytes
+        else:
+            self.earlier, self.began, self.ended = self.bandwidth, began, now
+            self.out_bytes, self.in_bytes = out_bytes, in_bytes
+        size = max(self.out_bytes, self.in_bytes)
+        if size >= MEASURABLE_BYTES:
+            rate = size / (self.ended - self.began)
+            self.bandwidth = self.earlier + WEIGHT_OF_NEW * (rate - self.earlier)
+
+    def swap_seconds(self, out_bytes: int, in_bytes: int) -> float:
+        """Return how long it takes to move so much out, and so much in at the same time."""
+        return max(out_bytes, in_bytes, 0) / self.bandwidth
+
+    def turn_length(self, settings: Settings, swap_seconds: float) -> float:
+        """Return the length of a turn at whose end memory has to move for so long."""
         if settings.turn_seconds is not None:
             length = settings.turn_seconds
         else:
-            swap = moved_bytes / self.bandwidth
-            length = max(settings.turn_min, settings.turn_multiplier * swap)
+            length = max(settings.turn_min, settings.turn_multiplier * swap_seconds)
         return min(length * self.stretch, settings.longest_turn)
 
     def judge(self, seconds: float, moving: float) -> bool:

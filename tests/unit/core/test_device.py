@@ -175,9 +175,10 @@ def test_who_has_to_go_itself_misses_nothing() -> None:
 def test_measured_moves_feed_the_bandwidth() -> None:
     stage = Stage(initial_bandwidth=1e9)
     stage.join(1, 12)
-    stage.moved(1, Memory(12), out_bytes=1 << 30, in_bytes=1 << 30, seconds=1.0)
+    stage.moved(1, Memory(12), out_bytes=1 << 31, in_bytes=1 << 30, seconds=1.0)
     after_one = stage.device.state.pace.bandwidth
     assert after_one == pytest.approx(1e9 + (2**31 - 1e9) / 4)
+    stage.now += 60
     stage.release(1, moved_bytes=1 << 31, seconds=1.0)
     assert after_one < stage.device.state.pace.bandwidth < 2**31
 
@@ -196,6 +197,20 @@ def test_turns_that_only_move_memory_are_reported_and_get_longer() -> None:
     assert reports == [ReportKind.UNPRODUCTIVE]
     # The turns of 4 and 4 s did not pay; that of 8 s did.
     assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 8
+
+
+def test_what_the_predecessor_moves_in_a_turn_counts_as_moving() -> None:
+    stage = Stage(mode=Mode.SERIAL, turn_seconds=4)
+    stage.busy(1, 12)
+    stage.busy(2, 12)
+    for client, other in ((1, 2), (2, 1), (1, 2)):
+        stage.fire(TimerKind.TURN)
+        stage.release(client, wants=True)
+        # It has nothing to bring in, but the room comes only when the other has left.
+        stage.now += 3
+        stage.moved(client, Memory(12, 0, 12), out_bytes=12, seconds=3.0)
+        assert stage.state(other) is State.RUNNING
+    assert stage.device.state.pace.stretch == 2
 
 
 def test_a_turn_given_up_in_idleness_is_not_judged() -> None:

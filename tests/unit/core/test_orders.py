@@ -1,4 +1,3 @@
-from nvshare.core.client import Client
 from nvshare.core.effects import (
     CancelHandover,
     CancelTimer,
@@ -13,7 +12,6 @@ from nvshare.core.effects import (
 )
 from nvshare.core.events import Timer, TimerKind
 from nvshare.core.memory import Memory
-from nvshare.core.orders import incoming_bytes, share_out
 from nvshare.core.settings import Mode
 
 from .stage import GPU, Stage, granted
@@ -26,18 +24,6 @@ def handovers(effects: list[Effect]) -> list[Effect]:
 def evictions(effects: list[Effect]) -> dict[int, int]:
     orders = (effect for effect in effects if isinstance(effect, Evict | Revoke))
     return {order.client: order.evict_bytes for order in orders if order.evict_bytes}
-
-
-def test_who_comes_in_needs_what_it_does_not_have_there() -> None:
-    clients = [Client(1, memory=Memory(10, 2, 3)), Client(2, memory=Memory(5), evicting=4)]
-    assert incoming_bytes(clients, 16) == 3 + 4
-    assert incoming_bytes(clients, 6) == 1 + 4
-
-
-def test_what_has_to_go_is_shared_out_and_no_more() -> None:
-    clients = [Client(number, memory=Memory(4)) for number in (1, 2, 3)]
-    assert [evicted for _, evicted in share_out(clients, 6)] == [4, 2, 0]
-    assert [evicted for _, evicted in share_out(clients, -6)] == [0, 0, 0]
 
 
 # Memory.

@@ -132,9 +132,9 @@ def test_a_fixed_length_is_used_as_it_is() -> None:
 
 
 def test_an_automatic_length_depends_on_what_has_to_move() -> None:
-    # 8 of the 12 bytes have to go out and 12 in, at 1 byte a second; times 5.
+    # 8 of the 12 bytes go out while 12 come in, at 1 byte a second; times 5.
     stage = contended(initial_bandwidth=1)
-    assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 100
+    assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 60
 
 
 def test_serial_mode_takes_turns_even_if_all_would_fit() -> None:

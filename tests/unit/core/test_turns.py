@@ -11,29 +11,67 @@ def pace() -> Pace:
     return Pace(bandwidth=10 * GB)
 
 
-@pytest.mark.parametrize(("moved", "seconds"), [(0, 30), (100 * GB, 50), (10_000 * GB, 300)])
+@pytest.mark.parametrize(("swap", "seconds"), [(0, 30), (10, 50), (1000, 300)])
 def test_an_automatic_turn_is_a_multiple_of_the_swap_within_bounds(
-    pace: Pace, moved: int, seconds: float
+    pace: Pace, swap: float, seconds: float
 ) -> None:
-    assert pace.turn_length(Settings(), moved) == seconds
+    assert pace.turn_length(Settings(), swap) == seconds
 
 
 def test_a_fixed_turn_does_not_depend_on_memory(pace: Pace) -> None:
-    assert pace.turn_length(Settings(turn_seconds=7), 10_000 * GB) == 7
+    assert pace.turn_length(Settings(turn_seconds=7), 1000) == 7
+
+
+def test_what_leaves_and_what_comes_go_on_at_the_same_time(pace: Pace) -> None:
+    assert pace.swap_seconds(20 * GB, 30 * GB) == 3
+    assert pace.swap_seconds(-5, 0) == 0
+
+
+# Measuring.
 
 
 def test_a_measured_move_shifts_the_average(pace: Pace) -> None:
-    pace.measure(6 * GB, 1.0)
+    pace.measure(1.0, 1.0, out_bytes=6 * GB)
     assert pace.bandwidth == 9 * GB
-    for _ in range(100):
-        pace.measure(6 * GB, 1.0)
+    for moment in range(2, 100):
+        pace.measure(moment, 1.0, in_bytes=6 * GB)
     assert pace.bandwidth == pytest.approx(6 * GB)
 
 
 @pytest.mark.parametrize(("moved", "seconds"), [(1000, 1.0), (GB, 0.0), (0, 1.0)])
 def test_what_measures_no_bandwidth_is_left_out(pace: Pace, moved: int, seconds: float) -> None:
-    pace.measure(moved, seconds)
+    pace.measure(1.0, seconds, out_bytes=moved)
     assert pace.bandwidth == 10 * GB
+
+
+def test_moves_that_overlap_are_one(pace: Pace) -> None:
+    # One leaves with 6 GB, and the next one comes with 5, and has to wait for the room.
+    pace.measure(11.0, 1.0, out_bytes=6 * GB)
+    pace.measure(11.1, 1.0, in_bytes=5 * GB)
+    assert pace.bandwidth == pytest.approx((10 + (6 / 1.1 - 10) / 4) * GB)
+    assert pace.moving == pytest.approx(1.1)
+
+
+def test_it_does_not_matter_which_of_them_is_heard_of_first(pace: Pace) -> None:
+    pace.measure(11.1, 1.0, in_bytes=5 * GB)
+    pace.measure(11.1, 1.1, out_bytes=6 * GB)
+    assert pace.bandwidth == pytest.approx((10 + (6 / 1.1 - 10) / 4) * GB)
+
+
+def test_two_that_leave_at_the_same_time_share_the_way(pace: Pace) -> None:
+    for _ in range(2):
+        pace.measure(11.0, 1.0, out_bytes=5 * GB)
+    assert pace.bandwidth == pytest.approx(10 * GB)
+
+
+def test_a_move_after_another_is_another(pace: Pace) -> None:
+    pace.measure(11.0, 1.0, out_bytes=10 * GB)
+    pace.measure(12.0, 1.0, in_bytes=6 * GB)
+    assert pace.bandwidth == 9 * GB
+    assert pace.moving == 2.0
+
+
+# Judging.
 
 
 def test_one_unproductive_turn_changes_nothing(pace: Pace) -> None:

@@ -100,6 +100,8 @@ def test_arrivals_spread_by_chance() -> None:
         ("T6", 1.03),
         ("X1", 1.05),
         ("eight-on-one", 1.08),
+        ("mixed", 1.03),
+        ("resting-long", 1.12),
     ],
 )
 def test_the_targets(name: str, most: float) -> None:
@@ -111,6 +113,14 @@ def test_the_targets(name: str, most: float) -> None:
 def test_t4_loses_what_the_gpu_loses_by_changing_between_two() -> None:
     ratio = summarise(simulate(load_known("T4"))).ratio
     assert ratio == pytest.approx(1.107, rel=0.01)
+
+
+def test_short_rests_are_not_spent_on_moving_memory() -> None:
+    """One of the two has to rest without anybody using that; 2 is the best that can be."""
+    summary = summarise(simulate(load_known("resting-large"), check=True))
+    assert summary.ratio is not None
+    assert 1.98 < summary.ratio < 2.05
+    assert summary.turn_changes < 15
 
 
 def test_t6_in_step_loses_more() -> None:

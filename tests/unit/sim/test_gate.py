@@ -90,9 +90,19 @@ def test_who_rests_gives_way_before_the_turn_ends() -> None:
     outcome = run(rests, works, settings={"mode": "auto", "turn_seconds": 100.0})
     first, second = turns(outcome)[:2]
     assert (first[1], second[1]) == ("rests", "works")
-    # It rests after making 10 GB and a kernel; 0.05 s later it goes, 10 GB less the room move.
+    # It rests after making 10 GB and a kernel, and goes when it has rested for as long as it would
+    # take to bring 10 GB in.
     rests_from = BEGIN + 10 / 7.7 + 1.0
-    assert first[2] == pytest.approx(rests_from + 0.05, abs=0.001)
+    assert first[2] == pytest.approx(rests_from + 10 / 12, abs=0.001)
+
+
+def test_who_rests_gives_way_at_once_if_nothing_has_to_move() -> None:
+    rests = {**program(1 * GB, 2, 1.0, idle=30.0), "name": "rests"}
+    works = {**program(1 * GB, 500, 0.01), "name": "works", "arrival": 0.5}
+    outcome = run(rests, works, settings={"mode": "serial", "turn_seconds": 100.0})
+    first, second = turns(outcome)[:2]
+    assert (first[1], second[1]) == ("rests", "works")
+    assert first[2] == pytest.approx(BEGIN + 1 / 7.7 + 1.0 + 0.05, abs=0.001)
 
 
 def test_nobody_is_switched_while_everything_fits() -> None:

@@ -1,0 +1,52 @@
+"""What has to move for somebody to run, and how long that takes. Changes nothing."""
+
+from collections.abc import Iterable, Iterator
+
+from nvshare.core.client import Client
+from nvshare.core.roster import Roster
+from nvshare.core.state import DeviceState
+
+
+def fill_bytes(client: Client, room: int) -> int:
+    """Return how much a client is told to bring in: 0, which means all, if all of it has room."""
+    room = max(1, room)
+    return 0 if client.memory.swappable <= room else room
+
+
+def incoming_bytes(clients: Iterable[Client], room: int) -> int:
+    """Return how much more room these need on the device than they take now."""
+    return sum(max(0, min(client.memory.swappable, room) - client.staying) for client in clients)
+
+
+def outgoing_bytes(roster: Roster, *coming: Client) -> int:
+    """Return how much others have to move out before these can run beside those who do."""
+    return roster.excess + incoming_bytes(coming, roster.room)
+
+
+def share_out(victims: Iterable[Client], excess: int) -> Iterator[tuple[Client, int]]:
+    """Say how much each of these moves out so that together they make the room, and no more."""
+    for client in victims:
+        evicted = max(0, min(client.staying, excess))
+        excess -= evicted
+        yield client, evicted
+
+
+def swap_seconds(state: DeviceState, roster: Roster, leader: Client, most: int) -> float:
+    """Estimate how long it takes to move out what the leader needs, ``most`` at most, and it in."""
+    out = min(outgoing_bytes(roster, leader), most)
+    return state.pace.swap_seconds(out, min(leader.memory.swapped, roster.room))
+
+
+def idle_seconds(state: DeviceState, roster: Roster, client: Client, leader: Client) -> float:
+    """Return how long a client may rest before it gives way to the leader.
+
+    A rest is worth giving way for if it lasts longer than the move of memory that this costs.
+    Nobody knows that beforehand. Who rested long enough last time is taken to do so again; anybody
+    else is given as long as the move would take. So whoever rests often and briefly goes on, and a
+    wrong guess costs no more than twice what the right one would have.
+    """
+    grace = state.settings.idle_grace
+    if outgoing_bytes(roster, leader) <= 0:
+        return grace
+    swap = swap_seconds(state, roster, leader, client.staying)
+    return grace if client.last_rest >= swap else max(grace, swap)
