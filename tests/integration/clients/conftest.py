@@ -2,27 +2,33 @@
 
 The programs in programs/ know nothing of nvshare's way of running them, and their output is the
 same wherever they run. So any way of running them can be tested by comparing it with expected/.
+Every test here runs twice: on the emulated driver alone, and under `nvshare run`.
 """
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
+from nvshare.cli.control import Daemon
 from nvshare.emulator.conf import Settings
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import DRIVER, library_folder
 from nvshare.emulator.node import Node
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
+from nvshare.errors import NvshareError
+from nvshare.launch.place import control_socket
+from nvshare.launch.start import find_or_start
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
@@ -30,21 +36,50 @@ EXPECTED = HERE / "expected"
 
 PYCUDA = "2026.1"
 
+NVSHARE = str(Path(sys.executable).parent / "nvshare")
+UNDER_NVSHARE = (NVSHARE, "run", "--")
+
 Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 Run: TypeAlias = Callable[..., str]
 
 
-@pytest.fixture
-def node() -> Iterator[Node]:
-    """Two small GPUs."""
-    with transient_node(node_root(), Settings(speed=100), parse_gpus("2xtiny")) as made:
+@pytest.fixture(scope="session")
+def shared_node() -> Iterator[Node]:
+    """Two small GPUs with a daemon, for everything that runs under nvshare."""
+    with two_small_gpus() as made:
         yield made
+        with suppress(NvshareError, ProcessLookupError):  # it may have ended by itself
+            os.kill(Daemon(control_socket(on_node(made))).status().pid, signal.SIGTERM)
+
+
+@pytest.fixture(params=[(), UNDER_NVSHARE], ids=["bare", "nvshare"])
+def launcher(request: pytest.FixtureRequest) -> Sequence[str]:
+    """What is put before a command. Parametrize it to run the programs in another way."""
+    found: Sequence[str] = request.param
+    return found
 
 
 @pytest.fixture
-def launcher() -> Sequence[str]:
-    """What is put before a command. Parametrize it to run the programs in another way."""
-    return ()
+def node(request: pytest.FixtureRequest, launcher: Sequence[str]) -> Iterator[Node]:
+    """Two small GPUs. Under nvshare they have a daemon, and that has other tests' programs too."""
+    if not launcher:
+        with two_small_gpus() as made:
+            yield made
+        return
+    shared: Node = request.getfixturevalue("shared_node")
+    # A daemon that a program had to start would be told of on standard error.
+    find_or_start(on_node(shared))
+    yield shared
+
+
+def two_small_gpus() -> AbstractContextManager[Node]:
+    """Make a node."""
+    return transient_node(node_root(), Settings(speed=100), parse_gpus("2xtiny"))
+
+
+def on_node(node: Node) -> dict[str, str]:
+    """The environment of a program on a node."""
+    return {**os.environ, **node.environment(library_folder(), os.environ)}
 
 
 @pytest.fixture
@@ -57,11 +92,7 @@ def start(node: Node, launcher: Sequence[str]) -> Iterator[Start]:
         ) -> "subprocess.Popen[str]":
             process = subprocess.Popen(
                 [*launcher, *command],
-                env={
-                    **os.environ,
-                    **node.environment(library_folder(), os.environ),
-                    **(environment or {}),
-                },
+                env={**on_node(node), **(environment or {})},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

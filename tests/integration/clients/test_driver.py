@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from .conftest import NVSHARE
+
 Check = Callable[..., None]
 
 
@@ -16,7 +18,6 @@ Check = Callable[..., None]
         "errors",
         "exhaustion",
         "graphs",
-        "ipc",
         "kernels",
         "managed",
         "modules",
@@ -29,3 +30,11 @@ Check = Callable[..., None]
 )
 def test_driver_api(check: Check, program: str) -> None:
     check(program)
+
+
+@pytest.mark.parametrize(
+    "launcher", [(), (NVSHARE, "run", "--native", "--")], ids=["bare", "nvshare --native"]
+)
+def test_memory_for_other_processes(check: Check) -> None:
+    """Memory that nvshare could move to the host cannot be shared by CUDA IPC."""
+    check("ipc")

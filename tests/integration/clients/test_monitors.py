@@ -37,6 +37,13 @@ def test_gpustat_lists_it(run: Run, holder: "subprocess.Popen[str]") -> None:
     assert first["processes"] == []
     [found] = second["processes"]
     assert (found["pid"], found["gpu_memory_usage"]) == (holder.pid, MEBIBYTES + OF_CONTEXT)
+
+
+# Under nvshare a program sees its own memory, and a monitor has none.
+@pytest.mark.usefixtures("holder")
+@pytest.mark.parametrize("launcher", [()], ids=["bare"])
+def test_gpustat_shows_what_is_in_use(run: Run) -> None:
+    first, second = json.loads(run(BIN / "gpustat", "--json"))["gpus"]
     assert second["memory.used"] - first["memory.used"] == MEBIBYTES + OF_CONTEXT
 
 

@@ -1,0 +1,65 @@
+"""Four different programs at the same time under nvshare, each as if it were alone."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nvshare.cli.control import Daemon
+from nvshare.emulator.node import Node
+from nvshare.launch.place import control_socket
+
+from .conftest import EXPECTED, PROGRAMS, UNDER_NVSHARE, on_node
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+# Every program, once. Those that take about as long are together, or the last would be alone for
+# most of its time; a few come again to make up the number.
+COMPANIES = [
+    ("contexts", "copies", "devices", "errors"),
+    ("exhaustion", "graphs", "kernels", "managed"),
+    ("modules", "peers", "pools", "streams"),
+    ("threads", "vmm", "pycuda_arrays", "ipc"),
+    ("core_objects", "core_programs", "numba_arrays", "copies"),
+    ("numba_detect", "numba_kernels", "graphs", "streams"),
+]
+
+
+@pytest.fixture
+def needs(pycuda: Path) -> dict[str, dict[str, str]]:
+    """What a few programs have to be given to run at all."""
+    return {
+        "ipc": {"NVSHARE_ALLOCATION": "native"},
+        "pycuda_arrays": {"PYTHONPATH": str(pycuda)},
+    }
+
+
+@pytest.mark.parametrize("launcher", [UNDER_NVSHARE], ids=["nvshare"])
+def test_the_daemon_knows_who_it_is(start: Start, node: Node) -> None:
+    """Or these tests would compare programs without nvshare with each other."""
+    holder = start(sys.executable, PROGRAMS / "holder.py", "0", "1")
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "ready\n"
+    status = Daemon(control_socket(on_node(node))).status()
+    assert holder.pid in {client.pid for client in status.clients}
+
+
+def test_every_program_is_in_company() -> None:
+    chosen = {program for company in COMPANIES for program in company}
+    assert chosen == {path.stem for path in EXPECTED.iterdir()}
+
+
+@pytest.mark.timeout(600)  # the first use of PyCUDA compiles it
+@pytest.mark.parametrize("launcher", [UNDER_NVSHARE], ids=["nvshare"])
+@pytest.mark.parametrize("company", COMPANIES, ids="-".join)
+def test_together(start: Start, needs: dict[str, dict[str, str]], company: tuple[str, ...]) -> None:
+    started = [
+        start(sys.executable, PROGRAMS / f"{program}.py", environment=needs.get(program))
+        for program in company
+    ]
+    for program, process in zip(company, started, strict=True):
+        output, errors = process.communicate(timeout=100)
+        assert (process.returncode, errors) == (0, ""), program
+        assert output == (EXPECTED / f"{program}.txt").read_text(encoding="utf-8")
