@@ -118,8 +118,10 @@ static bool still_grows(struct client *client, uint64_t now) {
     struct swap *swap = &client->swap;
     if (!swap->is_growing)
         return false;
-    bool is_there = atomic_load(&client->device->account.away) > 0;
-    if (is_there || now >= swap->due) {
+    struct account *account = &client->device->account;
+    /* In this order: what is allocated is away before it stops to come. */
+    bool is_coming = atomic_load(&account->coming) > 0, is_there = atomic_load(&account->away) > 0;
+    if (is_there || !is_coming || now >= swap->due) {
         swap->is_growing = false;
         swap->due = CLOCK_NEVER;
     }
