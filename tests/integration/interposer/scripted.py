@@ -62,6 +62,15 @@ class Link:
                 self._first = self._frames.get(timeout=seconds)
         return self._first is None
 
+    def ends(self, seconds: float = 10) -> bool:
+        """Whether the client hangs up, whatever it says before."""
+        self._sock.settimeout(seconds)
+        with suppress(TimeoutError):
+            while self._sock.recv(65536):
+                pass
+            return True
+        return False
+
     def send(self, frame: FromDaemon, descriptor: int | None = None) -> None:
         """Send a frame, perhaps with a descriptor."""
         if descriptor is None:
