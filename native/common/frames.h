@@ -161,8 +161,8 @@ static_assert(sizeof(struct frame_moved) == 56, "protocol/frames.toml");
 /* From client to daemon.
  * Counters since the process began to use the GPU. They only grow. */
 struct frame_usage {
-    uint64_t busy_ns;      /* time in which it had work on the GPU without a gap */
-    uint64_t launches;     /* kernels and graphs launched */
+    uint64_t busy_ns;      /* time in which it is known to have had work on the GPU */
+    uint64_t launches;     /* calls that gave the GPU work, without each thread's last few */
     uint64_t throttled_ns; /* time that it was held back by its share of compute */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_usage) == 24, "protocol/frames.toml");

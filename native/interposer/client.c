@@ -17,11 +17,15 @@ static const uint64_t default_idle_grace = CLOCK_MS(10);
 /* Changes of memory are told at most so often: a program may allocate a million times a second. */
 static const uint64_t report_pause = CLOCK_MS(2);
 
+/* What it has used is for people and for slow decisions. */
+static const uint64_t usage_pause = CLOCK_MS(250);
+
 void client_init(struct client *client, struct device *device, uint64_t now) {
     *client = (struct client){.device = device,
                               .due = now,
                               .backoff = first_backoff,
                               .patience = now + greeting_time,
+                              .usage_due = CLOCK_NEVER,
                               .idle_grace_ns = default_idle_grace};
     connection_init(&client->connection);
     turn_init(&client->turn);
@@ -72,6 +76,8 @@ static int say_hello(struct client *client) {
     atomic_store(&device->memory_has_changed, false); /* what comes now tells it */
     uint64_t used = atomic_load(&device->account.used);
     atomic_store(&device->account.agreed, used);
+    client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
+    atomic_store(&device->usage.is_followed, true);
     struct frame_hello hello = {
         .allocation_kind =
             device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE,
@@ -223,12 +229,39 @@ static int report_memory(struct client *client, uint64_t now) {
     return tell_memory(client, atomic_load(&device->account.used), 0);
 }
 
+static int tell_usage(struct client *client, struct usage_totals totals) {
+    client->told = totals;
+    struct frame_usage usage = {.busy_ns = totals.busy_ns, .launches = totals.launches};
+    return connection_send(&client->connection, FRAME_USAGE, &usage, sizeof usage);
+}
+
+/* A thread that uses the GPU after a pause comes and tells. From then on the session looks by itself, until
+ * there is nothing new. */
+static int report_usage(struct client *client, uint64_t now) {
+    struct usage *usage = &client->device->usage;
+    if (client->usage_due == CLOCK_NEVER && atomic_load(&usage->is_followed))
+        client->usage_due = now + usage_pause;
+    if (now < client->usage_due)
+        return 0;
+    atomic_store(&usage->is_followed, false); /* before it looks: of what comes after, it is told */
+    client->usage_due = CLOCK_NEVER;
+    struct usage_totals totals = usage_read(usage);
+    if (totals.busy_ns == client->told.busy_ns && totals.launches == client->told.launches)
+        return 0;
+    atomic_store(&usage->is_followed, true);
+    client->usage_due = now + usage_pause;
+    return tell_usage(client, totals);
+}
+
 static uint64_t next_due(const struct client *client, uint64_t now) {
-    uint64_t due = client->state == CLIENT_WELCOME ? client->turn.due : client->due;
-    if (client->state == CLIENT_WELCOME && now < client->report_due && client->report_due < due &&
+    if (client->state != CLIENT_WELCOME)
+        return client->due;
+    uint64_t due = client->turn.due;
+    if (now < client->report_due && client->report_due < due &&
         atomic_load(&client->device->memory_has_changed))
         due = client->report_due;
-    return client->swap.due < due ? client->swap.due : due;
+    due = client->swap.due < due ? client->swap.due : due;
+    return client->usage_due < due ? client->usage_due : due;
 }
 
 uint64_t client_step(struct client *client, uint64_t now) {
@@ -243,6 +276,8 @@ uint64_t client_step(struct client *client, uint64_t now) {
             result = report_memory(client, now);
         if (result == 0)
             result = turn_step(client, now);
+        if (result == 0)
+            result = report_usage(client, now);
     }
     if (result < 0)
         go_away(client, now, strerror(-result));

@@ -41,6 +41,7 @@ static struct device *make(CUdevice ordinal) {
                  ordinal);
     atomic_store(&device->inflight_ns, default_inflight_ns);
     device_set_limit(device, config()->memory_limit);
+    usage_init(&device->usage);
     gate_init(&device->gate, session_knock, device);
     mover_init(&device->mover, device);
     ask_init(&device->ask, session_knock, device);
@@ -71,6 +72,10 @@ struct device *device_here(void) {
     driver_need();
     const struct context *context = context_here();
     return context ? context->device : NULL;
+}
+
+struct device *device_of_gate(const struct gate *gate) {
+    return gate->knock_argument;
 }
 
 CUresult device_may_be_used(CUdevice ordinal) {

@@ -11,6 +11,7 @@
 #include "gate.h"
 #include "ledger.h"
 #include "mover.h"
+#include "usage.h"
 
 enum { DEVICES_MAX = 64 };
 
@@ -23,8 +24,9 @@ struct device {
     struct account account;
     struct mover mover;
     struct ask ask;
-    uint64_t memory_limit;           /* 0: none */
-    bool may_oversubscribe;          /* allocate more than it has */
+    uint64_t memory_limit;  /* 0: none */
+    bool may_oversubscribe; /* allocate more than it has */
+    struct usage usage;
     _Atomic uint64_t inflight_ns;    /* most work in flight */
     _Atomic bool is_managed;         /* a daemon looks after it */
     _Atomic bool memory_has_changed; /* since the daemon was last told */
@@ -39,6 +41,9 @@ struct device *device_get(CUdevice ordinal);
 
 /* One that is in use already, or NULL. */
 struct device *device_known(CUdevice ordinal);
+
+/* The device whose gate this is, or NULL if it is nobody's. */
+struct device *device_of_gate(const struct gate *gate);
 
 /* Whether work on a device may begin: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
  * unmanaged and finds no daemon. */

@@ -39,9 +39,14 @@ extern _Thread_local struct gate_thread gate_thread __attribute__((tls_model("in
 /* Never open: the slow path has to find out which gate it is. */
 extern struct gate gate_unknown;
 
+/* The way of calls that leave nothing in flight. */
+static inline bool gate_lets_pass(void) {
+    return __builtin_expect(atomic_load_explicit(&gate_thread.gate->open, memory_order_relaxed), 1);
+}
+
 /* The way of nearly every call. */
 static inline bool gate_is_open(void) {
-    if (__builtin_expect(!atomic_load_explicit(&gate_thread.gate->open, memory_order_relaxed), 0))
+    if (!gate_lets_pass())
         return false;
     return __builtin_expect(--gate_thread.budget >= 0, 1);
 }

@@ -59,9 +59,7 @@ _Static_assert(offsetof(struct gate_thread, budget) == 8, "counted below");
     GATE_ENTRY_TEXT(name, slot, gate_is_open(), parameters, arguments)
 
 #define GATE_ENTRY_UNCOUNTED(name, slot, parameters, arguments)                                    \
-    GATE_ENTRY_TEXT(name, slot,                                                                    \
-                    atomic_load_explicit(&gate_thread.gate->open, memory_order_relaxed),           \
-                    parameters, arguments)
+    GATE_ENTRY_TEXT(name, slot, gate_lets_pass(), parameters, arguments)
 
 #endif
 #endif

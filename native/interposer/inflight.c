@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "contexts.h"
 #include "devices.h"
+#include "session.h"
 #include "streams.h"
 
 enum {
@@ -28,6 +29,7 @@ struct window {
     unsigned in_flight; /* calls that are, up to the newest mark */
     uint64_t shrunk_ns; /* when; 0: never. What was recorded before then says nothing new */
     uint64_t context;   /* whose events these are */
+    unsigned granted;   /* calls up to the next step, which sees that they have been made */
     struct mark marks[PARTS];
     unsigned oldest, count;
 };
@@ -148,12 +150,14 @@ static bool is_late(struct window *window, uint64_t bound_ns, uint64_t now) {
 
 /* Waits until the window has room for one more part, but never for the newest mark: what comes before
  * that one keeps the GPU busy meanwhile. Returns how many marks have completed by that in good time. */
-static unsigned wait_for_room(struct window *window, uint64_t bound_ns, uint64_t now) {
+static unsigned wait_for_room(struct window *window, struct usage *usage, uint64_t bound_ns,
+                              uint64_t now) {
     unsigned completed = 0;
     bool late = window->count && is_late(window, bound_ns, now);
     while (window->count > 1 && (late || !has_room(window))) {
+        usage_wait_begins(usage);
         real.cuEventSynchronize(window->marks[window->oldest].event);
-        late = is_late(window, bound_ns, clock_now());
+        late = is_late(window, bound_ns, usage_wait_ends(usage));
         completed += !late;
         forget_oldest(window);
     }
@@ -166,12 +170,19 @@ static void step(struct window *window, struct device *device, CUstream stream) 
     uint64_t now = clock_now();
     unsigned completed = forget_complete(window);
     bool was_idle = window->count == 0;
+    usage_saw(&device->usage, was_idle ? now : window->marks[window->oldest].recorded_ns, now,
+              window->granted);
     if (window->count < PARTS)
         record(window, stream, now);
     uint64_t bound_ns = atomic_load_explicit(&device->inflight_ns, memory_order_relaxed);
-    completed += wait_for_room(window, bound_ns, now);
+    completed += wait_for_room(window, &device->usage, bound_ns, now);
     if (completed)
         grow(window, was_idle);
+}
+
+static long grant(struct window *window) {
+    window->granted = part_of(window);
+    return window->granted - 1;
 }
 
 long inflight_step(struct device *device, CUstream stream) {
@@ -179,8 +190,10 @@ long inflight_step(struct device *device, CUstream stream) {
     struct window *window = own_window();
     if (!window || !context || !atomic_load_explicit(&device->is_managed, memory_order_relaxed))
         return UNMANAGED;
-    if (stream_is_capturing(stream))
+    if (stream_is_capturing(stream)) {
+        window->granted = 0; /* what is captured is not launched */
         return part_of(window) - 1;
+    }
     if (window->context != context->id) {
         drop_events(window);
         window->context = context->id;
@@ -191,7 +204,8 @@ long inflight_step(struct device *device, CUstream stream) {
     real.cuThreadExchangeStreamCaptureMode(&mode);
     step(window, device, stream);
     real.cuThreadExchangeStreamCaptureMode(&mode);
-    return part_of(window) - 1;
+    session_usage_changes(device);
+    return grant(window);
 }
 
 void inflight_forget(void) {

@@ -146,6 +146,13 @@ void session_memory_changed(struct device *device) {
         wake_up();
 }
 
+void session_usage_changes(struct device *device) {
+    if (atomic_load_explicit(&device->usage.is_followed, memory_order_relaxed))
+        return;
+    if (!atomic_exchange(&device->usage.is_followed, true) && atomic_load(&device->is_managed))
+        wake_up();
+}
+
 void session_forget(void) {
     for (struct client *client = atomic_load(&state.clients); client; client = client->next)
         client_forget(client);

@@ -5,7 +5,9 @@
  *     inflight_check capture
  *
  * One JSON line per phase: the window's part at its end; the most work in flight in its second half, and
- * ever; the time that the GPU had nothing to do in the second half; the calls that the driver got for it. */
+ * ever; the time that the GPU had nothing to do in the second half; the calls that the driver got for it.
+ * Since the beginning: the time that the GPU has worked, the time that usage.c knows of, and the calls
+ * that it has counted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +16,13 @@
 #include "contexts.h"
 #include "devices.h"
 #include "inflight.h"
+#include "session.h"
 #include "streams.h"
 
 enum { LAUNCH_NS = 5000 };
 
 static uint64_t now, gpu_done; /* what was submitted is done then */
-static uint64_t idle_ns, most_in_flight, most_ever;
+static uint64_t idle_ns, most_in_flight, most_ever, submitted_ns;
 static long driver_calls;
 static bool capturing;
 
@@ -43,6 +46,10 @@ bool context_exists(uint64_t id) {
 bool stream_is_capturing(CUstream stream) {
     (void)stream;
     return capturing;
+}
+
+void session_usage_changes(struct device *of) {
+    (void)of;
 }
 
 /* An event is the moment at which it completes. */
@@ -96,6 +103,7 @@ static void launch(uint64_t cost_ns) {
         gpu_done = now;
     }
     gpu_done += cost_ns;
+    submitted_ns += cost_ns;
     if (gpu_done - now > most_in_flight)
         most_in_flight = gpu_done - now;
     if (gpu_done - now > most_ever)
@@ -115,21 +123,26 @@ static void run_phase(long launches, uint64_t cost_ns) {
         }
         launch(cost_ns);
     }
+    struct usage_totals seen = usage_read(&device.usage);
+    uint64_t in_flight = gpu_done > now ? gpu_done - now : 0;
     printf("{\"part\": %ld, \"in_flight_us\": %.1f, \"most_us\": %.1f, \"idle_us\": %.1f, "
-           "\"calls\": %ld}\n",
+           "\"calls\": %ld, \"worked_us\": %.1f, \"busy_us\": %.1f, \"launches\": %llu}\n",
            part, (double)most_in_flight / 1000, (double)most_ever / 1000, (double)idle_ns / 1000,
-           driver_calls);
+           driver_calls, (double)(submitted_ns - in_flight) / 1000, (double)seen.busy_ns / 1000,
+           (unsigned long long)seen.launches);
 }
 
 static int run_capture(void) {
     capturing = true;
     for (int i = 0; i < 100; i++)
         inflight_step(&device, NULL);
-    printf("{\"calls\": %ld}\n", driver_calls);
+    printf("{\"calls\": %ld, \"launches\": %llu}\n", driver_calls,
+           (unsigned long long)usage_read(&device.usage).launches);
     return 0;
 }
 
 int main(int count, char **arguments) {
+    usage_init(&device.usage);
     atomic_store(&device.is_managed, true);
     if (count == 2)
         return run_capture();

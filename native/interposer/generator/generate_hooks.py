@@ -1,7 +1,7 @@
 """Write what libnvshare.so is made of beside the hand-written files. Run by CMake at build time.
 
 hooks.inc       HOOK(library, kind, name), one per symbol
-gated.c         the wrappers of the gated kinds
+wrappers.c      the wrappers that are not by hand
 hook_table.c    names to wrappers; names and versions to wrappers
 exports.map     the exported names, for the linker
 """
@@ -37,7 +37,7 @@ def generate(compiler: str, folders: list[Path], hooks_def: str) -> dict[str, st
     entry_points = pairing.pair(declarations.functions(cuda), declarations.pointer_types(cuda))
     return {
         "hooks.inc": hook_text.hook_macros(hooks),
-        "gated.c": hook_text.gated_wrappers(hooks),
+        "wrappers.c": hook_text.wrappers(hooks),
         "hook_table.c": hook_text.hook_table(hooks, entry_points, _cuda_version(folders)),
         "exports.map": hook_text.export_map(hooks),
     }

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 GATED = ("launch", "copy", "wait", "set", "move")
+TIMED = ("fetch", "sync")
 BY_HAND = ("many", "alloc", "free", "info", "context", "stream", "lookup")
 NOT_WRAPPED = "use"
-KINDS = (*GATED, *BY_HAND, NOT_WRAPPED)
+KINDS = (*GATED, *TIMED, *BY_HAND, NOT_WRAPPED)
 
 _FLAVOURS = ("_ptsz", "_ptds")
 
@@ -62,9 +63,9 @@ def wrapped(hooks: Iterable[Hook]) -> list[Hook]:
     return [hook for hook in hooks if hook.kind != NOT_WRAPPED]
 
 
-def gated(hooks: Iterable[Hook]) -> list[Hook]:
+def generated(hooks: Iterable[Hook]) -> list[Hook]:
     """Those whose wrappers are generated."""
-    return [hook for hook in hooks if hook.kind in GATED]
+    return [hook for hook in hooks if hook.kind in (*GATED, *TIMED)]
 
 
 def _hooks_of(fields: list[str], functions: Mapping[str, Function]) -> list[Hook]:

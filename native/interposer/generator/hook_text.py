@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hook_list import NOT_WRAPPED, gated, wrapped
+from hook_list import NOT_WRAPPED, TIMED, generated, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,6 +27,21 @@ COLD {returns} slow_{name}({parameters}) {{
 {entry}({name}, {slot}, ({parameters}), ({arguments}));
 """
 
+_TIMED = """
+{returns} {name}({parameters}) {{
+{gate}    struct usage *usage = waiting_begins();
+    {returns} result = real.{name}({arguments});
+    waiting_ends(usage);
+    return result;
+}}
+"""
+
+_AT_GATE = """\
+    CUresult refused = gate_lets_pass() ? CUDA_SUCCESS : submit_slow({stream});
+    if (refused)
+        return refused;
+"""
+
 _POINTER_BYTES = 8
 
 
@@ -36,11 +51,14 @@ def hook_macros(hooks: Iterable[Hook]) -> str:
     return "".join([_GENERATED, *lines])
 
 
-def gated_wrappers(hooks: Sequence[Hook]) -> str:
-    """The wrappers of the gated kinds: an open gate costs two tests and a jump."""
-    head = f'{_GENERATED}#include "gate_entry.h"\n#include "submit.h"\n'
+def wrappers(hooks: Sequence[Hook]) -> str:
+    """The wrappers that are not by hand. An open gate costs two tests and a jump."""
+    head = f'{_GENERATED}#include "gate_entry.h"\n#include "submit.h"\n#include "waiting.h"\n'
     slots = {hook.name: _POINTER_BYTES * i for i, hook in enumerate(hooks)}
-    return head + "".join(_gated_wrapper(hook, slots[hook.name]) for hook in gated(hooks))
+    return head + "".join(
+        _timed_wrapper(hook) if hook.kind in TIMED else _gated_wrapper(hook, slots[hook.name])
+        for hook in generated(hooks)
+    )
 
 
 def hook_table(hooks: Sequence[Hook], entry_points: Sequence[EntryPoint], newest: int) -> str:
@@ -80,7 +98,6 @@ def export_map(hooks: Iterable[Hook]) -> str:
 
 
 def _gated_wrapper(hook: Hook, slot: int) -> str:
-    flavour = "per_thread" if hook.per_thread else "legacy"
     return _GATED.format(
         returns=hook.function.returns,
         name=hook.name,
@@ -88,8 +105,23 @@ def _gated_wrapper(hook: Hook, slot: int) -> str:
         entry="GATE_ENTRY_UNCOUNTED" if hook.kind == "wait" else "GATE_ENTRY",
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
-        stream=f"stream_{flavour}({hook.stream or 'NULL'})",
+        stream=_stream(hook),
     )
+
+
+def _timed_wrapper(hook: Hook) -> str:
+    return _TIMED.format(
+        returns=hook.function.returns,
+        name=hook.name,
+        gate=_AT_GATE.format(stream=_stream(hook)) if hook.kind == "fetch" else "",
+        parameters=", ".join(hook.function.parameters) or "void",
+        arguments=hook.function.arguments,
+    )
+
+
+def _stream(hook: Hook) -> str:
+    flavour = "per_thread" if hook.per_thread else "legacy"
+    return f"stream_{flavour}({hook.stream or 'NULL'})"
 
 
 def _table_row(hook: Hook) -> str:

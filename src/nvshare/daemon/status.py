@@ -99,7 +99,7 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         moved_out=tally.moved_out,
         moved_in=tally.moved_in,
         moving_seconds=tally.moving,
-        gpu_seconds=tally.busy_ns / 1e9,
+        busy_seconds=tally.busy_ns / 1e9,
         launches=tally.launches,
         throttled_seconds=tally.throttled_ns / 1e9,
     )

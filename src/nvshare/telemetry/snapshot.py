@@ -46,7 +46,7 @@ class ClientStatus(_Model):
     moved_out: int
     moved_in: int
     moving_seconds: float
-    gpu_seconds: float
+    busy_seconds: float
     launches: int
     throttled_seconds: float
 

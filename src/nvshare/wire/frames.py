@@ -310,8 +310,8 @@ class Usage:
     LAYOUT: ClassVar[Struct] = Struct("<QQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
-    busy_ns: int  # time in which it had work on the GPU without a gap
-    launches: int  # kernels and graphs launched
+    busy_ns: int  # time in which it is known to have had work on the GPU
+    launches: int  # calls that gave the GPU work, without each thread's last few
     throttled_ns: int  # time that it was held back by its share of compute
 
     def pack(self) -> bytes:

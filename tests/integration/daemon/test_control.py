@@ -131,7 +131,7 @@ def test_usage_is_shown(daemon: Daemon) -> None:
     (shown,) = daemon.control.status().clients
     while shown.launches == 0:
         (shown,) = daemon.control.status().clients
-    assert (shown.gpu_seconds, shown.launches, shown.throttled_seconds) == (3.0, 17, 1.0)
+    assert (shown.busy_seconds, shown.launches, shown.throttled_seconds) == (3.0, 17, 1.0)
     assert shown.turns == 1
 
 

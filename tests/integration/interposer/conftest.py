@@ -43,6 +43,12 @@ class Guest:
             pytest.fail(f"the guest has ended: {self.process.communicate(timeout=10)}")
         return json.loads(line)
 
+    def sleeps_of_session(self) -> int:
+        """How often the session's thread has gone to sleep."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        (text,) = (text for task in tasks if "nvshare\n" in (text := (task / "status").read_text()))
+        return int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0])
+
     def end(self) -> str:
         """Let it end; return what it has said on stderr."""
         said, errors = self.process.communicate(timeout=20)

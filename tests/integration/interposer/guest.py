@@ -115,6 +115,7 @@ class Gpu:
         """Allocate."""
         pointer = Word()
         code = self.cuda.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(size))
+        self.last = pointer
         return code, pointer.value
 
     def copy(self) -> int:
@@ -134,6 +135,12 @@ class Gpu:
             4,
         )
         return code, pointer.value, pitch.value
+
+    def fetch(self, size: int = 4) -> int:
+        """Copy from memory that was allocated last to the host, which waits for all work."""
+        return int(
+            self.cuda.cuMemcpyDtoH_v2(ctypes.create_string_buffer(size), self.last, Word(size))
+        )
 
     def free(self, pointer: int) -> int:
         """Free."""

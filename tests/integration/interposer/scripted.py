@@ -20,6 +20,7 @@ from nvshare.wire.frames import (
     Memory,
     SettingFlags,
     Settings,
+    Usage,
     Verdict,
     Welcome,
 )
@@ -32,6 +33,7 @@ class Link:
         self._sock = sock
         self._decoder: Decoder[FromClient] = client_frames()
         self._frames: queue.Queue[FromClient | None] = queue.Queue()
+        self._usages: queue.Queue[Usage] = queue.Queue()
         self._first: FromClient | None = None
         self.verdict: Verdict | None = Verdict.YES
         self.missing = 0
@@ -43,7 +45,10 @@ class Link:
                 for frame in self._decoder.feed(data):
                     if isinstance(frame, Memory) and frame.ticket and self.verdict is not None:
                         self.send(Answer(frame.ticket, self.verdict, self.missing))
-                    self._frames.put(frame)
+                    if isinstance(frame, Usage):
+                        self._usages.put(frame)
+                    else:
+                        self._frames.put(frame)
         self._frames.put(None)
 
     def next(self, kind: type | UnionType, seconds: float = 10) -> Any:
@@ -54,6 +59,13 @@ class Link:
         assert frame is not None, "the client has closed the connection"
         assert isinstance(frame, kind), frame
         return frame
+
+    def usage(self, seconds: float = 10) -> Usage:
+        """The next frame of the kind that comes now and then, and that the others are without."""
+        try:
+            return self._usages.get(timeout=seconds)
+        except queue.Empty:
+            raise TimeoutError("the client has not told its usage") from None
 
     def silent(self, seconds: float = 0.2) -> bool:
         """Whether no frame comes for so long."""

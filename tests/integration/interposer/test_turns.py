@@ -3,7 +3,6 @@
 import os
 import select
 import time
-from pathlib import Path
 
 import pytest
 
@@ -48,13 +47,6 @@ def running(link: Link, guest: Guest) -> Link:
 
 def revoke(turn: int, urgency: Urgency = Urgency.NOW, idle_us: int = 0) -> Revoke:
     return Revoke(turn=turn, urgency=urgency, idle_us=idle_us, evict_bytes=0)
-
-
-def switches_of_session(guest: Guest) -> list[str]:
-    """How often the session's thread has gone to sleep, as the kernel counts it."""
-    tasks = Path(f"/proc/{guest.process.pid}/task").iterdir()
-    (status,) = (text for task in tasks if "nvshare\n" in (text := (task / "status").read_text()))
-    return [line for line in status.splitlines() if line.startswith("voluntary")]
 
 
 def readable(descriptor: int, seconds: float) -> bool:
@@ -204,10 +196,10 @@ def test_a_standby_wakes_those_who_wait_and_nobody_else(link: Link, guest: Guest
     descriptor = os.eventfd(0)
     link.send(Standby(turn=3, fill_bytes=0), descriptor)
     assert not any(guest.ask(f"gpu.done({job}, 0.05)") for job in range(4))
-    before = switches_of_session(guest)
+    before = guest.sleeps_of_session()
     os.eventfd_write(descriptor, 1)
     assert all(guest.ask(f"gpu.done({job}, 10)") for job in range(4))
-    assert switches_of_session(guest) == before
+    assert guest.sleeps_of_session() == before
 
 
 def test_a_later_standby_replaces_an_earlier_one(link: Link, guest: Guest) -> None:

@@ -58,7 +58,7 @@ def client(**changes: Any) -> ClientStatus:
         "moved_out": GIB,
         "moved_in": GIB,
         "moving_seconds": 0.0,
-        "gpu_seconds": 0.0,
+        "busy_seconds": 0.0,
         "launches": 0,
         "throttled_seconds": 0.0,
     }

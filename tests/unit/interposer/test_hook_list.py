@@ -45,7 +45,7 @@ def test_a_stream_in_the_third_column(
 ) -> None:
     (hook,) = modules["hook_list"].read("launch cuThree  a ? a->b : NULL", functions)
     assert hook.stream == "a ? a->b : NULL"
-    text = modules["hook_text"].gated_wrappers([hook])
+    text = modules["hook_text"].wrappers([hook])
     assert "submit_slow(stream_legacy(a ? a->b : NULL))" in text
     assert "GATE_ENTRY(cuThree, 0, (void), ())" in text
 

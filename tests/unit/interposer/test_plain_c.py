@@ -59,9 +59,20 @@ def test_gate_opens_by_an_eventfd(build: Build, sanitizer: str) -> None:
     run(program, "storm", 6, 5_000)
 
 
+def test_usage_against_a_model(build: Build) -> None:
+    program = build("usage_check", "usage.c")
+    for seed in range(10):
+        run(program, "model", seed, 2_000)
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_usage_from_eight_threads(build: Build, sanitizer: str) -> None:
+    run(build("usage_check", "usage.c", sanitizer=sanitizer), "threads", 8, 1_000)
+
+
 @pytest.fixture(scope="module")
 def inflight(build: Build) -> Path:
-    return build("inflight_check", "inflight.c")
+    return build("inflight_check", "inflight.c", "usage.c")
 
 
 def phases(program: Path, *pairs: int) -> list[dict[str, Any]]:
@@ -102,7 +113,27 @@ def test_the_window_follows_the_kernels_and_is_kept(inflight: Path) -> None:
 
 
 def test_a_capture_is_left_alone(inflight: Path) -> None:
-    assert json.loads(run(inflight, "capture")) == {"calls": 0}
+    assert json.loads(run(inflight, "capture")) == {"calls": 0, "launches": 0}
+
+
+@pytest.mark.parametrize("cost_us", [20, 100, 1_000, 20_000, 60_000])
+def test_a_program_that_computes_all_the_time_is_busy(inflight: Path, cost_us: int) -> None:
+    (phase,) = phases(inflight, 10_000, cost_us)
+    assert 0.99 * phase["worked_us"] <= phase["busy_us"] <= phase["worked_us"]
+    assert 10_000 - 128 <= phase["launches"] <= 10_000
+
+
+def test_one_that_never_waits_is_busy_too(inflight: Path) -> None:
+    """What is in flight is little more than at the last look, and the window has room for it."""
+    (phase,) = phases(inflight, 5_000, 6)
+    assert 0.95 * phase["worked_us"] <= phase["busy_us"] <= phase["worked_us"]
+
+
+def test_a_gpu_that_runs_dry_between_launches_is_not(inflight: Path) -> None:
+    """How much it works in between is not known, and then nothing is counted."""
+    (phase,) = phases(inflight, 10_000, 1)
+    assert phase["busy_us"] == 0
+    assert phase["launches"] >= 10_000 - 128
 
 
 RESIDENCY = ("residency_check", "residency.c", "room.c", "ledger.c")

@@ -1,0 +1,20 @@
+#include "waiting.h"
+
+#include "devices.h"
+#include "gate.h"
+#include "session.h"
+
+struct usage *waiting_begins(void) {
+    driver_need();
+    struct device *device = device_of_gate(gate_thread.gate);
+    if (!device || !atomic_load_explicit(&device->is_managed, memory_order_relaxed))
+        return NULL;
+    usage_wait_begins(&device->usage);
+    session_usage_changes(device);
+    return &device->usage;
+}
+
+void waiting_ends(struct usage *usage) {
+    if (usage)
+        usage_wait_ends(usage);
+}

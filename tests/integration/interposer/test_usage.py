@@ -1,0 +1,119 @@
+"""What the interposer tells about how busy a program keeps the GPU, beside what the GPU knows."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.report import read_report
+from nvshare.wire.frames import Grant, Usage
+
+from .conftest import Guest
+from .scripted import Link, Scripted
+
+KERNEL_NS = 20_000_000
+
+
+@pytest.fixture
+def running(scripted: Scripted, guest: Guest) -> Link:
+    """A guest that may launch."""
+    guest.ask("gpu.start('gpu.init() or gpu.launch() or gpu.sync()')")
+    link = scripted.accept()
+    link.welcome()
+    link.send(Grant(turn=1, fill_bytes=0))
+    assert guest.ask("gpu.done(0, 10)")
+    return link
+
+
+@pytest.fixture
+def truth(environment: dict[str, str], guest: Guest) -> "Truth":
+    return Truth(Path(environment["NVSHARE_EMULATOR_NODE"]), guest.process.pid)
+
+
+class Truth:
+    """The emulated GPU's own account of a process."""
+
+    def __init__(self, node: Path, pid: int) -> None:
+        self._node = node
+        self._pid = pid
+
+    def __call__(self) -> int:
+        process = read_report(self._node).process(self._pid)
+        assert process is not None
+        return process.gpus[0].compute_ns
+
+
+def usage_of(link: Link, busy_ns: float) -> Usage:
+    """What is told when so much has been done. It comes soon, or there is no more."""
+    while (usage := link.usage(2)).busy_ns < busy_ns:
+        pass
+    return usage
+
+
+def has_news(link: Link) -> bool:
+    """Whether something is told in twice the time that it takes."""
+    try:
+        link.usage(0.5)
+    except TimeoutError:
+        return False
+    return True
+
+
+def test_one_that_computes_all_the_time(running: Link, guest: Guest, truth: Truth) -> None:
+    guest.ask("gpu.start('gpu.launch(100000, slow=True)')")
+    first, began, so_far = running.usage(), time.monotonic(), truth()
+    for _ in range(4):
+        usage = running.usage()
+    seconds, computed = time.monotonic() - began, truth() - so_far
+    # A frame in every quarter of a second, and no more.
+    assert seconds > 0.9
+    assert usage.busy_ns - first.busy_ns > 0.9 * computed
+    assert usage.busy_ns - first.busy_ns < 1.5 * computed + KERNEL_NS
+    guest.process.kill()
+
+
+@pytest.mark.parametrize("wait", ["gpu.sync()", "gpu.fetch()"])
+def test_one_that_waits_for_every_kernel(
+    running: Link, guest: Guest, truth: Truth, wait: str
+) -> None:
+    """It makes no other call that could tell how long the kernel took."""
+    assert guest.ask("gpu.launch() or gpu.alloc(4096)[0]") == 0
+    assert guest.ask(f"sum(gpu.launch(slow=True) or {wait} for _ in range(20))") == 0
+    usage = usage_of(running, 0.95 * truth())
+    # Waking up takes its time on a machine that is busy otherwise; pauses would be far more.
+    assert usage.busy_ns < 1.5 * truth() + KERNEL_NS
+    assert 0 < usage.launches <= 22
+
+
+def test_one_that_has_little_to_do(running: Link, guest: Guest, truth: Truth) -> None:
+    began = time.monotonic()
+    guest.ask("[gpu.launch(slow=True) or gpu.sync() or time.sleep(0.2) for _ in range(5)] and None")
+    seconds = time.monotonic() - began
+    assert usage_of(running, 0.9 * truth()).busy_ns < 0.4 * seconds * 1e9
+
+
+def test_a_wait_that_goes_on_is_told(running: Link, guest: Guest) -> None:
+    guest.ask("gpu.start('gpu.launch(40, slow=True) or gpu.sync()')")
+    usages = [running.usage() for _ in range(3)]
+    assert not guest.ask("gpu.done(1)")
+    assert usages[2].busy_ns - usages[1].busy_ns > 100_000_000
+    assert guest.ask("gpu.done(1, 10)")
+
+
+def test_nothing_is_told_when_there_is_nothing_new(running: Link, guest: Guest) -> None:
+    while has_news(running):
+        pass
+    before = guest.sleeps_of_session()
+    assert not has_news(running)
+    assert guest.sleeps_of_session() == before
+    guest.ask("gpu.launch(20, slow=True)")
+    assert running.usage().launches > 0
+
+
+def test_the_next_daemon_hears_of_it_too(scripted: Scripted, running: Link, guest: Guest) -> None:
+    assert guest.ask("gpu.launch(5, slow=True) or gpu.sync()") == 0
+    before = usage_of(running, 4 * KERNEL_NS)
+    running.close()
+    link = scripted.accept()
+    link.welcome()
+    assert link.usage().busy_ns >= before.busy_ns
