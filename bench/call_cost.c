@@ -12,8 +12,10 @@
 
 #include "../workloads/driver/driver.h"
 
-static const char KERNEL[] = ".version 6.3\n.target sm_75\n.address_size 64\n"
-                             ".visible .entry nothing()\n{\n  ret;\n}\n";
+static const char KERNEL[] =
+    ".version 6.3\n.target sm_75\n.address_size 64\n"
+    ".visible .entry nothing(.param .u64 x, .param .u64 y, .param .u64 z, .param .u64 n)\n"
+    "{\n  ret;\n}\n";
 
 struct bench {
     struct driver_functions driver;
@@ -28,7 +30,9 @@ static double now_ns(void) {
 }
 
 static void launch(struct bench *b) {
-    CHECK(&b->driver, cuLaunchKernel, b->function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+    uint64_t count = 1;
+    void *parameters[] = {&b->memory, &b->memory, &b->memory, &count};
+    CHECK(&b->driver, cuLaunchKernel, b->function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
 }
 
 static void copy(struct bench *b) {

@@ -68,8 +68,10 @@ CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind ki
 
 /* What is allocated behind a closed gate is nowhere yet, and comes with the next fill. */
 static void place(struct device *device, struct ledger_entry *entry) {
-    if (!residency_can_move(entry->kind) || !device_moves_memory(device) ||
-        !gate_is_closed(&device->gate))
+    if (!residency_can_move(entry->kind) || !device_moves_memory(device))
+        return;
+    entry->used_ns = clock_now();
+    if (!gate_is_closed(&device->gate))
         return;
     entry->away = entry->bytes;
     entry->is_untouched = true;

@@ -10,6 +10,7 @@
 #include "devices.h"
 #include "gate.h"
 #include "inflight.h"
+#include "sample.h"
 #include "session.h"
 #include "streams.h"
 
@@ -20,6 +21,7 @@ static void begin_anew(void) {
     streams_forget();
     books_forget();
     inflight_forget();
+    sample_forget();
     gate_thread = (struct gate_thread){.gate = &gate_unknown};
 }
 

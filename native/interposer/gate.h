@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "standby.h"
 
@@ -30,7 +31,10 @@ struct gate {
 /* What a thread knows about its next call. */
 struct gate_thread {
     struct gate *gate; /* of the GPU that its context is on, or gate_unknown */
-    long budget;       /* calls until it has to look after its work in flight */
+    long budget;       /* calls until it comes by the slow path */
+    long rest;         /* of these, after a stop that is only made to look at one call; 0: none */
+    bool is_sampled;   /* it is that call */
+    uint32_t random;   /* for which call is looked at */
 };
 
 /* In the static block, where it is two instructions away: other models call a function. */

@@ -18,12 +18,13 @@
 
 /* The sums of one GPU. */
 struct account {
-    _Atomic uint64_t used;   /* bytes, pinned ones included */
-    _Atomic uint64_t pinned; /* bytes that cannot leave the GPU */
-    _Atomic uint64_t away;   /* bytes that are not on the GPU, see residency.h */
-    _Atomic uint64_t coming; /* bytes that can be moved, counted but not allocated yet */
-    _Atomic uint64_t agreed; /* bytes in use that the daemon knows of, and agrees to */
-    _Atomic uint64_t limit;  /* most that may be used; UINT64_MAX: no limit */
+    _Atomic uint64_t used;        /* bytes, pinned ones included */
+    _Atomic uint64_t pinned;      /* bytes that cannot leave the GPU */
+    _Atomic uint64_t away;        /* bytes that are not on the GPU, see residency.h */
+    _Atomic uint64_t coming;      /* bytes that can be moved, counted but not allocated yet */
+    _Atomic uint64_t all_used_ns; /* when all memory may have been in use, as far as one knows */
+    _Atomic uint64_t agreed;      /* bytes in use that the daemon knows of, and agrees to */
+    _Atomic uint64_t limit;       /* most that may be used; UINT64_MAX: no limit */
 };
 
 /* Counts bytes. Returns 0, or -ENOMEM if they would pass the limit. This is where limits are enforced,

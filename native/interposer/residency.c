@@ -3,10 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Allocations that were used within a second of each other, or about, are used together: which of them
- * was last is chance. */
-enum { USE_SHIFT = 30 };
-
 static uint64_t block_begin(uint64_t address) {
     return address - address % RESIDENCY_BLOCK;
 }
@@ -34,8 +30,8 @@ static bool can_return(const struct ledger_entry *entry) {
 /* The coldest first. Among equals those that are divided already, so that few are; then the oldest. */
 static int compare_leaving(const void *left, const void *right) {
     const struct residency_item *a = left, *b = right;
-    if (a->used != b->used)
-        return a->used < b->used ? -1 : 1;
+    if (a->coldness != b->coldness)
+        return a->coldness > b->coldness ? -1 : 1;
     if (a->is_divided != b->is_divided)
         return a->is_divided ? -1 : 1;
     return a->serial < b->serial ? -1 : a->serial > b->serial;
@@ -46,10 +42,15 @@ static int compare_returning(const void *left, const void *right) {
     return compare_leaving(right, left);
 }
 
+static uint64_t last_use(const struct ledger_entry *entry) {
+    uint64_t all = atomic_load_explicit(&entry->account->all_used_ns, memory_order_relaxed);
+    return entry->used_ns > all ? entry->used_ns : all;
+}
+
 static struct residency_item item_of(const struct ledger_entry *entry) {
     return (struct residency_item){.key = entry->key,
                                    .serial = entry->serial,
-                                   .used = entry->used_ns >> USE_SHIFT,
+                                   .used_ns = last_use(entry),
                                    .is_divided = entry->away > 0 && entry->away < entry->bytes};
 }
 
@@ -72,7 +73,27 @@ static int fill_list(struct ledger *ledger, int device, struct residency_list *l
     return list->items ? 0 : -ENOMEM;
 }
 
+/* Allocations that were used within a second of each other are used together: which of them was last is
+ * chance, as is which of them was seen. Beyond that, twice the time is one step. */
+static unsigned coldness(uint64_t age_ns) {
+    unsigned steps = 0;
+    for (uint64_t seconds = age_ns / 1000000000; seconds; seconds /= 2)
+        steps++;
+    return steps;
+}
+
+/* Compared with the newest use, and not with now: a program that has waited long is not cold as a whole. */
+static void judge(struct residency_list *list) {
+    uint64_t newest = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].used_ns > newest)
+            newest = list->items[i].used_ns;
+    for (size_t i = 0; i < list->count; i++)
+        list->items[i].coldness = coldness(newest - list->items[i].used_ns);
+}
+
 static void sort(struct residency_list *list, int (*compare)(const void *, const void *)) {
+    judge(list);
     if (list->count > 1)
         qsort(list->items, list->count, sizeof *list->items, compare);
 }

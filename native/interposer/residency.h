@@ -17,8 +17,9 @@
 
 struct residency_item {
     uint64_t key, serial;
-    uint64_t used;   /* when, coarsely */
-    bool is_divided; /* away in part */
+    uint64_t used_ns;
+    unsigned coldness; /* how long before the newest it was last used, coarsely */
+    bool is_divided;   /* away in part */
 };
 
 /* Allocations in the order in which they are to move. */

@@ -26,12 +26,33 @@ static CUresult enter(struct gate *gate, CUstream stream) {
     return gate_enter(gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 
+/* Which of the next calls is looked at, for the memory that it uses. It is chosen at random, because
+ * programs do the same things in the same order again and again: every hundredth call might be the same
+ * kernel for ever. Among short kernels there are enough calls to look at one in several hundred. */
+static void plan(const struct device *device, long budget) {
+    bool is_managed = atomic_load_explicit(&device->is_managed, memory_order_relaxed);
+    gate_thread.budget = budget;
+    gate_thread.is_sampled = is_managed && budget <= 0;
+    gate_thread.random = gate_thread.random * 1664525 + 1013904223;
+    if (!is_managed || budget <= 0 || (budget > 32 && gate_thread.random >> 31))
+        return;
+    gate_thread.rest = 1 + (long)((gate_thread.random << 1) * (uint64_t)budget >> 32);
+    gate_thread.budget -= gate_thread.rest;
+}
+
 static CUresult pass(struct device *device, CUstream stream) {
     gate_thread.gate = &device->gate;
+    gate_thread.is_sampled = false;
     CUresult refused = enter(&device->gate, stream);
     if (refused || gate_thread.budget >= 0)
         return refused;
-    gate_thread.budget = inflight_step(device, stream);
+    if (gate_thread.rest) {
+        gate_thread.budget = gate_thread.rest - 1;
+        gate_thread.rest = 0;
+        gate_thread.is_sampled = true;
+        return CUDA_SUCCESS;
+    }
+    plan(device, inflight_step(device, stream));
     /* That may have taken a while, and the gate may have closed. */
     return enter(&device->gate, stream);
 }

@@ -1,5 +1,6 @@
-/* residency.c and room.c, without a driver. Prints nothing if all is well.
+/* residency.c, recency.c and room.c, without a driver. Prints nothing if all is well.
  *
+ *     residency_check use                  which allocations are in use, and those only
  *     residency_check order                what leaves first, what returns first, and how pieces are cut
  *     residency_check model SEED STEPS     moves at random against a model that knows every block
  *     residency_check threads STEPS        a mover and threads that allocate and free
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "recency.h"
 #include "residency.h"
 #include "room.h"
 
@@ -93,6 +95,58 @@ static void check_order(void) {
     residency_all_there(&ledger, 0);
     CHECK(atomic_load(&account.away) == 0);
     residency_list_free(&list);
+}
+
+static uint64_t used(int index) {
+    struct ledger_entry entry;
+    CHECK(ledger_find(&ledger, key_of(index), &entry) == 0);
+    return entry.used_ns;
+}
+
+static void check_use(void) {
+    static struct recency recency = RECENCY_INITIALIZER;
+    uint64_t now = clock_now();
+    for (int i = 0; i < 3; i++)
+        add(i, 4 * BLOCK, LEDGER_CONVERTED, 0, 1);
+    add(3, 4 * BLOCK, LEDGER_PLAIN, 0, 1);
+    /* The first and the last byte of one, and what lies beside allocations. */
+    uint64_t numbers[] = {0,
+                          UINT64_MAX,
+                          key_of(0) - 1,
+                          key_of(0) + 4 * BLOCK,
+                          key_of(1),
+                          key_of(2) + 4 * BLOCK - 1,
+                          key_of(3)};
+    recency_note(&recency, &ledger, numbers, sizeof numbers / sizeof numbers[0], now);
+    CHECK(used(0) == 1 && used(1) == now && used(2) == now && used(3) == 1);
+    /* New ones are seen when the index has been made again; old ones must still be the same. */
+    drop(1);
+    add(1, BLOCK, LEDGER_CONVERTED, 0, 2);
+    add(4, BLOCK, LEDGER_CONVERTED, 0, 2);
+    uint64_t again[] = {key_of(0), key_of(1), key_of(4)};
+    recency_note(&recency, &ledger, again, 3, now + 1);
+    CHECK(used(0) == now + 1 && used(1) == 2 && used(4) == 2);
+    recency_note(&recency, &ledger, again, 3, now + SECOND);
+    CHECK(used(1) == now + SECOND && used(4) == now + SECOND);
+    free(recency.ranges);
+    for (int i = 0; i < 5; i++)
+        drop(i);
+}
+
+/* What is known of everything counts for each. */
+static void check_all_used(void) {
+    struct residency_list list = {0};
+    add(0, BLOCK, LEDGER_CONVERTED, 0, 900 * SECOND);
+    add(1, BLOCK, LEDGER_CONVERTED, 0, 100 * SECOND);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    CHECK(list.items[0].key == key_of(1) && list.items[0].coldness == 10);
+    atomic_store(&account.all_used_ns, 899 * SECOND + 1);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    CHECK(list.items[0].key == key_of(0) && list.items[1].coldness == 0);
+    atomic_store(&account.all_used_ns, 0);
+    residency_list_free(&list);
+    drop(0);
+    drop(1);
 }
 
 static void check_undone(void) {
@@ -262,6 +316,11 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "order") == 0) {
         check_order();
         check_undone();
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "use") == 0) {
+        check_use();
+        check_all_used();
         return 0;
     }
     if (argc == 4 && strcmp(argv[1], "model") == 0)

@@ -1,4 +1,4 @@
-"""Builds native/tests/hammer.c, which does all kinds of driver calls and checks every byte."""
+"""Builds the programs of native/tests that use the driver and check every byte they get back."""
 
 import subprocess
 from pathlib import Path
@@ -8,17 +8,17 @@ from nvshare.emulator.libraries import DRIVER
 ROOT = Path(__file__).parents[2]
 
 
-def build_hammer(folder: Path, libraries: Path, *flags: str) -> Path:
-    """Compile it against the driver library in a folder."""
+def build_hammer(folder: Path, libraries: Path, *flags: str, name: str = "hammer") -> Path:
+    """Compile one of them against the driver library in a folder."""
     headers = subprocess.run(
         [ROOT / ".venv/bin/python", ROOT / "cmake/find_headers.py", "cuda.h"],
         check=True,
         capture_output=True,
         text=True,
     ).stdout.strip()
-    program = folder / "hammer"
+    program = folder / name
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
-    command += [*flags, f"-isystem{headers}", str(ROOT / "native/tests/hammer.c")]
+    command += [*flags, f"-isystem{headers}", str(ROOT / "native/tests" / f"{name}.c")]
     command += [str(libraries / DRIVER), "-lpthread", "-o", str(program)]
     subprocess.run(command, check=True, timeout=120)
     return program

@@ -22,7 +22,7 @@ _LOOKUPS = ("dlsym", "dlvsym")
 _GATED = """
 COLD {returns} slow_{name}({parameters}) {{
     CUresult refused = submit_slow({stream});
-    return refused ? refused : real.{name}({arguments});
+{sample}    return refused ? refused : real.{name}({arguments});
 }}
 {entry}({name}, {slot}, ({parameters}), ({arguments}));
 """
@@ -42,6 +42,10 @@ _AT_GATE = """\
         return refused;
 """
 
+_SAMPLE = """    if (!refused && gate_thread.is_sampled)
+        {call};
+"""
+
 _POINTER_BYTES = 8
 
 
@@ -53,7 +57,8 @@ def hook_macros(hooks: Iterable[Hook]) -> str:
 
 def wrappers(hooks: Sequence[Hook]) -> str:
     """The wrappers that are not by hand. An open gate costs two tests and a jump."""
-    head = f'{_GENERATED}#include "gate_entry.h"\n#include "submit.h"\n#include "waiting.h"\n'
+    includes = ("gate_entry.h", "sample.h", "submit.h", "waiting.h")
+    head = _GENERATED + "".join(f'#include "{name}"\n' for name in includes)
     slots = {hook.name: _POINTER_BYTES * i for i, hook in enumerate(hooks)}
     return head + "".join(
         _timed_wrapper(hook) if hook.kind in TIMED else _gated_wrapper(hook, slots[hook.name])
@@ -106,6 +111,7 @@ def _gated_wrapper(hook: Hook, slot: int) -> str:
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
         stream=_stream(hook),
+        sample=_SAMPLE.format(call=_sample(hook)) if hook.kind == "launch" else "",
     )
 
 
@@ -122,6 +128,15 @@ def _timed_wrapper(hook: Hook) -> str:
 def _stream(hook: Hook) -> str:
     flavour = "per_thread" if hook.per_thread else "legacy"
     return f"stream_{flavour}({hook.stream or 'NULL'})"
+
+
+def _sample(hook: Hook) -> str:
+    """How a launch is looked at: by its kernel's parameters, where there is one kernel."""
+    arguments = hook.function.arguments.split(", ")
+    if "kernelParams" not in arguments:
+        return "sample_anything()"
+    extra = "extra" if "extra" in arguments else "NULL"
+    return f"sample_kernel(f, kernelParams, {extra})"
 
 
 def _table_row(hook: Hook) -> str:

@@ -164,6 +164,12 @@ class Gpu:
         code = self.cuda.cuPointerGetAttribute(ctypes.byref(value), number, Word(pointer))
         return code, value.value
 
+    def place(self, pointer: int) -> int:
+        """Where the first byte of an allocation was last moved to: a device, -1 the host."""
+        value = ctypes.c_int()
+        self.cuda.cuMemRangeGetAttribute(ctypes.byref(value), 4, 4, Word(pointer), Word(1))
+        return value.value
+
     def nvml(self) -> tuple[int, int]:
         """Used and total bytes, as NVML has it."""
         library: Any = ctypes.CDLL("libnvidia-ml.so.1")

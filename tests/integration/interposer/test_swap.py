@@ -8,6 +8,8 @@ from nvshare.wire.frames import Evict, Keep, Memory, Moved, Released, Urgency
 
 from .swapper import BLOCK, MIB, Swapper
 
+GPU, HOST, NOWHERE = 0, -1, -2
+
 
 @pytest.mark.parametrize("evicted", [1, 64 * MIB, 65 * MIB])
 def test_exactly_what_is_to_leave_leaves_and_comes_back(swapper: Swapper, evicted: int) -> None:
@@ -93,3 +95,28 @@ def test_evict_is_for_those_without_a_turn(swapper: Swapper) -> None:
     swapper.link.send(Evict(1000 * MIB))
     assert swapper.told(Moved).out_bytes == 0
     assert swapper.truth().resident_bytes == 0
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_was_not_used_for_long_leaves_first_and_returns_last(
+    swapper: Swapper, *, known: bool
+) -> None:
+    """A graph may use anything. Then all count as used, and the oldest leaves first."""
+    hot, cold, warm = (swapper.allocate(48) for _ in range(3))
+    swapper.touch(hot, cold, warm)
+    if not known:
+        assert swapper.guest.ask("gpu.capture(1)") == [0, 0, 0, 0]
+    deadline = time.monotonic() + 1.3
+    while time.monotonic() < deadline:
+        swapper.touch(*[hot, warm] * 500)
+        if not known:
+            assert swapper.guest.ask("[gpu.launch_graph() for _ in range(500)][-1]") == 0
+    swapper.swap_out(48)
+    places = [swapper.guest.ask(f"gpu.place({p})") for p in (hot, cold, warm)]
+    assert places == ([NOWHERE, HOST, NOWHERE] if known else [HOST, NOWHERE, NOWHERE])
+    swapper.link.send(Evict(96 * MIB))
+    assert swapper.told(Moved).swapped_out == 144 * MIB
+    swapper.grant(fill_bytes=48 * MIB)
+    assert swapper.told(Moved).in_bytes == 48 * MIB
+    places = [swapper.guest.ask(f"gpu.place({p})") for p in (hot, cold, warm)]
+    assert places == [HOST, HOST, GPU]

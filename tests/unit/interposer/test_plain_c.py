@@ -136,7 +136,7 @@ def test_a_gpu_that_runs_dry_between_launches_is_not(inflight: Path) -> None:
     assert phase["launches"] >= 10_000 - 128
 
 
-RESIDENCY = ("residency_check", "residency.c", "room.c", "ledger.c")
+RESIDENCY = ("residency_check", "residency.c", "recency.c", "room.c", "ledger.c")
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def residency(build: Build) -> Path:
     return build(*RESIDENCY)
 
 
-@pytest.mark.parametrize("what", ["order", "room"])
+@pytest.mark.parametrize("what", ["order", "use", "room"])
 def test_residency(residency: Path, what: str) -> None:
     run(residency, what)
 

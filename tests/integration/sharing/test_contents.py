@@ -1,0 +1,66 @@
+"""What programs have written is what they find, however often their memory has moved."""
+
+import itertools
+import subprocess
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from nvshare.emulator.conf import FullPrefetch
+from nvshare.emulator.libraries import library_folder
+
+from ..hammering import build_hammer
+from .conftest import Sharing
+
+KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+TURNS = 150
+PROGRAMS = 4
+
+
+@pytest.fixture(scope="module")
+def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_hammer(tmp_path_factory.mktemp("keeper"), library_folder(), name="keeper")
+
+
+@pytest.mark.parametrize("full_prefetch", get_args(FullPrefetch))
+def test_every_byte_is_right_while_programs_come_go_and_change(
+    share: Callable[..., Sharing], keeper: Path, full_prefetch: FullPrefetch
+) -> None:
+    sharing = share("tiny", speed=20, full_prefetch=full_prefetch)
+    # Every thread makes contexts now and then, of 8 MiB each; and allocations take whole blocks.
+    settings = {"turn_seconds": 0.01, "context": "24Mi", "reserve": "48Mi"}
+    sharing.daemon().change_devices("all", settings)
+    seeds = itertools.count(1)
+
+    def start() -> "subprocess.Popen[str]":
+        seed = next(seeds)
+        # Some end soon, others are killed; many threads share one gate.
+        rounds = 40 if seed % 3 else 0
+        return sharing.start(keeper, "2", str(rounds), str(seed), KERNELS)
+
+    programs = [start() for _ in range(PROGRAMS)]
+    turns: dict[int, int] = {}
+    moved: dict[int, int] = {}
+    deadline = time.monotonic() + 60
+    while sum(turns.values()) < TURNS:
+        assert time.monotonic() < deadline, turns
+        for client in sharing.daemon().status().clients:
+            turns[client.id] = client.turns
+            moved[client.id] = client.moved_out
+        for program in [p for p in programs if p.poll() is not None]:
+            said, errors = program.communicate()
+            assert (program.returncode, said, errors) == (0, "ok\n", "")
+            programs.remove(program)
+            programs.append(start())
+        if len(turns) % 5 == 0:
+            programs[0].kill()
+            programs[0].wait()
+            programs[:1] = [start()]
+        time.sleep(0.02)
+    assert sum(moved.values()) > 1 << 30
+    report = sharing.until_report(lambda _: True)
+    assert report.difference is None
