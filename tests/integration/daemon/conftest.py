@@ -1,6 +1,7 @@
 """Daemons on emulated nodes."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -21,6 +22,9 @@ from nvshare.emulator.transient import transient_node
 from nvshare.launch.place import CONTROL_NAME
 
 from .client import Client
+
+# For a start or an end, on a busy machine.
+SECONDS = 20.0
 
 
 @dataclass
@@ -62,7 +66,6 @@ class Daemon:
         Path(address).unlink(missing_ok=True)
         self.notified = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.notified.bind(address)
-        self.notified.settimeout(30)
         command = [*self.prefix, sys.executable, "-m", "nvshare", "daemon"]
         with Path(f"{self.folder}.log").open("a") as log:
             self.process = subprocess.Popen(
@@ -74,14 +77,21 @@ class Daemon:
 
     def wait_until_ready(self) -> None:
         """Wait until the start, or a reload, is complete."""
-        while not self.notified.recv(4096).startswith(b"READY=1"):
-            pass
+        end = os.pidfd_open(self.pid)
+        try:
+            while True:
+                ready, _, _ = select.select([self.notified.fileno(), end], [], [], SECONDS)
+                assert self.notified.fileno() in ready, f"it does nothing, or has ended: {self.log}"
+                if self.notified.recv(4096).startswith(b"READY=1"):
+                    return
+        finally:
+            os.close(end)
 
     def stop(self, number: int = signal.SIGTERM) -> str:
         """End it, and return what it has logged."""
         assert self.process is not None
         self.process.send_signal(number)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=SECONDS)
         self.notified.close()
         return self.log
 

@@ -1,11 +1,15 @@
 """Another user's process gets in only as far as the modes of the sockets say."""
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from nvshare.launch.place import CONTROL_NAME
+from nvshare.wire.frames import SOCKET_NAME
 
 from .conftest import Daemon, StartDaemon
 
@@ -50,6 +54,10 @@ def write(path: Path, text: str) -> str:
 
 def test_nobody_else_by_default(daemon: Daemon) -> None:
     assert probe(daemon) == ["denied", "denied"]
+    # Each of these would do; neither relies on the other.
+    assert stat.S_IMODE(daemon.folder.stat().st_mode) == 0o700
+    sockets = [daemon.folder / name for name in (SOCKET_NAME, CONTROL_NAME)]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in sockets] == [0o600, 0o600]
 
 
 def test_programs_of_everybody(start_daemon: StartDaemon, tmp_path: Path) -> None:

@@ -136,9 +136,14 @@ def test_who_asks_for_memory_hears_how_much_others_have_to_move_out(daemon: Daem
 
 
 def test_a_client_may_ask_as_it_registers(serial: Daemon) -> None:
-    client = serial.connect()
-    client.join(serial.gpus[0], flags=frames.HelloFlags.WANTS)
-    assert client.expect(frames.Grant).turn == 1
+    gpu = serial.gpus[0]
+    holder, silent, asking = (serial.connect() for _ in range(3))
+    holder.join(gpu, flags=frames.HelloFlags.WANTS)
+    assert holder.expect(frames.Grant).turn == 1
+    silent.join(gpu)
+    asking.join(gpu, flags=frames.HelloFlags.WANTS)
+    asking.expect(frames.Standby)
+    assert silent.is_quiet()
 
 
 def test_two_gpus_are_independent(serial: Daemon) -> None:
