@@ -1,4 +1,4 @@
-/* There are no NVLinks: the GPUs of an emulated node meet on the PCIe bus. */
+/* There are no NVLinks and no fabric of them: the GPUs of an emulated node meet on the PCIe bus. */
 #include "look.h"
 
 REFUSE(nvmlDeviceGetNvLinkState, active, unsigned int link, nvmlEnableState_t *active);
@@ -11,3 +11,4 @@ REFUSE(nvmlDeviceGetNvLinkRemoteDeviceType, type, unsigned int link,
        nvmlIntNvLinkDeviceType_t *type);
 REFUSE(nvmlDeviceGetNvLinkErrorCounter, value, unsigned int link, nvmlNvLinkErrorCounter_t counter,
        unsigned long long *value);
+REFUSE(nvmlDeviceGetGpuFabricInfoV, info, nvmlGpuFabricInfoV_t *info);

@@ -4,7 +4,7 @@
  * so that no time is lost in handing over between threads. The worker does the same for operations
  * that nobody waits for, runs host functions, and by living tells the node that the process lives. */
 #define _GNU_SOURCE
-#include "worker.h"
+#include "worker_state.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -21,31 +21,6 @@
 #define SHORT_WAIT_NS 120000
 /* How long a wait may be before it is looked at again, when its end is not known. Real ns. */
 #define LONG_WAIT_NS 2000000
-
-struct local_operation {
-    struct effect effect;
-    host_function *function; /* of the user's, with its data in effect.data */
-    bool taken;              /* by the worker */
-};
-
-struct local_queue {
-    struct local_operation operations[QUEUE_SLOTS];
-    uint32_t users;  /* streams that share it */
-    uint64_t urgent; /* tickets up to here must be seen to without being asked */
-};
-
-struct worker {
-    pthread_t thread;
-    pthread_mutex_t effects; /* held while effects are carried out */
-    pthread_mutex_t sleep;   /* guards the two conditions */
-    pthread_cond_t progress; /* for those who wait */
-    pthread_cond_t alarm;    /* for the worker */
-    bool started;            /* has joined the node, or failed to */
-    bool released;           /* the driver is ready for it */
-    int join_result;
-    uint64_t changes; /* counts up with every push that needs the worker */
-    struct local_queue *queues[MAX_QUEUES];
-};
 
 static struct queue *shared_queue(uint32_t queue) {
     return &driver_slot()->queues[queue];
@@ -221,58 +196,6 @@ uint64_t queue_push_host(uint32_t q, host_function *function, void *data) {
     struct operation operation = {.kind = OPERATION_HOST};
     struct local_operation local = {.effect = {.data = data}, .function = function};
     return push(q, &operation, NULL, local);
-}
-
-static uint32_t free_queue(const struct slot *slot) {
-    for (uint32_t q = 0; q < MAX_QUEUES; q++) {
-        const struct local_queue *local = driver->worker->queues[q];
-        const struct queue *queue = &slot->queues[q];
-        if (!local || (local->users == 0 && queue->reaped == queue->submitted))
-            return q;
-    }
-    return NO_INDEX;
-}
-
-/* A queue of the same GPU and context, when all are taken. */
-static uint32_t shareable_queue(const struct slot *slot, uint32_t gpu, uint32_t context) {
-    uint32_t best = NO_INDEX;
-    for (uint32_t q = 0; q < MAX_QUEUES; q++) {
-        const struct queue *queue = &slot->queues[q];
-        if (queue->gpu == gpu && queue->context == context && driver->worker->queues[q]->users &&
-            (best == NO_INDEX ||
-             driver->worker->queues[q]->users < driver->worker->queues[best]->users))
-            best = q;
-    }
-    return best;
-}
-
-uint32_t queue_open(uint32_t gpu, uint32_t context, int priority) {
-    struct slot *slot = driver_slot();
-    node_lock(driver->node);
-    uint32_t q = free_queue(slot);
-    if (q == NO_INDEX) {
-        q = shareable_queue(slot, gpu, context);
-    } else {
-        if (!driver->worker->queues[q])
-            driver->worker->queues[q] = calloc(1, sizeof(struct local_queue));
-        struct queue *queue = &slot->queues[q];
-        queue->gpu = (uint8_t)gpu;
-        queue->context = context;
-        queue->priority = (int16_t)priority;
-        if (q >= slot->queue_limit)
-            slot->queue_limit = q + 1;
-        queue->in_use = 1;
-    }
-    if (q != NO_INDEX && driver->worker->queues[q])
-        driver->worker->queues[q]->users++;
-    node_unlock(driver->node);
-    return q;
-}
-
-void queue_close(uint32_t q) {
-    node_lock(driver->node);
-    driver->worker->queues[q]->users--;
-    node_unlock(driver->node);
 }
 
 /* Runs the host functions whose turn has come. Returns whether there were any. */

@@ -1,0 +1,32 @@
+/* What worker.c and queue_open.c share: the process's side of its queues. */
+#ifndef NVSHARE_EMULATOR_WORKER_STATE_H
+#define NVSHARE_EMULATOR_WORKER_STATE_H
+
+#include "worker.h"
+
+struct local_operation {
+    struct effect effect;
+    host_function *function; /* of the user's, with its data in effect.data */
+    bool taken;              /* by the worker */
+};
+
+struct local_queue {
+    struct local_operation operations[QUEUE_SLOTS];
+    uint32_t users;  /* streams that share it */
+    uint64_t urgent; /* tickets up to here must be seen to without being asked */
+};
+
+struct worker {
+    pthread_t thread;
+    pthread_mutex_t effects; /* held while effects are carried out */
+    pthread_mutex_t sleep;   /* guards the two conditions */
+    pthread_cond_t progress; /* for those who wait */
+    pthread_cond_t alarm;    /* for the worker */
+    bool started;            /* has joined the node, or failed to */
+    bool released;           /* the driver is ready for it */
+    int join_result;
+    uint64_t changes; /* counts up with every push that needs the worker */
+    struct local_queue *queues[MAX_QUEUES];
+};
+
+#endif
