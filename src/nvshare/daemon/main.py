@@ -26,6 +26,9 @@ from nvshare.wire.frames import SOCKET_NAME
 
 log = logging.getLogger("nvshare.daemon")
 
+# How often a daemon that is to end when it is alone looks whether its folder is still there.
+_GLANCE = 2.0
+
 
 def run(sources: Sources) -> None:
     """Serve until told to stop."""
@@ -91,6 +94,8 @@ class _Daemon:
             self._place.listen(SOCKET_NAME, self._config.socket_mode), loop, self._connect
         )
         self._population_changed(0)
+        if self._config.idle_exit:
+            self._mind_the_folder()
         text = f"{len(self._gpus)} GPUs, {self._place.path}"
         log.info("ready", extra=fields(gpus=len(self._gpus), folder=self._place.path))
         sdnotify.ready(text)
@@ -124,6 +129,13 @@ class _Daemon:
         if count == 0 and self._config.idle_exit:
             loop = asyncio.get_running_loop()
             self._idle = loop.call_later(self._config.idle_exit, self._stop.set)
+
+    def _mind_the_folder(self) -> None:
+        """End early if the folder is gone: an emulated node was taken down, and nobody can come."""
+        if self._node.members or self._place.path.exists():
+            asyncio.get_running_loop().call_later(_GLANCE, self._mind_the_folder)
+        else:
+            self._stop.set()
 
     def _reload(self) -> None:
         """Read the configuration again. What was set by hand since is forgotten."""

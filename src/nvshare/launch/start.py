@@ -15,12 +15,10 @@ from typing import BinaryIO
 from nvshare.errors import NvshareError
 from nvshare.launch.place import find_daemon, is_trusted, own_folder
 from nvshare.launch.preload import without_preload
-from nvshare.wire import environment
 
-# Without clients for so long, a daemon that nobody started by name ends again.
+# Without clients for so long, a daemon that nobody started by name ends again. A large program can
+# take a good part of it to come to its first GPU call.
 _IDLE_EXIT = 60.0
-# An emulated node may be gone by then.
-_IDLE_EXIT_EMULATED = 10.0
 _PATIENCE = 30.0
 LOG = "daemon.log"
 
@@ -55,13 +53,9 @@ def find_or_start(
         # Of many who come at once, one starts the daemon, and the others find it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if find_daemon(environ) is None:
-            _start(environ, folder, file, _usual_stay(environ) if idle_exit is None else idle_exit)
+            _start(environ, folder, file, _IDLE_EXIT if idle_exit is None else idle_exit)
             announce(folder)
     return folder
-
-
-def _usual_stay(environ: Mapping[str, str]) -> float:
-    return _IDLE_EXIT_EMULATED if environment.EMULATOR_NODE in environ else _IDLE_EXIT
 
 
 def _start(environ: Mapping[str, str], folder: Path, file: BinaryIO, idle: float) -> None:

@@ -1,6 +1,7 @@
 """Start, reload, end, sudden death: of clients and of the daemon."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -182,6 +183,13 @@ def test_alone_for_long_enough_it_ends(start_daemon: StartDaemon) -> None:
     client.close()
     assert daemon.process is not None
     assert daemon.process.wait(timeout=10) == 0
+
+
+def test_it_ends_soon_when_its_folder_is_gone(start_daemon: StartDaemon) -> None:
+    daemon = start_daemon("--idle-exit=60")
+    shutil.rmtree(daemon.folder)
+    assert daemon.process is not None
+    assert daemon.process.wait(timeout=20) == 0
 
 
 def test_no_driver_is_explained(tmp_path: Path) -> None:
