@@ -19,7 +19,7 @@ def library_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Put files with the names of the libraries where libraries are looked for."""
     folder = tmp_path / "lib" / "emulator"
     folder.mkdir(parents=True)
-    for name in (libraries.DRIVER, libraries.NVML):
+    for name in (libraries.DRIVER, libraries.NVML, *libraries.RUNTIMES):
         (folder / name).touch()
     monkeypatch.setattr(libraries, "files", lambda _: tmp_path)
     return folder

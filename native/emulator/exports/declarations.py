@@ -16,17 +16,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_HERE = Path(__file__).resolve().parent
+
 # cudaTypedefs.h includes cuda.h.
-CUDA_HEADERS = ("cudaTypedefs.h", Path(__file__).resolve().parent / "profiler.h")
+CUDA_HEADERS = ("cudaTypedefs.h", _HERE / "profiler.h")
 NVML_HEADERS = ("nvml.h",)
+RUNTIME_HEADERS = ("cuda_runtime_api.h", _HERE.parent / "runtime" / "undeclared.h")
 
 # cuda.h then declares old versions too, and declares each per-thread flavour under its own name.
-# nvml.h then declares the unversioned names as functions instead of renaming them.
+# nvml.h then declares the unversioned names as functions instead of renaming them. The first of the
+# two does for cuda_runtime_api.h what it does for cuda.h.
 _DEFINED = ("__CUDA_API_VERSION_INTERNAL", "NVML_NO_UNVERSIONED_FUNC_DEFS")
 
 _PROTOTYPE = re.compile(
-    r"\b(?P<returns>CUresult|nvmlReturn_t|const\s+char\s*\*)\s*"
-    r"\b(?P<name>(?:cu|nvml)[A-Z]\w*)\s*"
+    r"\b(?P<returns>CUresult|nvmlReturn_t|cudaError_t|const\s+char\s*\*"
+    r"|struct\s+cudaChannelFormatDesc|void(?:\s*\*\s*\*)?|unsigned|char)\s*"
+    r"\b(?P<name>(?:cu|nvml|cuda|__cuda)[A-Z]\w*)\s*"
     r"\((?P<parameters>[^;{}]*)\)\s*;"
 )
 _POINTER_TYPE = re.compile(r"\btypedef\s+CUresult\s*\(\s*\*\s*PFN_(cu\w+)\s*\)\s*\(")
@@ -95,8 +100,17 @@ def pointer_types(text: str) -> list[str]:
 def enumerators(text: str, typedef: str) -> list[str]:
     """The names in the enumeration that is typedef'd to the given name."""
     match = re.search(rf"typedef\s+enum\s+\w*\s*{{([^}}]*)}}\s*{typedef}\s*;", text)
+    return _items(match, typedef)
+
+
+def tagged_enumerators(text: str, tag: str) -> list[str]:
+    """The names in the enumeration that is declared as ``enum tag``, without a typedef."""
+    return _items(re.search(rf"\benum\s+{tag}\s*{{([^}}]*)}}\s*;", text), tag)
+
+
+def _items(match: re.Match[str] | None, name: str) -> list[str]:
     if match is None:
-        raise HeaderError(f"there is no enumeration {typedef}")
+        raise HeaderError(f"there is no enumeration {name}")
     return [item.split("=")[0].strip() for item in match[1].split(",") if item.strip()]
 
 

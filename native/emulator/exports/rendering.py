@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from declarations import Function, HeaderError
 from pairing import base_of_flavour
@@ -30,13 +31,26 @@ _AGREES = """
 
 _THUNK = """\
 {prototype} {{
-    bool outer = emulator_per_thread_default;
-    emulator_per_thread_default = true;
+    bool outer = {flag};
+    {flag} = true;
     {returns} result = {base}({arguments});
-    emulator_per_thread_default = outer;
+    {flag} = outer;
     return result;
 }}
 """
+
+
+class Api(NamedTuple):
+    """How the functions of one library are written."""
+
+    result: str  # the type that those return which can answer "not supported"
+    answer: str  # gives that answer
+    flag: str = ""  # set inside a call of the per-thread flavour
+
+
+_DRIVER = Api("CUresult", "emulator_unsupported", "emulator_per_thread_default")
+_NVML = Api("nvmlReturn_t", "emulator_nvml_unsupported")
+_RUNTIME = Api("cudaError_t", "runtime_unsupported", "runtime_per_thread")
 
 
 def with_undeclared(
@@ -54,12 +68,19 @@ def with_undeclared(
 def cuda_stubs(functions: Mapping[str, Function], twins: Iterable[Twin]) -> str:
     """A weak definition of every driver function, and a strong one of every flavour."""
     includes = ["<cuda.h>", "<stdbool.h>", '"api/flavour.h"', '"exports/profiler.h"']
-    return _stubs(functions, twins, includes, "emulator_unsupported")
+    includes.append('"unsupported.h"')
+    return _stubs(functions, twins, includes, _DRIVER)
 
 
 def nvml_stubs(functions: Mapping[str, Function], twins: Iterable[Twin]) -> str:
     """A weak definition of every NVML function that returns a result."""
-    return _stubs(functions, twins, ["<nvml.h>"], "emulator_nvml_unsupported")
+    return _stubs(functions, twins, ["<nvml.h>", '"unsupported.h"'], _NVML)
+
+
+def runtime_stubs(functions: Mapping[str, Function]) -> str:
+    """A weak definition of every runtime function, and a strong one of every flavour."""
+    includes = ['"runtime.h"', '"undeclared.h"']
+    return _stubs(functions, (), includes, _RUNTIME)
 
 
 def proc_table(entry_points: Sequence[EntryPoint]) -> str:
@@ -111,35 +132,58 @@ def error_names(names: Iterable[str]) -> str:
     )
 
 
+def runtime_error_names(names: Iterable[str]) -> str:
+    """The table of cudaGetErrorName, and words for what the driver does not know."""
+    rows = [f'    {{{name}, "{name}", "{camel_words(name)}"}},\n' for name in names]
+    return "".join(
+        [
+            _GENERATED,
+            _includes(['"error_table.h"']),
+            "\nconst struct runtime_error runtime_errors[] = {\n",
+            *rows,
+            "};\n",
+            _size_of("runtime_errors"),
+        ]
+    )
+
+
+def camel_words(error: str) -> str:
+    """The words in cudaErrorInvalidConfiguration: invalid configuration."""
+    name = error.removeprefix("cuda").removeprefix("Error")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
+
+
 def words(error: str) -> str:
     """CUDA_ERROR_OUT_OF_MEMORY in words: out of memory."""
     return error.removeprefix("CUDA_").removeprefix("ERROR_").replace("_", " ").lower()
 
 
-def export_map(names: Iterable[str]) -> str:
-    """A linker script that exports these names, without a version, and nothing else."""
+def export_map(names: Iterable[str], version: str = "") -> str:
+    """A linker script that exports these names, with this version, and nothing else."""
     lines = "".join(f"        {name};\n" for name in sorted(names))
-    return f"{_GENERATED}{{\n    global:\n{lines}    local:\n        *;\n}};\n"
+    node = f"{version} " if version else ""
+    return f"{_GENERATED}{node}{{\n    global:\n{lines}    local:\n        *;\n}};\n"
 
 
 def _stubs(
-    functions: Mapping[str, Function], twins: Iterable[Twin], includes: list[str], answer: str
+    functions: Mapping[str, Function], twins: Iterable[Twin], includes: list[str], api: Api
 ) -> str:
     twin_of = {twin.old: twin for twin in twins}
-    parts = [_GENERATED, _includes([*includes, '"unsupported.h"']), "\n", _STUBS]
+    parts = [_GENERATED, _includes(includes), "\n", _STUBS]
     for function in functions.values():
         base = base_of_flavour(function.name)
         if base is not None:
-            parts.append(_thunk(function, base))
+            parts.append(_thunk(function, base, api.flag))
         elif function.name in twin_of:
             parts.append(_twin(function, twin_of[function.name]))
-        elif not function.returns.endswith("*"):
-            parts.append(_weak(function, f'{answer}("{function.name}")'))
+        elif function.returns == api.result:
+            parts.append(_weak(function, f'{api.answer}("{function.name}")'))
     return "\n".join(parts)
 
 
-def _thunk(function: Function, base: str) -> str:
+def _thunk(function: Function, base: str, flag: str) -> str:
     return _THUNK.format(
+        flag=flag,
         prototype=function.prototype,
         returns=function.returns,
         base=base,

@@ -13,6 +13,7 @@ import nvshare
 from nvshare.cli.control import Daemon
 from nvshare.daemon.config import Sources, find_file
 from nvshare.daemon.devices import find_gpus
+from nvshare.emulator.libraries import RUNTIMES, library_folder
 from nvshare.errors import NvshareError
 from nvshare.launch.place import candidates, find_daemon
 from nvshare.launch.preload import library
@@ -80,6 +81,37 @@ def check_driver() -> Iterator[Finding]:
         )
     else:
         yield _good(f"CUDA driver, for CUDA {text}")
+
+
+def check_runtime() -> Iterator[Finding]:
+    """Which CUDA runtime programs get, on an emulated node. Elsewhere it is their own affair."""
+    if not os.environ.get(environment.EMULATOR_NODE):
+        return
+    loaded = loaded_libraries()
+    for name in RUNTIMES:
+        path = library_folder() / name
+        if path in loaded:
+            yield _good(f"CUDA runtime of the node: {path}, version {_runtime_version(path)}")
+        else:
+            yield Finding(
+                State.BAD,
+                f"programs that ask for {name} get a copy of their own, and no vendor's runtime "
+                "starts on emulated GPUs",
+                "LD_PRELOAD was changed: start the program with `nvshare emulate -- …`, or say "
+                '`eval "$(nvshare emulate env)"` again',
+            )
+
+
+def loaded_libraries() -> set[Path]:
+    """The files that this process has in memory: what a program started now would have, too."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return {Path(line.split(maxsplit=5)[5]) for line in lines if "/" in line}
+
+
+def _runtime_version(path: Path) -> str:
+    version = ctypes.c_int()
+    ctypes.CDLL(str(path)).cudaRuntimeGetVersion(ctypes.byref(version))
+    return f"{version.value // 1000}.{version.value % 1000 // 10}"
 
 
 def check_gpus() -> Iterator[Finding]:
@@ -166,6 +198,7 @@ def check_files() -> Iterator[Finding]:
 CHECKS: tuple[Check, ...] = (
     check_node,
     check_driver,
+    check_runtime,
     check_gpus,
     check_library,
     check_configuration,

@@ -7,16 +7,18 @@ from nvshare.errors import NvshareError
 
 DRIVER = "libcuda.so.1"
 NVML = "libnvidia-ml.so.1"
+# The CUDA runtime in its two major versions. A program asks for one of them, if for any.
+RUNTIMES = ("libcudart.so.12", "libcudart.so.13")
 
 
 def library_folder() -> Path:
-    """Return the folder with libcuda.so.1 and libnvidia-ml.so.1.
+    """Return the folder with the emulated driver, NVML and CUDA runtimes.
 
     Asked of importlib.resources and not derived from ``__file__``: in an editable install the
     Python files stay in the source tree while the libraries are elsewhere.
     """
     folder = Path(str(files("nvshare") / "lib" / "emulator"))
-    for name in (DRIVER, NVML):
+    for name in (DRIVER, NVML, *RUNTIMES):
         if not (folder / name).is_file():
             raise NvshareError(
                 f"{name} of the emulated GPU is not installed",

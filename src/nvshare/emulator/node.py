@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nvshare.emulator.conf import Conf, Settings, format_speed, read_conf, write_conf
+from nvshare.emulator.libraries import RUNTIMES
 from nvshare.emulator.profile import Profile
 from nvshare.errors import BadInputError, NvshareError
+from nvshare.linker import library_path, preload
 
 DEFAULT_NAME = "default"
 CONF_FILE = "node.conf"
@@ -38,13 +40,14 @@ class Node:
         """Return the variables that put a program on this node, and nothing else.
 
         ``inherited`` is the environment the program would have had: its library path is kept,
-        behind ours.
+        behind ours, and what it preloads as well.
         """
-        path = [str(libraries)]
-        if old := inherited.get("LD_LIBRARY_PATH"):
-            path.append(old)
         return {
-            "LD_LIBRARY_PATH": ":".join(path),
+            # A program that brings a CUDA runtime along has the way to it built in (RPATH), and
+            # that comes before the library path. But a library of the same name that is loaded
+            # already comes before everything.
+            **preload([libraries / name for name in RUNTIMES], inherited),
+            "LD_LIBRARY_PATH": library_path([str(libraries)], inherited),
             "NVSHARE_EMULATOR_NODE": str(self.folder),
             "NVSHARE_EMULATOR_SPEED": format_speed(self.speed),
         }

@@ -55,9 +55,10 @@ class Reader:
 
     def __init__(self, node: Node, libraries: Path) -> None:
         environment = node.environment(libraries, os.environ)
-        # The dynamic linker read its library path when this process started, so our library is
+        # The dynamic linker read its variables when this process started, so our library is
         # loaded by its path; pynvml then asks for the bare name and is given the one in memory.
-        environment.pop("LD_LIBRARY_PATH")
+        for variable in ("LD_LIBRARY_PATH", "LD_PRELOAD"):
+            environment.pop(variable)
         os.environ.update(environment)
         ctypes.CDLL(str(libraries / NVML), mode=ctypes.RTLD_GLOBAL)
 

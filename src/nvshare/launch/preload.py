@@ -1,4 +1,4 @@
-"""The one place that builds LD_PRELOAD and the NVSHARE_* variables of a program."""
+"""The one place that builds the variables which put a program under a daemon."""
 
 import secrets
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from nvshare.errors import NvshareError
+from nvshare.linker import preload, preloaded
 from nvshare.wire import environment
 
 LIBRARY = "libnvshare.so"
@@ -47,7 +48,7 @@ def program_environment(
     behind ours.
     """
     variables = {
-        **_preload(path, inherited),
+        **preload([path], inherited),
         environment.SOCKET_DIR: str(folder),
         # One token for all that this command starts; nested commands share it.
         environment.GROUP: inherited.get(environment.GROUP) or secrets.token_hex(16),
@@ -66,33 +67,6 @@ def program_environment(
 def without_preload(inherited: Mapping[str, str]) -> dict[str, str]:
     """Return an environment for our own processes, which are no guests of themselves."""
     kept = dict(inherited)
-    others = [name for name in _names(kept.pop("LD_PRELOAD", "")) if Path(name).name != LIBRARY]
+    others = preloaded(kept, {LIBRARY})
+    kept.pop("LD_PRELOAD", None)
     return {**kept, "LD_PRELOAD": " ".join(others)} if others else kept
-
-
-def _preload(path: Path, inherited: Mapping[str, str]) -> dict[str, str]:
-    # The linker splits LD_PRELOAD at spaces and colons, and there is no way to quote them. A bare
-    # name is looked for in LD_LIBRARY_PATH, which splits at colons and semicolons only.
-    others = [
-        name for name in _names(inherited.get("LD_PRELOAD", "")) if Path(name).name != LIBRARY
-    ]
-    name = str(path)
-    if not set(name) & set(" :"):
-        return {"LD_PRELOAD": " ".join([name, *others])}
-    if set(name) & set(":;"):
-        raise NvshareError(
-            f"{LIBRARY} cannot be preloaded from where it is",
-            why=f"there is a colon or semicolon in {name}, and LD_LIBRARY_PATH splits at it",
-            do="install nvshare in a folder without one",
-        )
-    folders = [str(path.parent)]
-    if old := inherited.get("LD_LIBRARY_PATH"):
-        folders.append(old)
-    return {
-        "LD_PRELOAD": " ".join([LIBRARY, *others]),
-        "LD_LIBRARY_PATH": ":".join(folders),
-    }
-
-
-def _names(value: str) -> list[str]:
-    return value.replace(":", " ").split()

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -6,6 +9,7 @@ from click.testing import Result
 from nvshare.cli import doctor as verb
 from nvshare.cli import doctor_checks
 from nvshare.cli.doctor_checks import Finding, State
+from nvshare.emulator.libraries import RUNTIMES, library_folder
 from nvshare.errors import NvshareError
 
 
@@ -38,6 +42,31 @@ def test_a_machine_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     (finding,) = doctor_checks.check_driver()
     assert finding.state is State.BAD
     assert "nvshare emulate" in str(finding.do)
+
+
+def test_without_an_emulated_node_the_runtime_is_no_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NVSHARE_EMULATOR_NODE", raising=False)
+    assert list(doctor_checks.check_runtime()) == []
+
+
+@pytest.mark.parametrize("preloaded", [True, False])
+def test_the_runtime_that_programs_on_a_node_get(preloaded: bool) -> None:
+    environment = {**os.environ, "NVSHARE_EMULATOR_NODE": "/n/lab"}
+    libraries = [str(library_folder() / name) for name in RUNTIMES]
+    if preloaded:
+        environment["LD_PRELOAD"] = " ".join(libraries)
+    program = "from nvshare.cli.doctor_checks import check_runtime\n"
+    program += "for finding in check_runtime(): print(finding.state.value, finding.what)"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    if preloaded:
+        versions = zip(libraries, ("12.9", "13.4"), strict=True)
+        expected = [f"good CUDA runtime of the node: {p}, version {v}" for p, v in versions]
+        assert done.stdout.splitlines() == expected
+    else:
+        assert done.stdout.count("bad programs that ask for libcudart.so.1") == 2
 
 
 def test_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,24 @@ def test_prototypes(declarations: ModuleType) -> None:
     assert found["nvmlFour"].returns == "const char*"
 
 
+def test_prototypes_of_the_runtime(declarations: ModuleType) -> None:
+    found = declarations.functions(
+        """
+        extern cudaError_t cudaOne(enum cudaKind kind, struct cudaThing thing );
+        extern __attribute__((deprecated)) cudaError_t cudaTwo_ptsz(void);
+        extern struct cudaChannelFormatDesc cudaThree(int x);
+        void **__cudaFour(void *image);
+        void __cudaFive(void **handle);
+        unsigned __cudaSix(dim3 grid);
+        """
+    )
+    assert list(found) == [
+        *("cudaOne", "cudaTwo_ptsz", "cudaThree", "__cudaFour", "__cudaFive", "__cudaSix")
+    ]
+    assert found["cudaOne"].arguments == "kind, thing"
+    assert found["__cudaFour"].prototype == "void ** __cudaFour(void *image)"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -74,6 +92,25 @@ def test_a_parameter_without_a_name_cannot_be_passed_on(declarations: ModuleType
     function = declarations.functions("CUresult cuOne(int);")["cuOne"]
     with pytest.raises(declarations.HeaderError, match="without a name"):
         _ = function.arguments
+
+
+def test_enumerators_of_a_tag(declarations: ModuleType) -> None:
+    text = "enum first { OTHER = 1 }; enum second { ONE = 0, TWO, THREE = 7 };"
+    assert declarations.tagged_enumerators(text, "second") == ["ONE", "TWO", "THREE"]
+    with pytest.raises(declarations.HeaderError, match="no enumeration third"):
+        declarations.tagged_enumerators(text, "third")
+
+
+def test_words_of_runtime_errors(rendering: ModuleType) -> None:
+    assert rendering.camel_words("cudaErrorInvalidConfiguration") == "invalid configuration"
+    assert rendering.camel_words("cudaErrorNoDevice") == "no device"
+    assert rendering.camel_words("cudaSuccess") == "success"
+
+
+def test_an_export_map_with_a_version(rendering: ModuleType) -> None:
+    text = rendering.export_map(["cudaB", "cudaA"], version="libx.so.1")
+    assert "libx.so.1 {" in text
+    assert text.index("cudaA;") < text.index("cudaB;")
 
 
 def test_enumerators(declarations: ModuleType) -> None:
@@ -203,7 +240,8 @@ def test_stubs_flavours_and_twins_at_work(
     (tmp_path / "program.c").write_text(PROGRAM)
 
     sources = [tmp_path / "program.c", tmp_path / "stubs.c"]
-    sources += [EMULATOR / "unsupported.c", EMULATOR / "api" / "flavour.c"]
+    sources += [EMULATOR / "unsupported.c", EMULATOR / "say_unsupported.c"]
+    sources.append(EMULATOR / "api" / "flavour.c")
     program = tmp_path / "program"
     command = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}", f"-I{EMULATOR}"]
     subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)

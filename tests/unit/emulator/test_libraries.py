@@ -6,7 +6,7 @@ from nvshare.emulator import libraries
 from nvshare.errors import NvshareError
 
 
-def test_the_folder_has_both_libraries(library_folder: Path) -> None:
+def test_the_folder_has_all_libraries(library_folder: Path) -> None:
     assert libraries.library_folder() == library_folder
 
 

@@ -72,10 +72,11 @@ def test_a_damaged_node_says_so_and_can_be_removed(nodes: Path, text: str) -> No
     assert list_names(nodes) == []
 
 
-def test_the_environment_is_three_variables() -> None:
+def test_the_environment_is_four_variables() -> None:
     node = Node("lab", Path("/n/lab"), 100.0, ("x",))
     assert node.environment(Path("/lib"), {"HOME": "/root"}) == {
         "LD_LIBRARY_PATH": "/lib",
+        "LD_PRELOAD": "/lib/libcudart.so.12 /lib/libcudart.so.13",
         "NVSHARE_EMULATOR_NODE": "/n/lab",
         "NVSHARE_EMULATOR_SPEED": "100",
     }
@@ -87,3 +88,16 @@ def test_a_library_path_is_kept_behind_ours() -> None:
     assert environment["LD_LIBRARY_PATH"] == "/lib:/a:/b"
     # An empty part would mean the current folder to the linker.
     assert node.environment(Path("/lib"), {"LD_LIBRARY_PATH": ""})["LD_LIBRARY_PATH"] == "/lib"
+
+
+def test_libraries_in_a_folder_with_a_space_are_preloaded_by_name() -> None:
+    node = Node("lab", Path("/n/lab"), 1.0, ("x",))
+    environment = node.environment(Path("/my lib"), {"LD_LIBRARY_PATH": "/a"})
+    assert environment["LD_PRELOAD"] == "libcudart.so.12 libcudart.so.13"
+    assert environment["LD_LIBRARY_PATH"] == "/my lib:/a"
+
+
+def test_a_node_within_a_node_preloads_its_own_runtimes_only() -> None:
+    outer = Node("outer", Path("/n/outer"), 1.0, ("x",)).environment(Path("/outer"), {})
+    inner = Node("inner", Path("/n/inner"), 1.0, ("x",)).environment(Path("/inner"), outer)
+    assert inner["LD_PRELOAD"] == "/inner/libcudart.so.12 /inner/libcudart.so.13"

@@ -78,6 +78,7 @@ def test_env_is_for_eval(
         check=True,
     ).stdout.splitlines()
     assert f"LD_LIBRARY_PATH={library_folder}:/has space:/b" in shown
+    assert f"LD_PRELOAD={library_folder}/libcudart.so.12 {library_folder}/libcudart.so.13" in shown
     assert f"NVSHARE_EMULATOR_NODE={nodes / 'lab'}" in shown
     assert "NVSHARE_EMULATOR_SPEED=0.5" in shown
 

@@ -1,0 +1,25 @@
+/* What nvcc-compiled code has told of itself: its fat binaries, and the kernels and variables in
+ * them by their addresses on the host. A binary is loaded when something of it is first used. */
+#ifndef NVSHARE_RUNTIME_REGISTRY_H
+#define NVSHARE_RUNTIME_REGISTRY_H
+
+#include "runtime.h"
+
+struct binary;
+
+/* NULL if there is no memory. The image stays the program's. */
+struct binary *registry_add_binary(const void *image);
+void registry_remove_binary(struct binary *binary);
+
+/* The name stays the program's. An address that is registered again gets its new meaning. */
+void registry_add_symbol(struct binary *binary, const void *host, const char *name);
+
+/* The kernel behind an address. CUDA_ERROR_NOT_FOUND if nobody has registered it; what loading the
+ * binary fails with, if it fails. */
+CUresult registry_kernel(const struct driver *driver, const void *host, CUkernel *out);
+
+/* The library that a variable is in, and its name there; results as above. */
+CUresult registry_variable(const struct driver *driver, const void *host, CUlibrary *library,
+                           const char **name);
+
+#endif
