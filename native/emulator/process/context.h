@@ -5,11 +5,23 @@
 #include "driver.h"
 
 struct allocation;
+struct function;
 
 #define CONTEXT_MAGIC 0x43747831u
 #define STREAM_MAGIC  0x53747231u
 
 struct capture; /* a capture under way; see ../api/capture.h */
+
+/* Where the last kernel of a stream began to touch the allocations it was given; see kernel_task.c. */
+enum { SWEEP_POINTERS = 16 };
+struct sweep {
+    const struct function *function;
+    unsigned count;
+    struct {
+        uint64_t allocation; /* its id */
+        uint64_t address;
+    } pointer[SWEEP_POINTERS];
+};
 
 struct CUstream_st {
     uint32_t magic;
@@ -21,6 +33,7 @@ struct CUstream_st {
     bool is_legacy;           /* the default stream that waits for all others */
     struct capture *capture;  /* NULL: not capturing */
     struct CUstream_st *next; /* of the context */
+    struct sweep sweep;
 };
 
 struct CUctx_st {

@@ -44,9 +44,10 @@ static struct effect effect_of(const struct kernel_task *kernel) {
 }
 
 /* Everything in the parameters that is the address of an allocation counts as touched, whole. This
- * is how pointers are found: at every multiple of eight, as the compiler aligns them. */
-static void touch_parameters(const struct kernel_task *kernel, struct touch *touch) {
-    driver_lock();
+ * is how pointers are found: at every multiple of eight, as the compiler aligns them. `sweep` gets
+ * the first pointer into each allocation. */
+static void touch_parameters(const struct kernel_task *kernel, struct touch *touch,
+                             struct sweep *sweep) {
     const struct allocation *seen[64];
     unsigned count = 0;
     for (unsigned at = 0; at + 8 <= kernel->parameter_bytes; at += 8) {
@@ -58,15 +59,46 @@ static void touch_parameters(const struct kernel_task *kernel, struct touch *tou
             repeated = seen[i] == allocation;
         if (repeated)
             continue;
+        if (count < SWEEP_POINTERS) {
+            sweep->pointer[count].allocation = allocation->id;
+            sweep->pointer[count].address = word;
+        }
         if (count < sizeof seen / sizeof seen[0])
             seen[count++] = allocation;
         memory_touch_allocation(touch, allocation);
     }
+    sweep->count = count;
+}
+
+/* Does a kernel go on where the last one of its stream has begun: the same code, in the same
+ * allocations, each from a higher address on? A library that cuts a large array into pieces, to
+ * count its elements in 32 bits, launches that way. As the first one has paid for all of the
+ * allocations, the others are paid for. */
+static bool continues(const struct sweep *before, const struct sweep *now) {
+    if (before->function != now->function || before->count != now->count || !now->count ||
+        now->count > SWEEP_POINTERS)
+        return false;
+    for (unsigned i = 0; i < now->count; i++)
+        if (before->pointer[i].allocation != now->pointer[i].allocation ||
+            before->pointer[i].address >= now->pointer[i].address)
+            return false;
+    return true;
+}
+
+/* Returns whether what the kernel touches is paid for. */
+static bool touch_for(struct CUstream_st *stream, const struct kernel_task *kernel,
+                      struct touch *touch) {
+    struct sweep sweep = {.function = kernel->function};
+    driver_lock();
+    touch_parameters(kernel, touch, &sweep);
+    bool paid = continues(&stream->sweep, &sweep);
+    stream->sweep = sweep;
     driver_unlock();
+    return paid;
 }
 
 static uint64_t duration_of(const struct kernel_task *kernel, uint32_t gpu,
-                            const struct touch *touch, bool *fixed) {
+                            const struct touch *touch, bool paid, bool *fixed) {
     const struct function *function = kernel->function;
     struct kernel_call call = call_of(kernel);
     *fixed = true;
@@ -76,8 +108,10 @@ static uint64_t duration_of(const struct kernel_task *kernel, uint32_t gpu,
         return function->cost(&call);
     if (function->image->cost_ns)
         return function->image->cost_ns;
-    *fixed = false;
     const struct gpu_profile *profile = gpu_profile(gpu);
+    if (paid)
+        return profile->kernel_floor_ns;
+    *fixed = false;
     uint64_t ns = (uint64_t)((double)touch->plain_bytes * 1e9 / (double)profile->bandwidth);
     return ns > profile->kernel_floor_ns ? ns : profile->kernel_floor_ns;
 }
@@ -90,10 +124,10 @@ CUresult queue_kernel(struct CUstream_st *stream, const struct kernel_task *kern
         return CUDA_SUCCESS;
     }
     struct touch touch = {0};
-    touch_parameters(kernel, &touch);
+    bool paid = touch_for(stream, kernel, &touch);
     bool fixed;
     struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
-    operation.amount = duration_of(kernel, stream->context->gpu, &touch, &fixed);
+    operation.amount = duration_of(kernel, stream->context->gpu, &touch, paid, &fixed);
     operation.flags = fixed ? OPERATION_FIXED_COST : 0;
     *ticket = stream_push(stream, operation, &touch, effect);
     return CUDA_SUCCESS;
