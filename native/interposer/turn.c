@@ -210,16 +210,16 @@ static int release(struct client *client, enum release_reason reason) {
     return connection_send(&client->connection, FRAME_RELEASED, &frame, sizeof frame);
 }
 
-/* Often at first, since most work is short; then ever less, up to a thousand times a second. */
-static uint64_t next_look(uint64_t waited) {
-    uint64_t pause = waited / 16;
+static uint64_t next_look(uint64_t pause) {
     if (pause < CLOCK_US(20))
         return CLOCK_US(20);
     return pause < CLOCK_MS(1) ? pause : CLOCK_MS(1);
 }
 
-/* The gate is closed, and what is in flight comes to its end. While a stream is being captured there is
- * no telling, and that may take long; but then little is in flight. */
+/* The gate is closed, and what is in flight comes to its end. From then to the next look the GPU stands
+ * still: so looks are frequent at first, since most work is short, and cost a hundredth of the time later.
+ * While a stream is being captured there is no telling, and that may take long; but then little is in
+ * flight. */
 static int go_on_closing(struct client *client, uint64_t now) {
     struct turn *turn = &client->turn;
     uint64_t waited = now - turn->closing_since;
@@ -227,7 +227,7 @@ static int go_on_closing(struct client *client, uint64_t now) {
         turn->is_marked = drain_mark(client->device);
     bool unknown = !turn->is_marked && waited < CLOCK_MS(100);
     if (unknown || (turn->is_marked && !drain_is_done(client->device))) {
-        turn->due = now + next_look(waited);
+        turn->due = now + next_look(waited / 100);
         return 0;
     }
     return release(client, RELEASE_REASON_ASKED);
@@ -252,7 +252,7 @@ static int watch(struct client *client, uint64_t now) {
     turn->is_marked = true;
     if (!drain_is_done(client->device)) {
         turn->quiet_since = now;
-        turn->due = now + next_look(turn->idle_ns);
+        turn->due = now + next_look(turn->idle_ns / 16);
         return 0;
     }
     if (now - turn->quiet_since < turn->idle_ns) {
