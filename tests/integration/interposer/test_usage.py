@@ -1,5 +1,7 @@
 """What the interposer tells about how busy a program keeps the GPU, beside what the GPU knows."""
 
+import itertools
+import statistics
 import time
 from pathlib import Path
 
@@ -61,14 +63,13 @@ def has_news(link: Link) -> bool:
 
 def test_one_that_computes_all_the_time(running: Link, guest: Guest, truth: Truth) -> None:
     guest.ask("gpu.start('gpu.launch(100000, slow=True)')")
-    first, began, so_far = running.usage(), time.monotonic(), truth()
-    for _ in range(4):
-        usage = running.usage()
-    seconds, computed = time.monotonic() - began, truth() - so_far
+    began = time.monotonic()
+    looks = [(running.usage().busy_ns, truth()) for _ in range(6)]
     # A frame in every quarter of a second, and no more.
-    assert seconds > 0.9
-    assert usage.busy_ns - first.busy_ns > 0.9 * computed
-    assert usage.busy_ns - first.busy_ns < 1.5 * computed + KERNEL_NS
+    assert time.monotonic() - began > 1.2
+    shares = [(b - a) / (y - x) for (a, x), (b, y) in itertools.pairwise(looks)]
+    # On a busy machine a look may come late, and then two of them are wrong.
+    assert 0.9 < statistics.median(shares) < 1.1
     guest.process.kill()
 
 
@@ -77,11 +78,11 @@ def test_one_that_waits_for_every_kernel(
     running: Link, guest: Guest, truth: Truth, wait: str
 ) -> None:
     """It makes no other call that could tell how long the kernel took."""
+    began = time.monotonic_ns()
     assert guest.ask("gpu.launch() or gpu.alloc(4096)[0]") == 0
     assert guest.ask(f"sum(gpu.launch(slow=True) or {wait} for _ in range(20))") == 0
     usage = usage_of(running, 0.95 * truth())
-    # Waking up takes its time on a machine that is busy otherwise; pauses would be far more.
-    assert usage.busy_ns < 1.5 * truth() + KERNEL_NS
+    assert usage.busy_ns < time.monotonic_ns() - began + KERNEL_NS
     assert 0 < usage.launches <= 22
 
 
