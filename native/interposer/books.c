@@ -12,20 +12,24 @@ struct books books = {LEDGER_INITIALIZER, LEDGER_INITIALIZER, LEDGER_INITIALIZER
 /* A daemon that does not answer for so long has other troubles. The program goes on without. */
 static const uint64_t answer_patience = CLOCK_MS(5000);
 
-static void say_why(const struct device *device, uint64_t bytes) {
-    uint64_t used = atomic_load(&device->account.used), limit = atomic_load(&device->account.limit);
+/* More memory than the GPU has can be had only if it can be moved. */
+static void say_why(const struct device *device, uint64_t bytes, enum ledger_kind kind) {
+    unsigned long long wanted = bytes, used = atomic_load(&device->account.used);
+    unsigned long long limit = atomic_load(&device->account.limit);
     if (limit < device->total_bytes)
         log_info(
             "GPU %d: %llu bytes refused: that would pass the program's memory limit (%llu of %llu "
             "are in use)",
-            device->ordinal, (unsigned long long)bytes, (unsigned long long)used,
-            (unsigned long long)limit);
-    else
+            device->ordinal, wanted, used, limit);
+    else if (residency_can_move(kind))
         log_warn_once(
             "GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has, "
             "and would be slow. To allow it, set NVSHARE_OVERSUBSCRIBE=1 for the program, or "
             "oversubscribe for the daemon",
-            device->ordinal, (unsigned long long)bytes, (unsigned long long)used);
+            device->ordinal, wanted, used);
+    else
+        log_info("GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has",
+                 device->ordinal, wanted, used);
 }
 
 /* Whether the daemon lets the program have what it has reserved. */
@@ -50,7 +54,7 @@ static uint64_t coming(enum ledger_kind kind, uint64_t bytes) {
 
 CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
     if (account_reserve(&device->account, bytes, ledger_is_pinned(kind)) < 0) {
-        say_why(device, bytes);
+        say_why(device, bytes, kind);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     atomic_fetch_add(&device->account.coming, coming(kind, bytes));

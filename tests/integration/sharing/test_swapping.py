@@ -30,11 +30,14 @@ class Change:
     seconds: float
     faults: int
     evictions: int
+    lag_bytes: int
+    """How far what came in was behind what had left, at most."""
 
 
 def changes(sharing: Sharing, count: int) -> list[Change]:
     """Watch changes of turn: from when bytes begin to move until none do for a while."""
     seen: list[Change] = []
+    lag = 0
     before = last = read_report(sharing.node.folder)
     deadline = time.monotonic() + 60
     while len(seen) < count:
@@ -43,11 +46,13 @@ def changes(sharing: Sharing, count: int) -> list[Change]:
         now = read_report(sharing.node.folder)
         if _moved(last) != _moved(now):
             last = now
+            so_far = _change(before, now, 0)
+            lag = max(lag, so_far.out_bytes - so_far.in_bytes)
         elif _moved(before) == _moved(now):
             before = last = now
         elif now.clock_ns - last.clock_ns > QUIET_NS:
-            seen.append(_change(before, last))
-            before = last = now
+            seen.append(_change(before, last, lag))
+            before, last, lag = now, now, 0
     return seen
 
 
@@ -55,7 +60,7 @@ def _moved(report: Report) -> tuple[int, int]:
     return report.gpus[0].in_bytes, report.gpus[0].out_bytes
 
 
-def _change(before: Report, after: Report) -> Change:
+def _change(before: Report, after: Report, lag: int) -> Change:
     was, now = before.gpus[0], after.gpus[0]
     return Change(
         now.out_bytes - was.out_bytes,
@@ -63,6 +68,7 @@ def _change(before: Report, after: Report) -> Change:
         (after.clock_ns - before.clock_ns) / 1e9,
         now.faults - was.faults,
         now.evictions - was.evictions,
+        lag,
     )
 
 
@@ -83,8 +89,9 @@ def test_two_programs_of_12_gb_alternate_on_one_t4(
         assert change.out_bytes == pytest.approx(2 * NEED - usable, rel=0.05)
         assert change.in_bytes == change.out_bytes
         assert change.faults == change.evictions == 0
-    # Both ways at once, at nearly the speed of the bus. The machine may be busy with other things,
-    # and then all are slower; the best shows what is possible.
-    alone = seen[0].in_bytes / BUS
-    assert min(change.seconds for change in seen) <= 1.15 * alone
+    # Both ways at once. A busy machine makes some changes slower; the best shows what is possible.
+    # `nvshare bench` holds the time against that of the bus.
+    best = min(seen, key=lambda change: change.seconds)
+    assert best.lag_bytes < 0.15 * best.in_bytes
+    assert best.seconds < 1.5 * best.in_bytes / BUS
     assert [program.poll() for program in programs] == [None, None]
