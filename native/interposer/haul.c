@@ -60,7 +60,8 @@ static bool take(struct haul *haul, uint64_t most, struct residency_piece *piece
     struct mover *mover = haul->mover;
     take_piece *next = haul->job == MOVER_OUT ? residency_leave : residency_return;
     pthread_mutex_lock(&mover->lock);
-    bool taken = mover->bytes && next(&books.memory, &haul->list, least(most, mover->bytes), piece);
+    bool taken = mover_wants(mover, haul->job) && mover->bytes &&
+                 next(&books.memory, &haul->list, least(most, mover->bytes), piece);
     if (taken)
         mover->bytes -= least(piece->bytes, mover->bytes);
     pthread_mutex_unlock(&mover->lock);
@@ -153,9 +154,7 @@ static bool gives_up(const struct haul *haul) {
 static bool bring_next(struct haul *haul) {
     uint64_t wanted = least(LANE_CHUNK_BYTES, atomic_load(&haul->device->account.away));
     uint64_t most = room_for(&haul->room, haul->free, haul->lane.bytes, wanted, clock_now());
-    if (gives_up(haul))
-        return false;
-    if (!wanted)
+    if (!wanted || gives_up(haul))
         return false;
     if (most && !lane_is_full(&haul->lane))
         return send(haul, most, !haul->room.is_hopeless);

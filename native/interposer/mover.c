@@ -27,7 +27,7 @@ static void note_busy(struct mover *mover) {
                           memory_order_release);
 }
 
-static bool is_wanted(const struct mover *mover, enum mover_job job) {
+bool mover_wants(const struct mover *mover, enum mover_job job) {
     return mover->job == job && !mover->bars && !mover->is_stopping;
 }
 
@@ -39,7 +39,7 @@ static void work(struct mover *mover) {
     haul(mover, job);
     pthread_mutex_lock(&mover->lock);
     mover->is_inside = false;
-    if (is_wanted(mover, job))
+    if (mover_wants(mover, job))
         mover->job = MOVER_REST;
     note_busy(mover);
     pthread_cond_broadcast(&mover->changed);
@@ -85,7 +85,8 @@ int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes) {
 
 void mover_order_more(struct mover *mover, uint64_t bytes) {
     pthread_mutex_lock(&mover->lock);
-    mover->bytes += bytes;
+    if (mover->job == MOVER_OUT)
+        mover->bytes += bytes;
     pthread_mutex_unlock(&mover->lock);
 }
 
@@ -146,7 +147,7 @@ void mover_stop(struct mover *mover) {
 
 bool mover_goes_on(struct mover *mover, enum mover_job job) {
     pthread_mutex_lock(&mover->lock);
-    bool goes_on = is_wanted(mover, job);
+    bool goes_on = mover_wants(mover, job);
     pthread_mutex_unlock(&mover->lock);
     return goes_on;
 }

@@ -45,7 +45,7 @@ void mover_init(struct mover *mover, struct device *device);
  * negative errno if there is no thread to do it. */
 int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes);
 
-/* More of what leaves. */
+/* More of what leaves, if anything does. */
 void mover_order_more(struct mover *mover, uint64_t bytes);
 
 /* What has been moved since the last call. Returns whether all is done. */
@@ -67,9 +67,10 @@ void mover_unbar(struct mover *mover);
 /* The program ends. */
 void mover_stop(struct mover *mover);
 
-/* For haul.c. Whether the job is still wanted; a pause that ends early if it is not; bytes of the job that
- * are left to move; and progress made. */
+/* For haul.c. Whether the job is still wanted, the same with the lock held; a pause that ends early if it is
+ * not; and progress made. */
 bool mover_goes_on(struct mover *mover, enum mover_job job);
+bool mover_wants(const struct mover *mover, enum mover_job job);
 void mover_pause(struct mover *mover, uint64_t ns);
 void mover_note(struct mover *mover, const struct mover_progress *made);
 

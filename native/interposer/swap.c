@@ -60,7 +60,7 @@ static void stop_filling(struct swap *swap) {
     swap->due = CLOCK_NEVER;
 }
 
-/* What was left behind as the turn began has come by itself, when it was used. */
+/* What was left behind as the gate opened has come by itself, when it was used. */
 static void settle(struct device *device) {
     if (atomic_load(&device->account.away))
         residency_all_there(&books.memory, device->ordinal);
@@ -78,7 +78,7 @@ void swap_release(struct client *client, uint64_t evict_bytes, struct frame_rele
         settle(device);
     }
     stop_filling(swap);
-    uint64_t there = account_there(&device->account);
+    uint64_t there = device_moves_memory(device) ? account_there(&device->account) : 0;
     uint64_t leaving = evict_bytes < there ? evict_bytes : there;
     swap->owes_moved = leaving > 0;
     swap->out_turn = client->turn.number;
@@ -108,7 +108,7 @@ void swap_lose(struct client *client) {
     struct device *device = client->device;
     swap_init(&client->swap);
     if (!client->was_welcome)
-        residency_all_there(&books.memory, device->ordinal);
+        settle(device);
     else if (swap_is_needed(device))
         mover_order(&device->mover, MOVER_FILL_GENTLY, UINT64_MAX);
 }
