@@ -2,15 +2,15 @@
 #include "../process/event.h"
 
 #include "../process/task.h"
-#include "../unsupported.h"
 #include "capture.h"
 
 CUresult cuEventCreate(CUevent *out, unsigned int flags) {
     REQUIRE_CONTEXT(context);
     REQUIRE(out, CUDA_ERROR_INVALID_VALUE);
-    if (flags & CU_EVENT_INTERPROCESS)
-        return emulator_unsupported("an interprocess event");
-    return event_create(context, flags, out);
+    /* As documented: other processes could not tell when it was. */
+    REQUIRE(!(flags & CU_EVENT_INTERPROCESS) || (flags & CU_EVENT_DISABLE_TIMING),
+            CUDA_ERROR_INVALID_VALUE);
+    return event_create(context, flags, NULL, out);
 }
 
 CUresult cuEventDestroy_v2(CUevent event) {

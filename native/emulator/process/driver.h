@@ -36,6 +36,7 @@ struct driver {
     struct regions *reservations;       /* addresses without memory; see reservation.h */
     struct regions *handles;            /* physical memory and the like, by handle; see handle.h */
     struct CUmemPoolHandle_st *pools;   /* all of them, linked */
+    struct event_file *event_files;     /* of interprocess events; see shared_event.h */
 };
 
 /* NULL until cuInit has succeeded, and in a child forked after that. */

@@ -2,14 +2,33 @@
 #include "event.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "../api/capture.h"
 #include "task.h"
 
-CUresult event_create(struct CUctx_st *context, unsigned flags, CUevent *out) {
+/* How often an event is looked at that another process has recorded. */
+enum { GLANCE_US = 100 };
+
+static bool share(struct CUevent_st *event, const struct shared_event *import) {
+    if (import) {
+        event->shared = *import;
+        event->is_import = true;
+        return true;
+    }
+    driver_lock();
+    bool shared = shared_event_create(&event->shared);
+    driver_unlock();
+    return shared;
+}
+
+CUresult event_create(struct CUctx_st *context, unsigned flags, const struct shared_event *import,
+                      CUevent *out) {
     struct CUevent_st *event = calloc(1, sizeof *event);
-    if (!event)
+    if (!event || ((flags & CU_EVENT_INTERPROCESS) && !share(event, import))) {
+        free(event);
         return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     event->magic = EVENT_MAGIC;
     event->flags = flags;
     event->context = context;
@@ -26,6 +45,11 @@ void event_destroy(CUevent event) {
     if (event->captured)
         capture_mark_drop(event->captured);
     drop_record(event->record);
+    if (event->shared.cell && !event->is_import) {
+        driver_lock();
+        shared_event_release(&event->shared);
+        driver_unlock();
+    }
     event->magic = 0;
     free(event);
 }
@@ -43,6 +67,8 @@ static struct event_record *take_record(CUevent event) {
 static void note_time(void *data, uint64_t finished_at) {
     struct event_record *record = data;
     record->finished_at = finished_at;
+    if (record->shared.cell)
+        shared_event_finish(&record->shared, record->number);
     __atomic_store_n(&record->done, true, __ATOMIC_RELEASE);
     drop_record(record);
 }
@@ -53,9 +79,16 @@ CUresult queue_event_record(struct CUstream_st *stream, CUevent event, uint64_t 
         return CUDA_ERROR_OUT_OF_MEMORY;
     record->users = 2;
     record->queue = stream->queue;
-    /* A recording that is asked for is pumped out by who asks, so it needs no worker. */
+    record->shared = event->shared;
+    if (event->shared.cell) {
+        driver_lock();
+        record->number = shared_event_record(&event->shared);
+        driver_unlock();
+    }
+    /* A recording that is asked for is pumped out by who asks, so it needs no worker; unless the one
+     * who asks is another process. */
     *ticket = stream_push(stream, (struct operation){.kind = OPERATION_MARKER}, NULL,
-                          (struct effect){note_time, record, false});
+                          (struct effect){note_time, record, event->shared.cell != NULL});
     record->ticket = *ticket;
     driver_lock();
     struct event_record *before = event->record;
@@ -65,7 +98,34 @@ CUresult queue_event_record(struct CUstream_st *stream, CUevent event, uint64_t 
     return CUDA_SUCCESS;
 }
 
+/* Has another process recorded it last? Then there is no place in a queue of ours to wait for. */
+static bool is_elsewhere(CUevent event) {
+    if (!event->shared.cell)
+        return false;
+    driver_lock();
+    bool elsewhere = !shared_event_is_ours(&event->shared);
+    driver_unlock();
+    return elsewhere;
+}
+
+static bool is_done_elsewhere(CUevent event) {
+    driver_lock();
+    bool done = shared_event_is_done(&event->shared);
+    driver_unlock();
+    return done;
+}
+
+static void wait_elsewhere(CUevent event) {
+    while (!is_done_elsewhere(event))
+        usleep(GLANCE_US);
+}
+
 CUresult queue_event_wait(struct CUstream_st *stream, CUevent event, uint64_t *ticket) {
+    if (is_elsewhere(event)) {
+        wait_elsewhere(event);
+        *ticket = queue_newest(stream->queue);
+        return CUDA_SUCCESS;
+    }
     struct event_record *record = take_record(event);
     if (record && record->queue != stream->queue)
         stream_push_wait(stream, record->queue, record->ticket);
@@ -75,6 +135,8 @@ CUresult queue_event_wait(struct CUstream_st *stream, CUevent event, uint64_t *t
 }
 
 CUresult event_query(CUevent event) {
+    if (is_elsewhere(event))
+        return is_done_elsewhere(event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     struct event_record *record = take_record(event);
     if (!record)
         return CUDA_SUCCESS; /* never recorded counts as complete */
@@ -86,6 +148,10 @@ CUresult event_query(CUevent event) {
 }
 
 void event_wait(CUevent event) {
+    if (is_elsewhere(event)) {
+        wait_elsewhere(event);
+        return;
+    }
     struct event_record *record = take_record(event);
     if (record && !__atomic_load_n(&record->done, __ATOMIC_ACQUIRE))
         queue_wait(record->queue, record->ticket);

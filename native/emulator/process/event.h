@@ -3,6 +3,7 @@
 #define NVSHARE_EMULATOR_EVENT_H
 
 #include "context.h"
+#include "shared_event.h"
 
 #define EVENT_MAGIC 0x45766e31u
 
@@ -15,6 +16,8 @@ struct event_record {
     uint32_t queue;
     uint64_t ticket;
     uint64_t finished_at;
+    struct shared_event shared; /* as the event had it; without a cell: it is this process's own */
+    uint64_t number;            /* of the recording, in the cell */
 };
 
 struct CUevent_st {
@@ -23,9 +26,13 @@ struct CUevent_st {
     struct CUctx_st *context;
     struct event_record *record;   /* NULL: never recorded */
     struct capture_mark *captured; /* recorded in a stream that was being captured */
+    struct shared_event shared;    /* without a cell: it is this process's own */
+    bool is_import;                /* another process has made it */
 };
 
-CUresult event_create(struct CUctx_st *context, unsigned flags, CUevent *out);
+/* An interprocess event is made, unless `import` is one that another process has made. */
+CUresult event_create(struct CUctx_st *context, unsigned flags, const struct shared_event *import,
+                      CUevent *out);
 void event_destroy(CUevent event);
 
 static inline bool event_exists(CUevent event) {

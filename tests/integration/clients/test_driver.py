@@ -18,6 +18,7 @@ Check = Callable[..., None]
         "errors",
         "exhaustion",
         "graphs",
+        "ipc_events",
         "kernels",
         "managed",
         "modules",

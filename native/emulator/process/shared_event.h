@@ -1,0 +1,53 @@
+/* Events that several processes have: cells in a memory file of the process that made them, which
+ * the others map through /proc. What one process records, another finds in the cell; it is not told
+ * of the place in a queue, so that it can wait for the end of a recording only with its own thread. */
+#ifndef NVSHARE_EMULATOR_SHARED_EVENT_H
+#define NVSHARE_EMULATOR_SHARED_EVENT_H
+
+#include "driver.h"
+
+/* A process of the node, such that a later one with its number is not taken for it. */
+struct process_identity {
+    int32_t pid;
+    uint32_t slot, generation;
+};
+
+struct event_cell {
+    uint64_t id;       /* of the event in the process that made it; 0: nobody's */
+    uint64_t recorded; /* how often, by whomever */
+    uint64_t done;     /* how many of those are over; what counts is the last */
+    struct process_identity recorder;
+};
+
+/* An event as one process has it. */
+struct shared_event {
+    struct event_cell *cell; /* stays mapped as long as the process lives */
+    uint64_t id;             /* the cell is another event's if it says otherwise */
+};
+
+/* What one process tells another of an event. */
+struct event_address {
+    struct process_identity maker;
+    int32_t file;
+    uint32_t cell;
+    uint64_t id;
+};
+
+/* All but the first want the driver's lock. */
+struct process_identity own_identity(void);
+bool shared_event_create(struct shared_event *out);
+void shared_event_release(const struct shared_event *event); /* by the process that made it */
+struct event_address shared_event_address(const struct shared_event *event);
+bool shared_event_open(const struct event_address *address, struct shared_event *out);
+
+/* Notes a new recording, and returns its number. */
+uint64_t shared_event_record(const struct shared_event *event);
+void shared_event_finish(const struct shared_event *event, uint64_t number);
+
+/* Did this process record it last? */
+bool shared_event_is_ours(const struct shared_event *event);
+
+/* Is the last recording over? Those of a process that is gone are. */
+bool shared_event_is_done(const struct shared_event *event);
+
+#endif
