@@ -27,6 +27,7 @@ from nvshare.core.events import (
     Moved,
     Reason,
     Released,
+    Used,
     Wanted,
 )
 from nvshare.core.memory import Kind, Memory
@@ -53,6 +54,9 @@ class Program:
     handover: Handover | None = None
     evict_bytes: int = 0
     release_at: float | None = None
+    # Seconds for which it held turns, and for which it claims to have been busy.
+    held: float = 0.0
+    used: float = 0.0
     # What it asked for last, until it is answered: the ticket, and the memory without it.
     ticket: int = 0
     without: Memory | None = None
@@ -101,6 +105,11 @@ class Program:
         """Have this much memory from now on."""
         self.memory = memory.as_kind(self.kind)
         self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory))
+
+    def use(self, seconds: float) -> None:
+        """Claim to have been busy for so much longer."""
+        self.used += seconds
+        self._send(Used(now=0.0, client=self.id, busy_seconds=self.used))
 
     def ask(self, memory: Memory) -> None:
         """Want to have this much memory, which counts as had until the answer says otherwise."""

@@ -25,7 +25,13 @@ from .world import GPU, SETTLE, World
 USABLE = 16
 PATIENCE = 4.0
 SLOWEST_DRAIN = 6.0  # Slower than patience: programs that are late, but answer.
-BASE = Settings(turn_min=1.0, turn_max=8.0, revoke_patience=PATIENCE, initial_bandwidth=8.0)
+BASE = Settings(
+    turn_min=1.0,
+    turn_max=8.0,
+    slice_seconds=0.5,
+    revoke_patience=PATIENCE,
+    initial_bandwidth=8.0,
+)
 
 memories = st.builds(
     Memory, allocated=st.integers(0, 20), pinned=st.integers(0, 3), swapped=st.just(0)
@@ -90,6 +96,22 @@ class Sharing(RuleBasedStateMachine):
         if not program.stopped:
             swapped = min(program.memory.swapped, memory.allocated)
             program.allocate(replace(memory, swapped=swapped))
+
+    @rule(program=programs, seconds=st.sampled_from([0.0, 0.5, 3.0, 100.0]))
+    def use(self, program: Program, seconds: float) -> None:
+        if not program.stopped:
+            program.use(seconds)
+
+    @rule(seconds=st.sampled_from([0.5, 3.0]))
+    def compute(self, seconds: float) -> None:
+        """Have everybody who may run compute for a while."""
+        for program in self.world.programs.values():
+            if program.open and not program.stopped:
+                program.work()
+        self.world.advance(seconds)
+        for program in self.world.programs.values():
+            if program.open and not program.stopped:
+                program.use(seconds)
 
     @rule(program=programs, memory=memories)
     def ask(self, program: Program, memory: Memory) -> None:

@@ -1,5 +1,6 @@
 """The promises about time and memory, with numbers, for programs that behave."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,36 @@ def test_while_everything_fits_nobody_is_switched_and_nothing_moves(
     assert world.switches == 0
     assert world.timers == {}
     assert all(program.memory.swapped == 0 for program in programs)
+
+
+@settings(max_examples=20)
+@given(
+    busy=st.lists(st.booleans(), min_size=2, max_size=6),
+    policy=st.sampled_from(["fair", "fifo"]),
+)
+def test_who_computes_all_the_time_takes_short_turns_and_nobody_else(
+    busy: list[bool], policy: str
+) -> None:
+    world = World(USABLE, Settings(policy=policy, slice_seconds=1.0))
+    programs = [world.join(Memory(2)) for _ in busy]
+    for program in programs:
+        program.work()
+    for _ in range(60):
+        world.advance(0.25)
+        for program, computes in zip(programs, busy, strict=True):
+            program.use((program.held - program.used) * computes)
+    computing = [program for program, computes in zip(programs, busy, strict=True) if computes]
+    resting = [program for program in programs if program not in computing]
+    assert all(program.open and program.seen == program.id for program in resting)
+    assert world.switches == 0
+    assert all(program.memory.swapped == 0 for program in programs)
+    if len(computing) > 1:
+        shares = [program.held for program in computing]
+        assert max(shares) - min(shares) <= 1.0
+        # They ran together until they were known to compute all the time.
+        assert sum(shares) == pytest.approx(15.0 + 1.25 * (len(computing) - 1), abs=0.3)
+    else:
+        assert world.slices == 0
 
 
 @settings(max_examples=40)

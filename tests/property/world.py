@@ -55,6 +55,7 @@ class World:
         self.joined = 0
         self.reports: list[Report] = []
         self.switches = 0
+        self.slices = 0
         self.start_daemon(settle=0.0)
 
     def start_daemon(self, settle: float) -> None:
@@ -128,10 +129,16 @@ class World:
         end = self.now + seconds
         self.settle()
         while (moment := self._next_moment()) <= end:
-            self.now = max(self.now, moment)
+            self._pass_time(max(self.now, moment))
             self._let_happen()
             self.settle()
-        self.now = end
+        self._pass_time(end)
+
+    def _pass_time(self, until: float) -> None:
+        for program in self.programs.values():
+            if program.open or program.draining:
+                program.held += until - self.now
+        self.now = until
 
     def _next_moment(self) -> float:
         releases = (
@@ -176,7 +183,11 @@ class World:
                 assert effect.fill_bytes < max(1, whole), "a part that is not smaller"
             elif isinstance(effect, Revoke):
                 assert not roster.everything_fits, "everything fits, and somebody was switched"
-                self.switches += 1
+                if roster.is_sliced:
+                    assert not effect.evict_bytes, "everything fits, and memory is to move"
+                    self.slices += 1
+                else:
+                    self.switches += 1
 
     def _check_answer(self, event: Event, effects: list[Effect], needed: int) -> None:
         answers = [effect for effect in effects if isinstance(effect, Answer)]

@@ -31,6 +31,16 @@ class Client:
     # It was told to give way, did not, and others go on without it.
     overdue: bool = False
 
+    # The turn it was asked or told to give up was one of those that are not for memory.
+    sliced: bool = False
+    # It computes all the time, as far as is known.
+    busy: bool = False
+    # Seconds for which it held turns before the present one; and both counters when it was last
+    # judged: of these seconds, and of its busy ones, if it has reported any.
+    held_before: float = 0.0
+    judged_held: float = 0.0
+    judged_busy: float | None = None
+
     # It was refused memory, and not allowed any since.
     refused: bool = False
 

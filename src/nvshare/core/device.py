@@ -21,6 +21,7 @@ from nvshare.core.events import (
     Released,
     SettingsChanged,
     TimerFired,
+    Used,
     Wanted,
 )
 from nvshare.core.lease import IllegalTransition, State, Step
@@ -31,6 +32,7 @@ from nvshare.core.scheduler import Scheduler
 from nvshare.core.settings import NO_LIMITS
 from nvshare.core.state import DeviceSnapshot, DeviceState
 from nvshare.core.turns import Pace
+from nvshare.core.usage import is_busy, note_turn_end
 
 
 class Device:
@@ -82,6 +84,8 @@ class Device:
                 self.roster.set_memory(self._client(event), event.memory)
             case Moved():
                 self._on_moved(event, self._client(event))
+            case Used():
+                self._on_used(event, self._client(event))
             case TimerFired():
                 # Time has passed, and restore() sees that. What still depends on it is set anew.
                 self.state.alarms.pop(event.timer.kind, None)
@@ -135,12 +139,15 @@ class Device:
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
         self.state.pace.measure(event.now, event.seconds, out_bytes=event.moved_bytes)
-        effects = self._judge(event, client)
+        effects = [] if client.sliced else self._judge(event, client)
         self._release(event, client)
         return [*effects, *self._handed_over(event)]
 
     def _release(self, event: Released, client: Client) -> None:
         wants = event.wants or client.wants
+        self._count_turn(event, client)
+        if not wants:
+            self.roster.set_busy(client, False)
         self.roster.set_memory(client, event.memory)
         self.roster.set_evicting(client, 0)
         client.wants, client.served_at = False, event.now
@@ -148,6 +155,16 @@ class Device:
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
         client.rests_since = event.now - rested
         self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, event.now)
+
+    def _count_turn(self, event: Released, client: Client) -> None:
+        note_turn_end(client, event.now)
+        self.state.slices += client.sliced
+        self.state.turn_changes += not client.sliced
+        client.sliced = False
+
+    def _on_used(self, event: Used, client: Client) -> None:
+        window = self.state.settings.slice_seconds
+        self.roster.set_busy(client, is_busy(client, event.busy_seconds, window, event.now))
 
     def _judge(self, event: Released, client: Client) -> list[Effect]:
         if event.reason is not Reason.ASKED:

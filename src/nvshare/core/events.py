@@ -161,6 +161,13 @@ class Moved(ClientEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Used(ClientEvent):
+    """For so long has the client had work on the device without a gap, in all. It only grows."""
+
+    busy_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsChanged(ClientEvent):
     """The operator has changed what the client may use."""
 

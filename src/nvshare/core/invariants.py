@@ -13,6 +13,7 @@ from nvshare.core.events import TimerKind
 from nvshare.core.lease import State
 from nvshare.core.memory import Load, Rule, weigh
 from nvshare.core.roster import Roster
+from nvshare.core.settings import Mode
 
 if TYPE_CHECKING:
     from nvshare.core.node import Core
@@ -48,6 +49,7 @@ def _problems(device: Device) -> Iterator[str]:
     yield from _turns(device)
     settled = TimerKind.SETTLE not in device.state.alarms
     if settled:
+        yield from _rule(device)
         yield from _running_fits(device.roster)
         yield from _together(device)
         yield from _waiting(device)
@@ -81,6 +83,7 @@ def _sums(roster: Roster) -> Iterator[str]:
         "waiting_load": _load(roster.waiting),
         "running_load": _load(roster.running.values()),
         "yielding_load": _load(roster.yielding.values()),
+        "busy": sum(c.busy for c in clients),
         "pinned": sum(c.memory.pinned for c in clients),
         "swappable": sum(c.memory.swappable for c in clients),
         "running_bytes": sum(c.present for c in roster.running.values()),
@@ -91,7 +94,7 @@ def _sums(roster: Roster) -> Iterator[str]:
     for name, value in expected.items():
         if getattr(roster, name) != value:
             yield f"{name} is {getattr(roster, name)}, not {value}"
-    if any(c.weight != weigh(roster.rule, c.memory) for c in clients):
+    if any(c.weight != weigh(roster.rule, c.memory, busy=c.busy) for c in clients):
         yield "a client has the wrong weight"
 
 
@@ -115,6 +118,15 @@ def _turns(device: Device) -> Iterator[str]:
             yield f"client {client.id} has a turn that was never numbered"
         if client.next_turn is not None and client.state is not State.WAITING:
             yield f"client {client.id} does not wait, and is to be handed a turn"
+
+
+def _rule(device: Device) -> Iterator[str]:
+    """Turns that are not for memory are taken where they help, and nowhere else."""
+    roster, settings = device.roster, device.state.settings
+    helps = roster.busy > 1 and roster.swappable <= roster.room
+    allowed = settings.mode is Mode.AUTO and settings.slice_seconds > 0
+    if roster.is_sliced != (helps and allowed):
+        yield "turns are taken by the wrong rule"
 
 
 def _running_fits(roster: Roster) -> Iterator[str]:

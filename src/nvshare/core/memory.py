@@ -58,6 +58,8 @@ class Rule(Enum):
     NOTHING = "nothing"
     BYTES = "bytes"
     ONE = "one"
+    BUSY = "busy"
+    """As ONE, but only those who compute all the time; the others run beside them."""
 
 
 RULES = {
@@ -68,11 +70,11 @@ RULES = {
 }
 
 
-def weigh(rule: Rule, memory: Memory) -> int:
+def weigh(rule: Rule, memory: Memory, *, busy: bool) -> int:
     """Return how much of the device's capacity a client takes under a rule."""
     if rule is Rule.BYTES:
         return memory.swappable
-    return 1 if rule is Rule.ONE else 0
+    return int(rule is Rule.ONE or (rule is Rule.BUSY and busy))
 
 
 @dataclass(slots=True)

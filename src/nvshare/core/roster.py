@@ -84,6 +84,8 @@ class Roster:
         self.closed_bytes = 0
         # What was ordered out, is on the device still, and not in any of the others.
         self.leaving_bytes = 0
+        # How many compute all the time.
+        self.busy = 0
 
     @property
     def rule(self) -> Rule:
@@ -98,7 +100,12 @@ class Roster:
     @property
     def capacity(self) -> int:
         """What clients compete for, in the unit of their weights."""
-        return 1 if self.rule is Rule.ONE else self.room
+        return 1 if self.rule in (Rule.ONE, Rule.BUSY) else self.room
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether turns are taken although everything fits in memory."""
+        return self.rule is Rule.BUSY
 
     @property
     def everything_fits(self) -> bool:
@@ -146,7 +153,7 @@ class Roster:
         """Take a new client in."""
         known = self.clients.get(client.id, client)
         next_state(client.id, known.state, step)
-        client.weight = weigh(self.rule, client.memory)
+        client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self.clients[client.id] = client
         self.move(client, step, now)
 
@@ -195,7 +202,16 @@ class Roster:
             return
         self._count(client, -1)
         client.memory = memory
-        client.weight = weigh(self.rule, client.memory)
+        client.weight = weigh(self.rule, client.memory, busy=client.busy)
+        self._count(client, 1)
+
+    def set_busy(self, client: Client, busy: bool) -> None:
+        """Note whether a client computes all the time."""
+        if busy == client.busy:
+            return
+        self._count(client, -1)
+        client.busy = busy
+        client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self._count(client, 1)
 
     def set_evicting(self, client: Client, evicting: int) -> None:
@@ -219,7 +235,7 @@ class Roster:
         self._state.rule = rule
         self._clear_sums()
         for client in self.clients.values():
-            client.weight = weigh(rule, client.memory)
+            client.weight = weigh(rule, client.memory, busy=client.busy)
             self._count(client, 1)
 
     def set_policy(self, policy: Policy) -> None:
@@ -263,6 +279,7 @@ class Roster:
         self.everyone_load.add(client.weight, sign)
         self.pinned += sign * client.memory.pinned
         self.swappable += sign * client.memory.swappable
+        self.busy += sign * client.busy
         if client.state is State.RUNNING:
             self.running_load.add(client.weight, sign)
             self.running_bytes += sign * client.present

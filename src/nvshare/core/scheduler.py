@@ -12,6 +12,8 @@ opens gates as far as memory allows, and sees to it that whoever waits gets a tu
   room from the leader. That does not lengthen the turn.
 * If those who run do not fit together any more, because one has grown, the latest of them are
   told to go until the rest fits. This does not wait for the end of a turn.
+* If everything fits, but several compute all the time, those take short turns among themselves: the
+  GPU's own switching between them costs more. Only they weigh anything then, and no memory moves.
 
 A program that was told to go and does not answer (it is stopped, or in one endless kernel) must
 not hold up the device for ever. Until ``revoke_patience`` is over it counts with all it has, and
@@ -23,17 +25,12 @@ Its gate stays closed until it has released its turn and been granted another.
 
 from collections.abc import Iterable
 
+from nvshare.core.asking import ask, relax
 from nvshare.core.client import Client
-from nvshare.core.effects import Effect, Grant, Keep, Report, ReportKind, Revoke, Urgency
+from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
-from nvshare.core.moves import (
-    fill_bytes,
-    idle_seconds,
-    outgoing_bytes,
-    share_out,
-    swap_seconds,
-)
+from nvshare.core.moves import fill_bytes, outgoing_bytes, share_out, swap_seconds
 from nvshare.core.orders import make_room, plan_handover, set_alarms
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
@@ -62,7 +59,7 @@ class Scheduler:
         state, roster = self._state, self._roster
         effects: list[Effect] = []
         if now >= state.settle_until:
-            self._choose_rule()
+            effects += self._follow_rule(now)
             effects += self._go_on_without_the_silent(now)
             effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
             effects += make_room(roster)
@@ -91,16 +88,22 @@ class Scheduler:
         if name is None or name != self._state.leader:
             self._state.leader, self._state.deadline = name, None
 
-    def _choose_rule(self) -> None:
-        state, roster = self._state, self._roster
-        rule = RULES[state.settings.mode]
-        state.slice_seconds = None
-        if state.settings.mode is Mode.AUTO and roster.swappable <= roster.room:
-            state.slice_seconds = roster.policy.slice_seconds(roster)
-            rule = rule if state.slice_seconds is None else Rule.ONE
-        if rule is not roster.rule:
-            roster.set_rule(rule)
-            state.deadline = None
+    def _follow_rule(self, now: float) -> list[Effect]:
+        state, rule = self._state, self._rule()
+        if rule is state.rule:
+            return []
+        # What they were asked for was meant for the other rule.
+        effects = relax(state, self._roster, now)
+        self._roster.set_rule(rule)
+        state.deadline = None
+        if rule is Rule.BUSY:
+            state.turn_started = now
+        return effects
+
+    def _rule(self) -> Rule:
+        roster, settings = self._roster, self._state.settings
+        sliced = settings.slice_seconds > 0 and roster.busy > 1 and roster.swappable <= roster.room
+        return Rule.BUSY if settings.mode is Mode.AUTO and sliced else RULES[settings.mode]
 
     def _go_on_without_the_silent(self, now: float) -> list[Effect]:
         patience = self._state.settings.revoke_patience
@@ -120,22 +123,20 @@ class Scheduler:
         roster = self._roster
         self._appoint(None)
         closed = [*roster.waiting, *roster.idle.values()]
-        return [*self._relax(now), *(self.grant(client, now) for client in closed)]
-
-    def _relax(self, now: float) -> list[Effect]:
-        asked = list(self._roster.asked.values())
-        for client in asked:
-            self._roster.keep(client, now)
-        return [Keep(client.id, client.turn) for client in asked]
+        effects = relax(self._state, roster, now)
+        return [*effects, *(self.grant(client, now) for client in closed)]
 
     def _take_turns(self, now: float) -> list[Effect]:
         effects = [*self._split(now), *self._admit(now)]
         leader = self._leader()
         if leader is None:
-            effects += self._relax(now)
+            effects += relax(self._state, self._roster, now)
         elif not self._roster.running_admits(leader):
             over = now >= self._turn_end(leader)
-            effects += self._switch(leader, now) if over else self._ask(leader, now)
+            if over:
+                effects += self._switch(leader, now)
+            else:
+                effects += ask(self._state, self._roster, leader, now)
         else:
             # Only those who are giving way already are in its way.
             self._state.deadline = None
@@ -143,21 +144,25 @@ class Scheduler:
 
     def _split(self, now: float) -> list[Effect]:
         roster = self._roster
-        victims = []
-        while not roster.running_load.fits(roster.capacity):
-            youngest = next(reversed(roster.running.values()))
-            roster.move(youngest, Step.REVOKE, now)
-            victims.append(youngest)
-        if not victims:
+        if roster.running_load.fits(roster.capacity):
             return []
+        victims = []
+        for client in reversed(list(roster.running.values())):
+            if client.weight and not roster.running_load.fits(roster.capacity):
+                roster.move(client, Step.REVOKE, now)
+                victims.append(client)
+        revoked = self._revoked(victims, roster.excess)
+        if roster.is_sliced:
+            return revoked
         text = f"those who run do not fit together any more; {len(victims)} told to give way"
         report = Report(ReportKind.SPLIT, self._state.id, victims[0].id, text)
-        return [report, *self._revoked(victims, roster.excess)]
+        return [report, *revoked]
 
     def _revoked(self, victims: list[Client], excess: int) -> list[Effect]:
         effects: list[Effect] = []
         for client, evicted in list(share_out(victims, excess)):
             self._roster.set_evicting(client, evicted)
+            client.sliced = self._roster.is_sliced
             effects.append(Revoke(client.id, client.turn, Urgency.NOW, evicted))
         return effects
 
@@ -196,30 +201,10 @@ class Scheduler:
         return state.deadline
 
     def _turn_length(self, leader: Client) -> float:
-        if self._state.slice_seconds is not None:
-            return self._state.slice_seconds
+        if self._roster.is_sliced:
+            return self._state.settings.slice_seconds
         swap = swap_seconds(self._state, self._roster, leader, leader.memory.swappable)
         return self._state.pace.turn_length(self._state.settings, swap)
-
-    def _ask(self, leader: Client, now: float) -> list[Effect]:
-        roster = self._roster
-        # Who was asked may weigh nothing by now, and then is in nobody's way.
-        if sum(client.weight > 0 for client in roster.asked.values()) == roster.running_load.heavy:
-            return []
-        new = [c for c in roster.running.values() if c.weight and not c.asked]
-        for client in new:
-            roster.ask(client, now)
-        return [self._please(client, leader) for client in new]
-
-    def _please(self, client: Client, leader: Client) -> Revoke:
-        # Memory only has to move if the leader can come as soon as this one has gone.
-        roster, evicted = self._roster, 0
-        rest = roster.running_load.weight - client.weight
-        alone = roster.running_load.heavy == 1 or rest + leader.weight <= roster.capacity
-        if alone and not roster.yielding:
-            evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
-        client.idle_seconds = idle_seconds(self._state, roster, client, leader)
-        return Revoke(client.id, client.turn, Urgency.WHEN_IDLE, evicted, client.idle_seconds)
 
     def _switch(self, leader: Client, now: float) -> list[Effect]:
         """End the turn: keep of those who run whoever fits into the leader's group."""

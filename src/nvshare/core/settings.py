@@ -34,6 +34,8 @@ class Settings:
     turn_multiplier: float = 5.0
     turn_min: float = 30.0
     turn_max: float = 300.0
+    # The length of turns among programs that fit together and compute all the time; 0: none.
+    slice_seconds: float = 1.0
     # How long a program that was asked to give way may have nothing to do before it does.
     idle_grace: float = 0.05
     # How long a program that was told to give way now may take before others go on without it.
@@ -50,13 +52,14 @@ class Settings:
             raise ValueError("turn_seconds must be more than 0")
         if self.turn_max < self.turn_min:
             raise ValueError("turn_max must not be less than turn_min")
-        if self.idle_grace < 0 or self.revoke_patience < 0:
-            raise ValueError("idle_grace and revoke_patience must not be negative")
+        for name in ("slice_seconds", "idle_grace", "revoke_patience"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative")
 
     @property
     def longest_turn(self) -> float:
         """The most that a turn can last while others wait."""
-        return max(self.turn_max, self.turn_seconds or 0.0)
+        return max(self.turn_max, self.turn_seconds or 0.0, self.slice_seconds)
 
 
 DEFAULTS = Settings()

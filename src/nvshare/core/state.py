@@ -21,7 +21,7 @@ class DeviceState:
     id: str
     usable_bytes: int
     settings: Settings
-    # What clients compete for, by the mode and the policy.
+    # What clients compete for.
     rule: Rule
     pace: Pace
     # Until then nobody is granted anything.
@@ -35,8 +35,9 @@ class DeviceState:
     leader: int | None = None
     # The hand-over that was ordered last, as long as it stands.
     handover: Handover | None = None
-    # The policy's short exclusive turns, if it wants any.
-    slice_seconds: float | None = None
+    # How often somebody gave its turn up for memory, and how often one that was not for memory.
+    turn_changes: int = 0
+    slices: int = 0
     alarms: dict[TimerKind, float] = field(default_factory=dict)
 
     def number_turn(self) -> int:

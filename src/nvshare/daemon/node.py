@@ -55,7 +55,6 @@ class Node:
         self.settings: dict[str, DeviceSettings] = {}
         self.node_settings = NodeSettings()
         self.handovers: dict[str, int] = {}
-        self.turn_changes: dict[str, int] = {}
         self.members: dict[int, Session] = {}
         self._by_key: dict[bytes, Gpu] = {}
         self._strangers: set[Session] = set()
@@ -78,7 +77,7 @@ class Node:
         """Begin to share a GPU."""
         self.gpus[gpu.uuid] = self._by_key[gpu.key] = gpu
         self.settings[gpu.uuid] = settings
-        self.handovers[gpu.uuid] = self.turn_changes[gpu.uuid] = 0
+        self.handovers[gpu.uuid] = 0
         self.dispatch(
             events.DeviceAdded(
                 now=self.now(),
@@ -183,9 +182,8 @@ class Node:
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
         self._on_population(len(self.members))
 
-    def give_up(self, member: Member, turn: int) -> int | None:
-        """Count a turn that was given up; return to whom the client has handed it, if it has."""
-        self.turn_changes[member.gpu.uuid] += 1
+    def heir(self, member: Member, turn: int) -> int | None:
+        """Return to whom a client has handed its turn, if it has."""
         heir = self.executor.heir(member.id, turn)
         if heir is not None:
             self.handovers[member.gpu.uuid] += 1

@@ -53,6 +53,7 @@ class Session:
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
         self.tally = Tally()
+        self._used_at = 0.0
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost)
         self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it said nothing")
@@ -153,7 +154,7 @@ class Session:
                 wants=bool(frame.wants),
                 moved_bytes=frame.moved_bytes,
                 seconds=seconds,
-                handed_to=self._node.give_up(member, frame.handed_turn),
+                handed_to=self._node.heir(member, frame.handed_turn),
                 handed_turn=frame.handed_turn,
             )
         )
@@ -184,10 +185,15 @@ class Session:
         )
 
     def _use(self, frame: frames.Usage, member: "Member") -> None:
-        del member
         self.tally.busy_ns = frame.busy_ns
         self.tally.launches = frame.launches
         self.tally.throttled_ns = frame.throttled_ns
+        # More often than it can make a difference, the core need not hear of it.
+        now, slice_seconds = self._node.now(), self._node.settings[member.gpu.uuid].slice_seconds
+        if slice_seconds and now >= self._used_at + slice_seconds:
+            self._used_at = now
+            busy = frame.busy_ns / 1e9
+            self._node.dispatch(events.Used(now=now, client=member.id, busy_seconds=busy))
 
     def _moved(self, out_bytes: int, in_bytes: int, seconds: float) -> None:
         self.tally.moved_out += out_bytes

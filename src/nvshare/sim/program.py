@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nvshare.core.events import ClientJoined, MemoryChanged
 from nvshare.sim.gate import Gate
+from nvshare.sim.meter import Meter
 from nvshare.sim.pool import Lane
 from nvshare.sim.processor import DUST
 from nvshare.sim.record import Kind
@@ -34,6 +35,7 @@ class SimulatedProgram:
         self._actions = actions
         self._record = site.records[key]
         self._gate: Gate | None = None
+        self._meter = Meter(site, key)
         self._work: Copy | Compute | None = None
         # Seconds of the present work: left when the present step began; its length; and what may
         # be left when the gate closes.
@@ -115,6 +117,7 @@ class SimulatedProgram:
 
     def start(self) -> None:
         """The gate is open: have the GPU do the work, or the next part of it."""
+        self._meter.begin()
         if isinstance(self._work, Copy):
             size = self._work.size
             self._site.gpu.transfer(Lane.IN, self._key, size, self._copied)
@@ -131,6 +134,7 @@ class SimulatedProgram:
 
     def _done(self) -> None:
         self._work = None
+        self._meter.end()
         if self.gate.draining:
             self.gate.drained()
         else:
@@ -184,6 +188,7 @@ class SimulatedProgram:
     def _stop(self, work: Compute) -> None:
         self._stop_at = 0.0
         if self._left > work.seconds / 2:
+            self._meter.pause()
             self.gate.drained()
         else:
             self._done()

@@ -39,6 +39,7 @@ def summarise(outcome: Outcome, label: str | None = None) -> Summary:
     cut_off = any(record.ended is None for record in outcome.records)
     makespan = outcome.ended - first
     gpus = [site.gpu for site in outcome.sites]
+    devices = [site.core_device.state for site in outcome.sites]
     durations = [record.duration(outcome.ended) for record in records]
     return Summary(
         scenario=label or outcome.scenario.name,
@@ -61,7 +62,8 @@ def summarise(outcome: Outcome, label: str | None = None) -> Summary:
         mean_s=sum(durations) / len(durations),
         baseline_s=None if cut_off else max(job.alone for group in jobs.values() for job in group),
         ideal_s=None if cut_off else max(map(earliest_end, jobs.values())) - first,
-        turn_changes=sum(record.released for record in records),
+        turn_changes=sum(device.turn_changes for device in devices),
+        slices=sum(device.slices for device in devices),
         swapped_out_bytes=sum(gpu.moved_out for gpu in gpus),
         swapped_in_bytes=sum(gpu.moved_in for gpu in gpus),
         swap_s=sum(gpu.move_seconds for gpu in gpus),

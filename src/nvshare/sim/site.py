@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from nvshare.core.device import Device
 from nvshare.core.effects import (
     CancelHandover,
     CancelTimer,
@@ -68,6 +69,7 @@ class Site:
         self.gpu = Gpu(profile)
         self.latency = latency
         self.inflight = settings.inflight
+        self.slice_seconds = settings.slice_seconds
         self.context_seconds = profile.engine.context_create_ms / 1000
         memory = round(profile.memory.usable_mib * MIB)
         self._context = settings.context_of(memory)
@@ -126,6 +128,20 @@ class Site:
         del self.programs[key]
         self.clock.ended(self, key)
         self.room_changed()
+
+    @property
+    def core_device(self) -> Device:
+        """The GPU as the core knows it."""
+        return self._core.devices[self.device]
+
+    def is_busy(self, key: int) -> bool:
+        """Whether the core takes a program to compute all the time."""
+        client = self.core_device.roster.clients.get(key)
+        return client is not None and client.busy
+
+    def is_open(self, key: int) -> bool:
+        """Whether a program is there, and may have something in flight."""
+        return key in self.programs and self.programs[key].gate.holds
 
     def holding(self, key: int) -> Holding:
         """Return a program's memory."""

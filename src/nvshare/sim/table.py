@@ -85,6 +85,7 @@ _FIGURES: dict[str, Callable[[Figures], str]] = {
     "a program, mean": lambda figures: _seconds(figures.mean_s),
     "the longest alone": lambda figures: _seconds(figures.baseline_s),
     "turn changes": lambda figures: str(figures.turn_changes),
+    "short turns": lambda figures: str(figures.slices),
     "moved out": lambda figures: _gigabytes(figures.swapped_out_bytes),
     "moved in": lambda figures: _gigabytes(figures.swapped_in_bytes),
     "time with moves": lambda figures: _seconds(figures.swap_s),

@@ -65,8 +65,10 @@ class DeviceStatus(_Model):
     clients: int
     running: int
     waiting: int
-    # Turns that were given up, and how many of those went straight from one program to the next.
+    # Turns given up for memory; turns given up that are not for memory; and how many of all of them
+    # went straight from one program to the next.
     turn_changes: int
+    slices: int
     handovers: int
     turn_seconds: float
     turn_ends_in: float | None

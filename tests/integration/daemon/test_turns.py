@@ -2,6 +2,7 @@
 
 import os
 import select
+import time
 
 from nvshare.wire import frames
 from nvshare.wire.frames import ReleaseReason, Urgency
@@ -133,6 +134,29 @@ def test_who_asks_for_memory_hears_how_much_others_have_to_move_out(daemon: Daem
     revoke = second.expect(frames.Revoke)
     assert revoke.urgency is Urgency.NOW
     assert answer.missing == revoke.evict_bytes > 1 * GIB
+
+
+def test_who_computes_all_the_time_takes_short_turns(daemon: Daemon) -> None:
+    daemon.control.change_devices("all", {"slice_seconds": 0.02})
+    first, second = daemon.connect(), daemon.connect()
+    for client in (first, second):
+        client.join(daemon.gpus[0], allocated=2 * GIB)
+        client.expect(frames.Grant)
+    # They claim to have been busy for a second longer each time.
+    for busy in (1, 2):
+        for client in (first, second):
+            client.send(frames.Usage(busy_ns=busy * 10**9, launches=1, throttled_ns=0))
+        time.sleep(0.03)
+    revoke = second.expect(frames.Revoke)
+    assert (revoke.urgency, revoke.evict_bytes) == (Urgency.NOW, 0)
+    second.release(revoke.turn, reason=ReleaseReason.ASKED, wants=1, allocated=2 * GIB)
+    # It is asked to go when idle, and told to when its turn is over. On a slow machine it may be
+    # too late for being asked.
+    while not isinstance(order := first.receive(), frames.Revoke) or order.idle_us:
+        assert isinstance(order, frames.Revoke | frames.PassTo)
+    assert (order.urgency, order.evict_bytes) == (Urgency.NOW, 0)
+    gpu = daemon.control.status().devices[0]
+    assert (gpu.turn_changes, gpu.slices) == (0, 1)
 
 
 def test_a_client_may_ask_as_it_registers(serial: Daemon) -> None:

@@ -19,6 +19,7 @@ from nvshare.core.events import (
     Timer,
     TimerFired,
     TimerKind,
+    Used,
     Wanted,
 )
 from nvshare.core.lease import State
@@ -92,6 +93,9 @@ class Stage:
         return self.core.handle(
             Moved(now=self.now, client=client, turn=turn, memory=memory, **more)
         )
+
+    def used(self, client: int, busy_seconds: float) -> list[Effect]:
+        return self.core.handle(Used(now=self.now, client=client, busy_seconds=busy_seconds))
 
     def leave(self, client: int) -> list[Effect]:
         return self.core.handle(ClientLeft(now=self.now, client=client))

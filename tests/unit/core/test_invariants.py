@@ -8,7 +8,7 @@ import pytest
 from nvshare.core.events import TimerKind
 from nvshare.core.invariants import BrokenInvariant, validate
 from nvshare.core.lease import State, Step
-from nvshare.core.memory import Load, Memory
+from nvshare.core.memory import Load, Memory, Rule
 from nvshare.core.roster import Roster
 
 from .stage import Stage
@@ -102,6 +102,10 @@ def ask_only_one(stage: Stage) -> None:
     roster.keep(roster.clients[1], stage.now)
 
 
+def slice_in_vain(stage: Stage) -> None:
+    stage.device.roster.set_rule(Rule.BUSY)
+
+
 def lose_track_of_the_host(stage: Stage) -> None:
     stage.core.host.needed += 1
 
@@ -135,6 +139,7 @@ def wait_for_ever(stage: Stage) -> None:
         (ask_for_nobody, "nobody waits, but"),
         (stop_the_clock, "timer of the turn is wrong"),
         (ask_only_one, "was not asked to give way"),
+        (slice_in_vain, "by the wrong rule"),
         (lose_track_of_the_host, "not what the devices need"),
         (overlook_the_limit, "whether the limit is exceeded is wrong"),
         (wait_for_ever, "timer of patience is wrong"),

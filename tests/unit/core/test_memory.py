@@ -27,9 +27,13 @@ def test_native_memory_is_pinned() -> None:
     assert Memory(10, 2, 3).as_kind(Kind.NATIVE) == Memory(10, 10, 0)
 
 
-@pytest.mark.parametrize(("rule", "weight"), [(Rule.BYTES, 8), (Rule.ONE, 1), (Rule.NOTHING, 0)])
-def test_weights(rule: Rule, weight: int) -> None:
-    assert weigh(rule, Memory(10, 2)) == weight
+@pytest.mark.parametrize(
+    ("rule", "at_rest", "busy"),
+    [(Rule.BYTES, 8, 8), (Rule.ONE, 1, 1), (Rule.NOTHING, 0, 0), (Rule.BUSY, 0, 1)],
+)
+def test_weights(rule: Rule, at_rest: int, busy: int) -> None:
+    assert weigh(rule, Memory(10, 2), busy=False) == at_rest
+    assert weigh(rule, Memory(10, 2), busy=True) == busy
 
 
 def test_every_mode_has_a_rule() -> None:

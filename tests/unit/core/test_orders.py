@@ -8,7 +8,6 @@ from nvshare.core.effects import (
     Keep,
     Revoke,
     SetTimer,
-    Urgency,
 )
 from nvshare.core.events import Timer, TimerKind
 from nvshare.core.memory import Memory
@@ -84,13 +83,6 @@ def test_the_idle_give_first_and_then_who_will_run_last() -> None:
 def test_without_scheduling_no_memory_is_moved() -> None:
     stage = Stage(mode=Mode.OFF)
     assert evictions([*stage.join(1, 16), *stage.join(2, 16), *stage.memory(1, 40)]) == {}
-
-
-def test_a_holder_moves_memory_when_idle_only_if_that_lets_the_leader_in() -> None:
-    stage = Stage()
-    stage.join(1, 8)
-    stage.join(2, 8)
-    assert evictions([e for e in stage.busy(3, 16) if isinstance(e, Revoke)]) == {}
 
 
 # Programs that are larger than the device.
@@ -241,9 +233,3 @@ def test_a_timer_that_fires_in_vain_does_nothing() -> None:
 def test_a_timer_that_nobody_needs_is_cancelled() -> None:
     stage = waiting_for_one()
     assert CancelTimer(Timer(GPU, TimerKind.TURN)) in stage.leave(1)
-
-
-def test_asking_to_give_way_says_how_long_to_be_idle() -> None:
-    stage = Stage(idle_grace=0.25)
-    stage.join(1, 16)
-    assert Revoke(1, 1, Urgency.WHEN_IDLE, 16, 0.25) in stage.busy(2, 16)

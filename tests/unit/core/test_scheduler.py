@@ -5,8 +5,6 @@ import pytest
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Grant, Keep, Report, ReportKind, Revoke, Urgency
 from nvshare.core.events import TimerKind
-from nvshare.core.policies import Policy, policy
-from nvshare.core.roster import Roster
 from nvshare.core.scheduler import pick
 from nvshare.core.settings import Mode
 
@@ -224,14 +222,6 @@ def test_of_those_who_run_the_latest_stay() -> None:
     assert told(stage.fire(TimerKind.TURN)) == [1]
 
 
-def test_everybody_who_runs_is_asked_because_anybody_may_be_idle() -> None:
-    stage = Stage()
-    stage.join(1, 8)
-    stage.join(2, 8)
-    assert asked(stage.busy(3, 8)) == [1, 2]
-    assert granted(stage.release(2)) == [3]
-
-
 def test_a_small_one_is_let_in_while_others_give_way() -> None:
     stage = contended()
     stage.fire(TimerKind.TURN)
@@ -257,6 +247,14 @@ def test_a_set_that_has_grown_is_split_at_once() -> None:
     assert reports(effects) == [ReportKind.SPLIT]
     assert told(effects) == [3]
     assert stage.states() == {1: "running", 2: "running", 3: "yielding"}
+
+
+def test_who_weighs_nothing_is_not_split_off() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    stage.join(3)
+    assert told(stage.memory(1, 12)) == [2]
 
 
 def test_who_was_split_off_and_was_busy_gets_a_turn() -> None:
@@ -370,31 +368,4 @@ def test_a_change_to_concurrent_lets_everybody_in() -> None:
     effects = stage.change(mode=Mode.CONCURRENT)
     assert granted(effects) == [2]
     assert Keep(1, 1) in effects
-    assert stage.device.state.alarms == {}
-
-
-# Short exclusive turns: the place for a policy that wants them.
-
-
-class Exclusive(Policy):
-    def rank(self, client: Client) -> float:
-        return client.since
-
-    def slice_seconds(self, roster: Roster) -> float | None:
-        return 0.5 if len(roster.clients) > 1 else None
-
-
-def test_a_policy_may_ask_for_exclusive_turns_that_move_no_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("nvshare.core.policies._POLICIES", {})
-    policy("exclusive")(Exclusive)
-    stage = Stage(policy="exclusive")
-    stage.busy(1, 4)
-    assert stage.busy(2, 4)[0] == Revoke(1, 1, Urgency.WHEN_IDLE, 0, 0.05)
-    assert stage.device.state.alarms == {TimerKind.TURN: stage.now + 0.5}
-    effects = stage.fire(TimerKind.TURN)
-    assert Revoke(1, 1, Urgency.NOW, 0) in effects
-    assert granted(stage.release(1, wants=True)) == [2]
-    assert granted(stage.leave(2)) == [1]
     assert stage.device.state.alarms == {}

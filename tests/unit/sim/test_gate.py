@@ -106,9 +106,24 @@ def test_who_rests_gives_way_at_once_if_nothing_has_to_move() -> None:
 
 
 def test_nobody_is_switched_while_everything_fits() -> None:
-    outcome = two(6 * GB)
+    kernels = {**program(6 * GB, 6000), "count": 2}
+    outcome = run(kernels, settings={**TURN, "slice_seconds": 0.0})
     assert [record.released for record in outcome.records] == [0, 0]
     assert outcome.sites[0].gpu.moved_out == outcome.sites[0].gpu.moved_in == 0
+
+
+def test_who_computes_all_the_time_takes_short_turns_while_everything_fits() -> None:
+    outcome = two(6 * GB)
+    (site,) = outcome.sites
+    state = site.core_device.state
+    assert (state.turn_changes, site.gpu.moved_out, site.gpu.moved_in) == (0, 0, 0)
+    ran = turns(outcome)
+    for (begin, name, end), (begin_next, name_next, _) in pairwise(ran[3:-3]):
+        assert name != name_next
+        assert end - begin == pytest.approx(1.0, abs=0.03)
+        assert begin_next >= end
+    # It takes two seconds to find out; from then on nothing is lost by changing between them.
+    assert outcome.ended == pytest.approx(BEGIN + 2 * 60.0 + 6 / 7.7, rel=0.002)
 
 
 def test_one_after_the_other_in_serial_mode() -> None:
@@ -130,7 +145,8 @@ def test_a_program_that_grows_splits_those_who_run_at_once() -> None:
             {"wait": PAUSE, "iterations": 500, "kernel_seconds": 0.01},
         ],
     }
-    outcome = run({**program(10 * GB, 3000), "name": "steady"}, grows, settings=TURN)
+    settings = {**TURN, "slice_seconds": 0.0}
+    outcome = run({**program(10 * GB, 3000), "name": "steady"}, grows, settings=settings)
     assert {report.kind.value for report in outcome.sites[0].reports} == {"split"}
     ends = [end for _, _, end in turns(outcome)]
     # While the other makes its 10 GB, it is alone; then it has half of the GPU, less the loss.

@@ -22,7 +22,7 @@ def test_iterations_with_rests() -> None:
 
 
 def test_two_that_fit_share_in_slices() -> None:
-    outcome = run({**program(0, 100, 0.02), "count": 2})
+    outcome = run({**program(0, 100, 0.02), "count": 2}, settings={"slice_seconds": 0.0})
     # Two seconds of work each, in slices of 2 ms; every change costs 0.214 ms.
     assert max(durations(outcome)) == pytest.approx(BEGIN + 4.0 * 1.107, rel=0.001)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nvshare.core.client import Client
-    from nvshare.core.roster import Roster
 
 
 class Policy:
@@ -23,15 +22,6 @@ class Policy:
         been served has to come behind all who wait already.
         """
         raise NotImplementedError
-
-    def slice_seconds(self, roster: "Roster") -> float | None:  # noqa: ARG002
-        """Return the length of short exclusive turns, or None to let everybody run together.
-
-        It is asked after every event in `auto` mode while everything fits. Turns that it orders
-        move no memory; they are for programs that compute all the time, and lose more by the
-        GPU's own time slicing than by taking turns.
-        """
-        return None
 
 
 _POLICIES: dict[str, Policy] = {}

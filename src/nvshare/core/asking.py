@@ -1,0 +1,44 @@
+"""Asking those who run to give way when they are idle, and telling them that they need not.
+
+scheduler.py decides when; these functions find out who, and order it.
+"""
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Effect, Keep, Revoke, Urgency
+from nvshare.core.moves import idle_seconds, outgoing_bytes
+from nvshare.core.roster import Roster
+from nvshare.core.state import DeviceState
+
+
+def ask(state: DeviceState, roster: Roster, leader: Client, now: float) -> list[Effect]:
+    """Ask everybody who is in the leader's way, and was not asked yet."""
+    # Who was asked may weigh nothing by now, and then is in nobody's way.
+    if sum(client.weight > 0 for client in roster.asked.values()) == roster.running_load.heavy:
+        return []
+    new = [client for client in roster.running.values() if client.weight and not client.asked]
+    for client in new:
+        roster.ask(client, now)
+    return [_please(state, roster, client, leader) for client in new]
+
+
+def _please(state: DeviceState, roster: Roster, client: Client, leader: Client) -> Revoke:
+    # Memory only has to move if the leader can come as soon as this one has gone.
+    evicted = 0
+    rest = roster.running_load.weight - client.weight
+    alone = roster.running_load.heavy == 1 or rest + leader.weight <= roster.capacity
+    if alone and not roster.yielding:
+        evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
+    client.idle_seconds = idle_seconds(state, roster, client, leader)
+    client.sliced = roster.is_sliced
+    return Revoke(client.id, client.turn, Urgency.WHEN_IDLE, evicted, client.idle_seconds)
+
+
+def relax(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Take all of that back."""
+    asked = list(roster.asked.values())
+    for client in asked:
+        roster.keep(client, now)
+        if state.handover and state.handover.from_client == client.id:
+            # Keep takes a hand-over back as well.
+            state.handover = None
+    return [Keep(client.id, client.turn) for client in asked]

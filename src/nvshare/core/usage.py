@@ -1,0 +1,36 @@
+"""Whether a client computes all the time, by what it reports of its busy time. Decides nothing.
+
+Busy time is measured against the time in which the client held a turn: while it waits for one it
+cannot be busy, and that says nothing about it.
+"""
+
+from nvshare.core.client import Client
+from nvshare.core.lease import State
+
+# Of its turns. Below this, what a client leaves unused is more than what taking turns saves.
+BUSY = 0.9
+# Who is taken to be busy stays it until it is so for less than this, so that nobody flickers.
+STILL_BUSY = 0.8
+
+
+def note_turn_end(client: Client, now: float) -> None:
+    """Add the turn that ends now to the time in which the client held one."""
+    client.held_before += now - client.granted_at
+
+
+def is_busy(client: Client, busy_seconds: float, window: float, now: float) -> bool:
+    """Take a client's counter of busy seconds down, and say whether it is busy by it.
+
+    It is judged anew when it has held turns for as long as the window since the last time.
+    """
+    held = client.held_before
+    if client.state in (State.RUNNING, State.YIELDING):
+        held += now - client.granted_at
+    span, before = held - client.judged_held, client.judged_busy
+    if before is not None and span < window:
+        return client.busy
+    client.judged_held, client.judged_busy = held, busy_seconds
+    if before is None:
+        # It may have counted for hours before we knew it.
+        return False
+    return busy_seconds - before >= span * (STILL_BUSY if client.busy else BUSY)

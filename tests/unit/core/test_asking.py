@@ -1,0 +1,59 @@
+from nvshare.core.effects import CancelHandover, Effect, Handover, Keep, Revoke, Urgency
+from nvshare.core.settings import Mode
+
+from .stage import Stage, asked
+
+
+def evictions(effects: list[Effect]) -> dict[int, int]:
+    orders = (effect for effect in effects if isinstance(effect, Revoke))
+    return {order.client: order.evict_bytes for order in orders if order.evict_bytes}
+
+
+def test_asking_to_give_way_says_how_long_to_be_idle() -> None:
+    stage = Stage(idle_grace=0.25)
+    stage.join(1, 16)
+    assert Revoke(1, 1, Urgency.WHEN_IDLE, 16, 0.25) in stage.busy(2, 16)
+
+
+def test_everybody_who_runs_is_asked_because_anybody_may_be_idle() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    assert asked(stage.busy(3, 8)) == [1, 2]
+
+
+def test_nobody_is_asked_twice() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.busy(2, 16)
+    assert asked(stage.busy(3, 16)) == []
+
+
+def test_who_weighs_nothing_is_not_asked() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2)
+    assert asked(stage.busy(3, 16)) == [1]
+
+
+def test_a_holder_moves_memory_when_idle_only_if_that_lets_the_leader_in() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    assert evictions(stage.busy(3, 16)) == {}
+    stage = Stage()
+    stage.join(1, 8)
+    assert evictions(stage.busy(2, 16)) == {1: 8}
+
+
+def test_when_the_rule_changes_they_are_asked_anew() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    stage.join(1, 12)
+    stage.busy(2, 14)
+    effects = stage.change(mode=Mode.AUTO)
+    # What has to move was not asked for before; and Keep takes the hand-over back as well.
+    assert effects[0] == Keep(1, 1)
+    assert Revoke(1, 1, Urgency.WHEN_IDLE, 10, 0.05) in effects
+    assert [e for e in effects if isinstance(e, Handover | CancelHandover)] == [
+        Handover(1, 1, 2, 2)
+    ]

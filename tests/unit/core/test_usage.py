@@ -1,0 +1,61 @@
+import pytest
+
+from nvshare.core.client import Client
+from nvshare.core.lease import State
+from nvshare.core.usage import is_busy, note_turn_end
+
+
+@pytest.fixture
+def client() -> Client:
+    """Somebody who has held a turn since 100, and has told so far that it was busy for 50 s."""
+    client = Client(1, state=State.RUNNING, granted_at=100.0)
+    assert not is_busy(client, 50.0, 1.0, 100.0)
+    return client
+
+
+def report(client: Client, now: float, busy_seconds: float) -> bool:
+    client.busy = is_busy(client, 50.0 + busy_seconds, 1.0, now)
+    return client.busy
+
+
+def test_who_is_busy_for_nine_tenths_of_its_turn_is_busy(client: Client) -> None:
+    assert not report(client, 101.0, 0.89)
+    assert report(client, 102.0, 0.89 + 0.91)
+
+
+def test_who_is_busy_stays_it_until_it_is_so_for_less_than_eight_tenths(client: Client) -> None:
+    assert report(client, 101.0, 1.0)
+    assert report(client, 102.0, 1.81)
+    assert not report(client, 103.0, 2.6)
+
+
+def test_nobody_is_judged_by_less_than_a_window(client: Client) -> None:
+    assert not report(client, 100.9, 0.9)
+    assert report(client, 101.0, 1.0)
+    assert report(client, 101.5, 1.0)
+    assert not report(client, 102.0, 1.0)
+
+
+def test_the_time_in_which_it_holds_no_turn_does_not_count(client: Client) -> None:
+    note_turn_end(client, 100.6)
+    client.state = State.WAITING
+    assert not report(client, 130.0, 0.6)
+    client.state, client.granted_at = State.RUNNING, 140.0
+    assert report(client, 140.5, 1.1)
+
+
+def test_the_time_of_giving_way_counts(client: Client) -> None:
+    client.state = State.YIELDING
+    assert not report(client, 102.0, 1.0)
+
+
+def test_what_was_counted_before_the_first_report_says_nothing() -> None:
+    client = Client(1, state=State.RUNNING, granted_at=100.0)
+    assert not report(client, 200.0, 1000.0)
+    assert not report(client, 201.0, 1000.2)
+
+
+def test_a_counter_that_begins_anew_is_not_busy(client: Client) -> None:
+    assert report(client, 101.0, 1.0)
+    assert not report(client, 102.0, -40.0)
+    assert report(client, 103.0, -39.0)
