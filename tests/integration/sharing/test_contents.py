@@ -53,7 +53,10 @@ def test_every_byte_is_right_while_programs_come_go_and_change(
             moved[client.id] = client.moved_out
         for program in [p for p in programs if p.poll() is not None]:
             said, errors = program.communicate()
-            assert (program.returncode, said, errors) == (0, "ok\n", "")
+            # On a GPU this small, and with contexts that come and go, nvshare may find no room for
+            # a while, and say so. That is slow, but not wrong.
+            wrong = [line for line in errors.splitlines() if not line.startswith("nvshare[")]
+            assert (program.returncode, said, wrong) == (0, "ok\n", [])
             programs.remove(program)
             programs.append(start())
         if len(turns) % 5 == 0:
