@@ -5,6 +5,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,12 @@ def client_process(daemon: Daemon, gpu: str) -> "subprocess.Popen[str]":
     return process
 
 
+def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 5
+    while not is_so():
+        assert time.monotonic() < deadline
+
+
 def kill(process: "subprocess.Popen[str]") -> None:
     process.kill()
     process.communicate()
@@ -66,6 +74,34 @@ def test_a_waiter_that_is_killed_waits_for_nothing(serial: Daemon) -> None:
         holder.expect(frames.PassTo)
         kill(waiter)
     assert holder.expect(frames.Keep).turn == turn
+
+
+def test_one_that_is_killed_while_it_gives_way(start_daemon: StartDaemon) -> None:
+    daemon = start_daemon("--mode=serial", "--turn=0.05")
+    gpu = daemon.gpus[0]
+    with client_process(daemon, gpu) as holder:
+        waiter = daemon.connect()
+        waiter.join(gpu, flags=HelloFlags.WANTS)
+        waiter.expect(frames.Standby)
+        until(lambda: daemon.control.status().clients[0].state == "yielding")
+        assert waiter.is_quiet()
+        kill(holder)
+        waiter.expect(frames.Grant)
+
+
+def test_an_idle_one_that_is_gone_leaves_no_memory_behind(serial: Daemon) -> None:
+    gpu = serial.gpus[0]
+    holder, idle = serial.connect(), serial.connect()
+    holder.join(gpu, flags=HelloFlags.WANTS, allocated=1 << 30)
+    holder.expect(frames.Grant)
+    alone = serial.control.status().devices[0].allocated
+    idle.join(gpu, allocated=1 << 30)
+    status = serial.control.status()
+    assert [client.state for client in status.clients] == ["running", "idle"]
+    assert status.devices[0].allocated == 2 * alone
+    idle.close()
+    until(lambda: len(serial.control.status().clients) == 1)
+    assert serial.control.status().devices[0].allocated == alone
 
 
 def test_a_holder_that_says_nothing_is_gone_on_without(start_daemon: StartDaemon) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -20,14 +21,20 @@ from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.launch.start import find_or_start
 from nvshare.telemetry.snapshot import NodeStatus
 
+# For what takes a second or two on a machine with nothing else to do.
+PATIENCE = 15.0
+
+Seen = TypeVar("Seen")
+
 
 class Sharing:
     """A node with a daemon, and programs under it."""
 
-    def __init__(self, node: Node, stack: ExitStack) -> None:
+    def __init__(self, node: Node, stack: ExitStack, settings: Mapping[str, str]) -> None:
         self.node = node
         self._stack = stack
-        self._base = {**os.environ, **node.environment(library_folder(), os.environ)}
+        self._running: list[subprocess.Popen[str]] = []
+        self._base = {**os.environ, **node.environment(library_folder(), os.environ), **settings}
         self._folder = find_or_start(self._base)
         self._stack.callback(self._stop_daemon)
 
@@ -40,7 +47,7 @@ class Sharing:
         find_or_start(self._base)
 
     def start(self, *command: str | Path) -> "subprocess.Popen[str]":
-        """Start a program under the daemon; it ends with the test."""
+        """Start a program under the daemon; it ends with the test, and not before."""
         environment: Mapping[str, str] = {
             **self._base,
             **program_environment(Wishes(), self._folder, library(), self._base),
@@ -55,23 +62,34 @@ class Sharing:
         )
         self._stack.callback(process.communicate)
         self._stack.callback(process.kill)
+        self._running.append(process)
         return process
 
-    def until_status(self, is_so: Callable[[NodeStatus], bool], seconds: float = 30) -> NodeStatus:
-        """Ask the daemon until it is so."""
-        deadline = time.monotonic() + seconds
-        while not is_so(status := self.daemon().status()):
-            assert time.monotonic() < deadline, status
-            time.sleep(0.01)
-        return status
+    def kill(self, process: "subprocess.Popen[str]") -> None:
+        """Kill a program."""
+        self._running.remove(process)
+        process.kill()
 
-    def until_report(self, is_so: Callable[[Report], bool], seconds: float = 30) -> Report:
+    def until_status(
+        self, is_so: Callable[[NodeStatus], bool], seconds: float = PATIENCE
+    ) -> NodeStatus:
+        """Ask the daemon until it is so."""
+        return self._until(lambda: self.daemon().status(), is_so, seconds)
+
+    def until_report(self, is_so: Callable[[Report], bool], seconds: float = PATIENCE) -> Report:
         """Ask the node until it is so."""
+        return self._until(lambda: read_report(self.node.folder), is_so, seconds)
+
+    def _until(
+        self, look: Callable[[], Seen], is_so: Callable[[Seen], bool], seconds: float
+    ) -> Seen:
         deadline = time.monotonic() + seconds
-        while not is_so(report := read_report(self.node.folder)):
-            assert time.monotonic() < deadline, report
+        while not is_so(seen := look()):
+            for process in self._running:
+                assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline, seen
             time.sleep(0.01)
-        return report
+        return seen
 
     def _stop_daemon(self) -> None:
         with suppress(NvshareError, ProcessLookupError):  # it may have ended by itself
@@ -80,6 +98,10 @@ class Sharing:
 
 @pytest.fixture
 def share(make_node: Callable[..., Node]) -> Iterator[Callable[..., Sharing]]:
-    """Make nodes with a daemon."""
+    """Make nodes with a daemon. Its settings are variables, and so every daemon there has them."""
     with ExitStack() as stack:
-        yield lambda *gpus, **settings: Sharing(make_node(*gpus, **settings), stack)
+
+        def make(*gpus: str, settings: Mapping[str, str] | None = None, **of_node: Any) -> Sharing:
+            return Sharing(make_node(*gpus, **of_node), stack, settings or {})
+
+        yield make

@@ -27,6 +27,10 @@ def hammer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_hammer(tmp_path_factory.mktemp("hammer"), library_folder())
 
 
+def serial(turn_seconds: float) -> dict[str, str]:
+    return {"NVSHARE_MODE": "serial", "NVSHARE_TURN": str(turn_seconds)}
+
+
 def kernels(report: Report, pid: int) -> int:
     process = report.process(pid)
     return sum(account.kernels for account in process.gpus) if process else 0
@@ -36,10 +40,25 @@ def all_go_on(sharing: Sharing, processes: "list[subprocess.Popen[str]]") -> Non
     """Wait until every one of them has done more than it has now."""
     pids = [process.pid for process in processes]
     before = sharing.until_report(lambda _: True)
-    sharing.until_report(
-        lambda r: all(kernels(r, pid) > kernels(before, pid) + 3 for pid in pids), seconds=60
-    )
-    assert [process.poll() for process in processes] == [None] * len(processes)
+    sharing.until_report(lambda r: all(kernels(r, pid) > kernels(before, pid) + 3 for pid in pids))
+
+
+def one_at_a_time(sharing: Sharing, processes: "list[subprocess.Popen[str]]") -> None:
+    """Wait until only one of them gets on, now that its turn has no end."""
+    forever = {"turn_seconds": 3600, "idle_grace": 3600}
+    sharing.daemon().change_devices("all", forever)
+    pids = [process.pid for process in processes]
+    before = sharing.until_report(lambda _: True)
+
+    def only_one_has_gone_on(report: Report) -> bool:
+        nonlocal before
+        done = {pid: kernels(report, pid) - kernels(before, pid) for pid in pids}
+        if max(done.values()) < 50:
+            return False
+        before = report
+        return sum(number > 0 for number in done.values()) == 1
+
+    sharing.until_report(only_one_has_gone_on)
 
 
 def kill_and_wait(pid: int) -> None:
@@ -54,8 +73,7 @@ def kill_and_wait(pid: int) -> None:
 
 @pytest.mark.parametrize("state", ["running", "waiting"])
 def test_one_that_is_killed_holds_nothing_and_waits_for_nothing(share: Share, state: str) -> None:
-    sharing = share("t4", speed=100, data="off")
-    sharing.daemon().change_devices("all", {"mode": "serial", "turn_seconds": 0.05})
+    sharing = share("t4", speed=100, data="off", settings=serial(0.05))
     programs = [sharing.start(*ENDLESS) for _ in range(4)]
     while len(programs) > 1:
         status = sharing.until_status(
@@ -63,7 +81,7 @@ def test_one_that_is_killed_holds_nothing_and_waits_for_nothing(share: Share, st
         )
         pid = next(client.pid for client in status.clients if client.state == state)
         victim = next(program for program in programs if program.pid == pid)
-        victim.kill()
+        sharing.kill(victim)
         programs.remove(victim)
         all_go_on(sharing, programs)
 
@@ -72,17 +90,22 @@ def test_one_that_is_killed_holds_nothing_and_waits_for_nothing(share: Share, st
 def test_ten_programs_survive_the_death_of_the_daemon(
     share: Share, hammer: Path, mode: str
 ) -> None:
-    sharing = share("h100-80g", speed=100)
-    sharing.daemon().change_devices("all", {"mode": mode, "turn_seconds": 0.02})
+    settings = serial(0.02) if mode == "serial" else {}
+    sharing = share("h100-80g", speed=100, settings=settings)
     programs = [sharing.start(hammer, "2", "0", str(seed), KERNELS) for seed in range(10)]
     status = sharing.until_status(lambda s: len(s.clients) == len(programs))
     all_go_on(sharing, programs)
     kill_and_wait(status.pid)
     all_go_on(sharing, programs)
+    # The next one dies as well, while they are coming back to it.
+    sharing.start_daemon_again()
+    kill_and_wait(sharing.until_status(lambda s: len(s.clients) > 0).pid)
     sharing.start_daemon_again()
     again = sharing.until_status(lambda s: len(s.clients) == len(programs))
     assert {client.pid for client in again.clients} == {program.pid for program in programs}
     all_go_on(sharing, programs)
+    if mode == "serial":
+        one_at_a_time(sharing, programs)
 
 
 def test_300_processes_started_at_once_are_all_registered_within_5_s(share: Share) -> None:
