@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from nvshare.cli.trial.trial import Trial
+from nvshare.cli.trial.trial import Part, Trial
 from nvshare.emulator.report import read_report
-from nvshare.sim.figures import Figures
+from nvshare.errors import NvshareError
+from nvshare.sim.figures import ClientFigures, Figures
 from nvshare.sim.ideal import earliest_end, jobs_of
 from nvshare.sim.recovery import recovery_seconds
 
 
 def figures_of(trial: Trial, label: str) -> Figures:
     """Add up a trial whose stage is still there. What programs take alone is not known yet."""
-    clients = [part.figures(trial.now) for part in trial.parts]
+    clients = [_client(part, trial.ended or trial.now) for part in trial.parts]
     comings = [part.coming for part in trial.parts]
     first = min(coming.time for coming in comings)
     ends = [one.time + two.duration_s for one, two in zip(comings, clients, strict=True)]
@@ -35,6 +36,21 @@ def figures_of(trial: Trial, label: str) -> Figures:
         swapped_in_bytes=sum(gpu.moved_in_bytes for gpu in gpus),
         swap_s=sum(gpu.moving_ns for gpu in gpus) / 1e9,
         more=_more(trial),
+    )
+
+
+def _client(part: Part, ended: float) -> ClientFigures:
+    if part.result is not None:
+        duration, rate = part.result.seconds, part.result.iterations_per_s
+    elif part.progress is not None:
+        duration, rate = part.progress.estimate(ended)
+    else:
+        raise NvshareError(
+            f"{part.coming.name} had not come yet when the run was stopped",
+            do="allow more time, with --limit",
+        )
+    return ClientFigures(
+        name=part.coming.name, gpu=part.gpu, duration_s=duration, iterations_per_s=rate
     )
 
 

@@ -10,7 +10,10 @@ from nvshare.telemetry.settings import DeviceSettings
 
 DURATIONS = ("turn_seconds", "turn_min", "turn_max", "idle_grace", "inflight")
 RATES = ("initial_bandwidth",)
-AS_THEY_ARE = ("mode", "policy", "turn_multiplier", "revoke_patience", "reserve", "context")
+AS_THEY_ARE = (
+    *("mode", "policy", "turn_multiplier", "revoke_patience"),
+    *("reserve", "context", "oversubscribe"),
+)
 
 
 def at_speed(settings: DeviceSettings, speed: float) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """An emulated node, and a daemon on it if programs are to share."""
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -21,6 +22,7 @@ from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes, library, program_environment, without_preload
 from nvshare.launch.start import find_or_start
 from nvshare.telemetry.settings import DeviceSettings
+from nvshare.wire import environment
 
 _PATIENCE_S = 10.0
 
@@ -50,21 +52,30 @@ def open_stage(
         if settings is None:
             yield Stage(node, environ, None)
             return
-        with _daemon([at_speed(one, speed) for one in settings], environ) as daemon:
+        config = node.folder / "daemon.toml"
+        config.write_text(config_text([at_speed(one, speed) for one in settings]))
+        with _daemon({**environ, environment.CONFIG: str(config)}) as daemon:
             folder = daemon.path.parent
             managed = program_environment(Wishes(), folder, library(), environ)
             yield Stage(node, {**environ, **managed}, daemon)
 
 
+def config_text(settings: Sequence[dict[str, Any]]) -> str:
+    """Return the daemon's configuration: from its first moment on, since it learns from there."""
+    lines = []
+    for index, fields in enumerate(settings):
+        lines.append(f"[gpus.{index}]")
+        lines += [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
 @contextlib.contextmanager
-def _daemon(settings: Sequence[dict[str, Any]], environ: dict[str, str]) -> Iterator[Daemon]:
+def _daemon(environ: dict[str, str]) -> Iterator[Daemon]:
     # It ends with the stage: programs may come long after each other.
     find_or_start(environ, idle_exit=0)
     daemon = Daemon(control_socket(environ))
     pid = daemon.status().pid
     try:
-        for index, changes in enumerate(settings):
-            daemon.change_devices(str(index), changes)
         yield daemon
     finally:
         _end(pid)

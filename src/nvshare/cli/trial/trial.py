@@ -4,14 +4,18 @@ It is carried on by whoever calls step(), so that several can go on side by side
 """
 
 import time
+from dataclasses import dataclass
+from math import inf
 from types import TracebackType
 
 from nvshare.cli.trial.actor import Actor
 from nvshare.cli.trial.command import command_of
-from nvshare.cli.trial.part import Part
+from nvshare.cli.trial.progress import Progress
 from nvshare.cli.trial.stage import Stage
+from nvshare.cli.trial.work import Work
 from nvshare.emulator.report import Report, read_report
-from nvshare.sim.arrivals import arrivals
+from nvshare.emulator.workload import Result
+from nvshare.sim.arrivals import Arrival, arrivals
 from nvshare.sim.placement import Placement
 from nvshare.sim.recovery import work_at
 from nvshare.sim.scenario import Scenario
@@ -24,6 +28,17 @@ _LOOK_S = 0.1
 _LOOK_CLOSELY_S = 0.02
 
 
+@dataclass
+class Part:
+    """One program. Before it begins it has no GPU, and makes no progress."""
+
+    coming: Arrival
+    actor: Actor
+    gpu: int = -1
+    progress: Progress | None = None
+    result: Result | None = None
+
+
 class Trial:
     """Programs on a stage. ``limit``: stop them all after so many emulated seconds."""
 
@@ -33,7 +48,7 @@ class Trial:
         self.scenario = scenario
         self.stage = stage
         self._seed = seed
-        self._limit = limit
+        self._limit = inf if limit is None else limit
         self._profiles = scenario.profiles()
         self._placement = Placement(len(self._profiles))
         self._look_every = _LOOK_CLOSELY_S if scenario.recovery else _LOOK_S
@@ -90,17 +105,17 @@ class Trial:
     def step(self) -> None:
         """Do what is due. Takes no time worth mentioning."""
         for part in self.parts:
-            if not part.has_begun:
+            if part.progress is None:
                 self._begin_if_due(part)
             elif part.result is None and part.actor.has_ended:
-                part.end(part.actor.result())
+                part.result = part.actor.result()
+                part.progress.end(part.result.seconds)
                 self._placement.gone(part.gpu, part.coming.promised)
         if time.monotonic() - self._looked > self._look_every:
             self._looked = time.monotonic()
             self._note(read_report(self.stage.node.folder))
-        if all(part.result for part in self.parts):
-            self.ended = max(part.curve[-1][0] for part in self.parts)
-        elif self._limit is not None and self.now > self._limit:
+        if self.now > self._limit or all(part.result for part in self.parts):
+            self._note(read_report(self.stage.node.folder))
             self.ended = self.now
 
     def run(self) -> None:
@@ -113,19 +128,22 @@ class Trial:
         instant = self._zero + part.coming.time / self.stage.node.speed
         if instant - _AHEAD_S > time.monotonic():
             return
-        gpu = self._placement.choose(part.coming.wanted_gpu, part.coming.promised)
-        part.place(gpu, self._profiles[gpu])
-        part.actor.begin(gpu, instant)
+        coming = part.coming
+        part.gpu = self._placement.choose(coming.wanted_gpu, coming.promised)
+        work = Work(coming.program, self._profiles[part.gpu])
+        part.progress = Progress(coming.name, coming.time, work)
+        part.actor.begin(part.gpu, instant)
 
     def _note(self, report: Report) -> None:
         now = report.clock_ns / 1e9 - self._clock_zero
         for part in self.parts:
             process = report.process(part.actor.pid)
-            if process is not None and part.has_begun and part.result is None:
-                part.note(now, sum(account.kernels for account in process.gpus))
+            if process is not None and part.progress is not None and part.result is None:
+                part.progress.note(now, sum(account.kernels for account in process.gpus))
 
     def curve_of(self, gpu: int) -> list[tuple[float, float]]:
         """Return the work of all programs of a GPU over time."""
-        curves = [part.curve for part in self.parts if part.gpu == gpu]
+        parts = [part for part in self.parts if part.gpu == gpu]
+        curves = [part.progress.curve for part in parts if part.progress is not None]
         instants = sorted({instant for curve in curves for instant, _ in curve})
         return [(at, sum(work_at(curve, at) for curve in curves)) for at in instants]

@@ -1,0 +1,57 @@
+"""The simulator against the emulated GPU with everything that is real: within 5 %.
+
+Alone and unscheduled they are compared in tests/integration/sim. A run that a busy machine has
+disturbed is tried again.
+"""
+
+from typing import Any
+
+import pytest
+
+from nvshare.cli.trial.outcome import figures_of
+from nvshare.cli.trial.play import on_simulator, prepare
+from nvshare.sim.scenario import Scenario
+
+TRIES = 4
+TOLERANCE = 0.05
+
+ADD = {"workload": "pytorch-add", "startup": 6.0}
+GROWING = {
+    "name": "growing",
+    "startup": 6.0,
+    "phase": [
+        {"memory": "748Mi", "copy_in": "748Mi", "iterations": 1000},
+        {"memory": "11968Mi", "touch": "8976Mi", "iterations": 500},
+        {"memory": "748Mi", "iterations": 1000},
+    ],
+}
+RESTING = {"name": "resting", "workload": "pytorch-add-idle-small", "iterations": 300}
+
+
+def scenario(*programs: dict[str, Any], speed: float = 20) -> Scenario:
+    told = {"name": "short", "gpus": "t4", "speed": speed, "settings": {"turn_seconds": 10.0}}
+    return Scenario.model_validate({**told, "program": programs})
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(
+            scenario({**ADD, "name": "add", "count": 2, "iterations": 800}), id="two take turns"
+        ),
+        pytest.param(
+            scenario({**ADD, "name": "add", "count": 3, "iterations": 500}), id="three take turns"
+        ),
+        pytest.param(scenario({**ADD, "name": "add", "iterations": 800}, GROWING), id="one grows"),
+        pytest.param(scenario({**RESTING, "count": 2}, speed=10), id="two that rest"),
+    ],
+)
+def test_they_agree(told: Scenario) -> None:
+    wanted = on_simulator(told, "x").makespan_s
+    for _ in range(TRIES):
+        with prepare(told, told.speed, managed=True) as trial:
+            trial.run()
+            got = figures_of(trial, "x").makespan_s
+        if got == pytest.approx(wanted, rel=TOLERANCE):
+            break
+    assert got == pytest.approx(wanted, rel=TOLERANCE)

@@ -1,0 +1,16 @@
+from nvshare.cli.trial.pace import AS_THEY_ARE, DURATIONS, RATES, at_speed
+from nvshare.telemetry.settings import DeviceSettings
+
+
+def test_every_setting_is_known_to_depend_on_time_or_not() -> None:
+    assert sorted([*DURATIONS, *RATES, *AS_THEY_ARE]) == sorted(DeviceSettings.model_fields)
+
+
+def test_durations_get_shorter_and_rates_higher() -> None:
+    told = at_speed(DeviceSettings(turn_seconds=10, turn_min=30, initial_bandwidth=12e9), 20)
+    assert (told["turn_seconds"], told["turn_min"], told["initial_bandwidth"]) == (0.5, 1.5, 240e9)
+    assert told["revoke_patience"] == DeviceSettings().revoke_patience
+
+
+def test_what_is_automatic_stays_so() -> None:
+    assert at_speed(DeviceSettings(), 20)["turn_seconds"] == "auto"
