@@ -120,8 +120,11 @@ class Roster:
 
     @property
     def missing(self) -> int:
-        """Bytes that others are still to move out until all who run have room for theirs."""
-        return max(0, self.excess + self.leaving_bytes)
+        """Bytes that others are still to move out until all who run have room for theirs.
+
+        Where nobody schedules, nobody moves out, and waiting for it would be in vain.
+        """
+        return 0 if self.rule is Rule.NOTHING else max(0, self.excess + self.leaving_bytes)
 
     @property
     def overflow(self) -> int:

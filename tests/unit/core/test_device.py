@@ -151,6 +151,14 @@ def test_the_answer_comes_last_and_says_how_much_others_have_to_move_out() -> No
     assert stage.memory(1, 12, ticket=9) == [Answer(1, 9)]
 
 
+@pytest.mark.parametrize("mode", [Mode.CONCURRENT, Mode.OFF])
+def test_where_nobody_schedules_nobody_is_waited_for(mode: Mode) -> None:
+    stage = Stage(mode=mode)
+    stage.join(1, 8)
+    stage.join(2, 12)
+    assert stage.memory(1, 9, ticket=7) == [Answer(1, 7)]
+
+
 def test_memory_behind_closed_gates_is_missing_until_it_has_gone() -> None:
     stage = Stage()
     stage.join(1, 8)
