@@ -15,6 +15,8 @@ class Holding:
     """One program's memory, in bytes."""
 
     allocated: int = 0
+    # What will be allocated when the core has answered; never less than what is.
+    wanted: int = 0
     # What was written or touched at least once, wherever it is now.
     populated: int = 0
     resident: int = 0
@@ -75,7 +77,7 @@ class Board:
     def resize(self, key: int, allocated: int) -> None:
         """A program has allocated or freed. What is on the GPU is freed last."""
         holding = self.holdings[key]
-        holding.allocated = allocated
+        holding.allocated = holding.wanted = allocated
         holding.populated = min(holding.populated, allocated)
         self.leave(key, holding.resident - holding.populated)
 

@@ -50,6 +50,18 @@ class Gate:
         """Whether the program may have something in flight."""
         return self._open or self.draining
 
+    @property
+    def is_about_to_leave(self) -> bool:
+        """Whether memory is to go out when the turn has ended, which it is about to."""
+        return self.draining and self._evict_bytes > 0
+
+    def stop_to_fill(self) -> None:
+        """The program has grown: nothing is launched until there is room for all it has."""
+        if self._open and self._ready:
+            self._ready = False
+            self._record.end(Kind.RUN, self._site.now)
+            self._mover.fill(self._filled)
+
     def may_pass(self) -> bool:
         """Whether work can start now. If not, the program is called when it can."""
         if not self._open and not self._wanting:

@@ -41,6 +41,8 @@ class Mover:
         size = min(size, holding.resident - holding.leaving)
         if size <= 0:
             then(0, 0.0)
+            # Somebody may have waited for that.
+            self._site.room_changed()
             return
         holding.leaving += size
         self._leaving += size
@@ -113,6 +115,9 @@ class Mover:
     def _put(self, size: int) -> tuple[int, float]:
         gpu, now = self._site.gpu, self._site.now
         size = gpu.board.bring(self._key, size)
+        # What was never used is asked for like the rest, and comes into being without a move.
+        if self._holding.gap <= gpu.board.room:
+            gpu.board.make(self._key, self._holding.unborn)
         gpu.moved_in += size
         self._record.moved_in += size
         self._record.end(Kind.IN, now)

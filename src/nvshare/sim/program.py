@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # How finely paging is followed: parts of a program's memory. Compared with the emulated GPU: 16 are
 # too few for a large program beside a small one (a fifth of its time); 32 to 1,500 give the same.
 PARTS = 64
+# Smaller allocations are not asked for, but reported. As in native/interposer/ask.c.
+LEAST_ASKED = 32 * MIB
 # The interposer lets at least one call run while the next is prepared.
 LEAST_IN_FLIGHT = 2
 
@@ -36,6 +38,7 @@ class SimulatedProgram:
         self._record = site.records[key]
         self._gate: Gate | None = None
         self._meter = Meter(site, key)
+        self._tickets = 0
         self._work: Copy | Compute | None = None
         # Seconds of the present work: left when the present step began; its length; and what may
         # be left when the gate closes.
@@ -49,6 +52,11 @@ class SimulatedProgram:
         if self._gate is None:
             raise RuntimeError("the program has no gate yet")
         return self._gate
+
+    @property
+    def is_about_to_leave(self) -> bool:
+        """Whether memory of it goes to the host as soon as nothing is in flight."""
+        return self._gate is not None and self._gate.is_about_to_leave
 
     @property
     def has_work(self) -> bool:
@@ -72,8 +80,7 @@ class SimulatedProgram:
                 return True
             case Resize():
                 self._record.phases.append(self._site.now)
-                self._resize(action.allocated)
-                return False
+                return self._resize(action.allocated)
             case Copy():
                 self._submit(action, 0.0)
                 return True
@@ -92,18 +99,39 @@ class SimulatedProgram:
         site.send(ClientJoined(now=site.now, client=self._key, device=site.device, memory=memory))
         site.after(site.context_seconds, self.proceed)
 
-    def _resize(self, allocated: int) -> None:
-        site = self._site
-        before = site.holding(self._key).allocated
+    def _resize(self, allocated: int) -> bool:
+        """Allocate or free. True: the core is asked first, and calls when it has answered."""
+        site, holding = self._site, self._site.holding(self._key)
+        before, asks = holding.allocated, allocated - holding.allocated > LEAST_ASKED
         if allocated == before:
-            return
-        site.gpu.board.resize(self._key, allocated)
-        if self.gate.holds:
-            site.open_bytes_changed(allocated - before)
-        memory = site.memory_of(self._key)
-        site.send(MemoryChanged(now=site.now, client=self._key, memory=memory))
+            return False
+        self._tickets += asks
+        holding.wanted = allocated
+        if not asks:
+            self._allocate()
+        ticket, memory = self._tickets if asks else 0, site.memory_of(self._key)
+        site.send(MemoryChanged(now=site.now, client=self._key, memory=memory, ticket=ticket))
         if allocated < before:
             site.room_changed()
+        return asks
+
+    def _allocate(self) -> None:
+        holding = self._site.holding(self._key)
+        before = holding.allocated
+        self._site.gpu.board.resize(self._key, holding.wanted)
+        if self.gate.holds:
+            self._site.open_bytes_changed(holding.allocated - before)
+
+    def answered(self, missing: int) -> None:
+        """It may allocate. ``missing``: others have to make room before the memory is used."""
+
+        def allocate() -> None:
+            self._allocate()
+            if missing:
+                self.gate.stop_to_fill()
+            self.proceed()
+
+        self._site.after(self._site.latency, allocate)
 
     def _end(self) -> None:
         self.gate.close_for_good()

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from nvshare.core.device import Device
 from nvshare.core.effects import (
+    Answer,
     CancelHandover,
     CancelTimer,
     Effect,
@@ -150,8 +151,8 @@ class Site:
     def memory_of(self, key: int) -> Memory:
         """Return a program's memory as the core is told of it, context included."""
         own = self.holding(key)
-        away = own.allocated - own.resident + own.leaving
-        return Memory(own.allocated + self._context, self._context, away)
+        away = own.wanted - own.resident + own.leaving
+        return Memory(own.wanted + self._context, self._context, away)
 
     def make_context(self, key: int) -> None:
         """Make room for a program's context, whoever has to go for it."""
@@ -173,8 +174,11 @@ class Site:
 
     @property
     def somebody_leaves(self) -> bool:
-        """Whether memory is on its way out."""
-        return any(self.gpu.goes_on(Lane.OUT, key) for key in self.programs)
+        """Whether memory is on its way out, or will be when what is in flight is done."""
+        return any(
+            self.gpu.goes_on(Lane.OUT, key) or program.is_about_to_leave
+            for key, program in self.programs.items()
+        )
 
     def wait_for_room(self, mover: Mover) -> None:
         """Let a mover try again when room was made."""
@@ -217,6 +221,9 @@ class Site:
             case Grant() | Revoke() | Keep() | Evict():
                 if effect.client in self.programs:
                     self.programs[effect.client].gate.obey(effect)
+            case Answer():
+                if effect.client in self.programs:
+                    self.programs[effect.client].answered(effect.missing)
             case Handover() | CancelHandover():
                 if effect.from_client in self.programs:
                     self.programs[effect.from_client].gate.obey(effect)

@@ -6,12 +6,14 @@ from .making import GB, MIB, PAUSE, durations, program, run
 
 # A context is made, memory is allocated, and work begins.
 BEGIN = 0.08 + PAUSE
+# A larger allocation is asked for first.
+ANSWER = 0.0001
 
 
 def test_alone() -> None:
     outcome = run(program(round(2.4 * GB), 10, 0.5, copy_in=round(1.2 * GB), startup=1.0))
     # The other half of the memory is made when it is touched first.
-    assert durations(outcome) == [pytest.approx(1.0 + BEGIN + 0.1 + 1.2 / 7.7 + 5.0)]
+    assert durations(outcome) == [pytest.approx(1.0 + BEGIN + ANSWER + 0.1 + 1.2 / 7.7 + 5.0)]
     assert outcome.records[0].iterations == pytest.approx(10)
     assert outcome.records[0].turns == 1
 
@@ -73,6 +75,25 @@ def test_shrinking_gives_memory_back() -> None:
 def test_what_is_cut_off_counts_as_far_as_it_came() -> None:
     outcome = run(program(100 * MIB, 1000, 0.01), until=5.0)
     made = 100 * MIB / 7.7 / GB
-    assert outcome.records[0].iterations == pytest.approx((5.0 - BEGIN - made) / 0.01)
+    assert outcome.records[0].iterations == pytest.approx((5.0 - BEGIN - ANSWER - made) / 0.01)
     assert outcome.records[0].ended is None
     assert outcome.ended == 5.0
+
+
+def test_one_that_grows_uses_its_memory_when_others_have_made_room() -> None:
+    steady = program(10 * GB, 3000, copy_in=10 * GB, name="steady")
+    phases = [
+        {"memory": GB, "copy_in": GB, "iterations": 500, "kernel_seconds": 0.01},
+        {"memory": 10 * GB, "iterations": 2000, "kernel_seconds": 0.01},
+    ]
+    outcome = run(steady, {"name": "growing", "phase": phases})
+    gpu = outcome.sites[0].gpu
+    # Nothing was pushed out, and nothing came by faults: all moves were in bulk.
+    assert gpu.board.pushed_out == 0
+    assert gpu.moved_in == sum(record.moved_in for record in outcome.records)
+    assert all(record.turns >= 2 for record in outcome.records)
+
+
+def test_a_small_allocation_is_not_asked_for() -> None:
+    outcome = run(program(MIB, 10, 0.5))
+    assert durations(outcome) == [pytest.approx(BEGIN + MIB / 7.7 / GB + 5.0)]
