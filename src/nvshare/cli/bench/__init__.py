@@ -1,11 +1,12 @@
 """``nvshare bench``: measurements, one per file, printed with what they were taken on."""
 
-from nvshare.cli.bench import handover, launch, overhead, scenario
+from nvshare.cli.bench import handover, launch, overhead, scenario, scenarios
 from nvshare.cli.bench.group import bench
 
 bench.add_command(launch.launch)
 bench.add_command(overhead.overhead)
 bench.add_command(handover.handover)
 bench.add_command(scenario.scenario)
+bench.add_command(scenarios.scenarios)
 
 __all__ = ["bench"]

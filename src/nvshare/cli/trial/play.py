@@ -41,7 +41,13 @@ def on_emulator(
 
 @contextlib.contextmanager
 def prepare(
-    scenario: Scenario, speed: float, *, managed: bool, limit: float | None = None, seed: int = 0
+    scenario: Scenario,
+    speed: float,
+    *,
+    managed: bool,
+    plain: bool = False,
+    limit: float | None = None,
+    seed: int = 0,
 ) -> Iterator[Trial]:
     """Give a trial that has not begun; it is all cleared away at the end."""
     if (
@@ -58,7 +64,7 @@ def prepare(
     settings = [scenario.settings_of(index) for index in range(len(profiles))]
     with (
         open_stage(profiles, speed, settings if managed else None) as stage,
-        Trial(scenario, stage, seed=seed, limit=limit) as trial,
+        Trial(scenario, stage, plain=plain, seed=seed, limit=limit) as trial,
     ):
         yield trial
 

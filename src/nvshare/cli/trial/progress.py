@@ -38,12 +38,16 @@ class Progress:
         self.curve.append((self.arrival + seconds, self.work.total))
 
     def estimate(self, now: float) -> tuple[float, float]:
-        """Return seconds and iterations per second, as if all went on as in the second half."""
+        """Return seconds and iterations per second, as if all went on as in the second half.
+
+        That which has done nothing in the second half is judged by the whole.
+        """
         middle = (self.arrival + now) / 2
         speed = (work_at(self.curve, now) - work_at(self.curve, middle)) / (now - middle)
+        speed = speed or self.curve[-1][1] / (now - self.arrival)
         if speed <= 0:
             raise NvshareError(
-                f"{self.name} was stopped after {now:.0f} s, and had done nothing for a while",
+                f"{self.name} was stopped after {now:.0f} s, and had done nothing by then",
                 why="there is no speed from which its end could be reckoned",
                 do="allow more time, with --limit",
             )

@@ -40,13 +40,24 @@ class Part:
 
 
 class Trial:
-    """Programs on a stage. ``limit``: stop them all after so many emulated seconds."""
+    """Programs on a stage. ``limit``: stop them all after so many emulated seconds.
+
+    Without a daemon they ask for managed memory themselves; unless they are ``plain``, and have to
+    fit as they are.
+    """
 
     def __init__(
-        self, scenario: Scenario, stage: Stage, *, seed: int = 0, limit: float | None = None
+        self,
+        scenario: Scenario,
+        stage: Stage,
+        *,
+        plain: bool = False,
+        seed: int = 0,
+        limit: float | None = None,
     ) -> None:
         self.scenario = scenario
         self.stage = stage
+        self._managed = stage.daemon is None and not plain
         self._seed = seed
         self._limit = inf if limit is None else limit
         self._profiles = scenario.profiles()
@@ -57,17 +68,16 @@ class Trial:
         self.ended: float | None = None
 
     def __enter__(self) -> "Trial":
-        managed = self.stage.daemon is None
         try:
             for number, coming in enumerate(arrivals(self.scenario, self._seed)):
-                command = command_of(coming.program, managed=managed, seed=self._seed + number)
+                seed = self._seed + number
+                command = command_of(coming.program, managed=self._managed, seed=seed)
                 self.parts.append(Part(coming, Actor(command, self.stage.environ)))
             for part in self.parts:
                 part.actor.wait_until_ready()
         except BaseException:
             self._stop()
             raise
-        self._set_clock()
         return self
 
     def __exit__(
@@ -84,8 +94,9 @@ class Trial:
             if part.result is None:
                 part.actor.stop()
 
-    def _set_clock(self) -> None:
-        """Choose the moment from which all counts, and find what the node's clock is then."""
+    def begin(self) -> None:
+        """Let it begin: from now on step() has to be called often."""
+        # The moment from which all counts, by the machine's clock and by the node's.
         before = time.monotonic()
         clock = read_report(self.stage.node.folder).clock_ns / 1e9
         now = time.monotonic()
@@ -115,11 +126,16 @@ class Trial:
             self._looked = time.monotonic()
             self._note(read_report(self.stage.node.folder))
         if self.now > self._limit or all(part.result for part in self.parts):
-            self._note(read_report(self.stage.node.folder))
-            self.ended = self.now
+            self.stop()
+
+    def stop(self) -> None:
+        """Leave it at what has been done by now."""
+        self._note(read_report(self.stage.node.folder))
+        self.ended = self.now
 
     def run(self) -> None:
-        """Carry it on to its end."""
+        """Carry it on from its beginning to its end."""
+        self.begin()
         while not self.is_over:
             self.step()
             time.sleep(STEP_S)

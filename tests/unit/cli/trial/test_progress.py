@@ -38,8 +38,12 @@ def test_what_was_stopped_is_reckoned_on_from_the_second_half(progress: Progress
     assert iterations_per_s == pytest.approx(5)
 
 
-def test_nothing_can_be_reckoned_from_nothing(progress: Progress) -> None:
+def test_who_has_done_nothing_of_late_is_judged_by_the_whole(progress: Progress) -> None:
     progress.note(30.0, 400)
     progress.note(50.0, 400)
+    assert progress.estimate(50.0) == pytest.approx((100, 10))
+
+
+def test_nothing_can_be_reckoned_from_nothing(progress: Progress) -> None:
     with pytest.raises(NvshareError, match="had done nothing"):
         progress.estimate(50.0)

@@ -1,0 +1,44 @@
+"""The command: starts the stages, shows them, and sums up."""
+
+import click
+from rich.console import Console
+
+from nvshare.cli.demo import result, view
+from nvshare.cli.demo.stages import open_stages, scenario
+
+_SPEED = 10.0
+
+
+@click.command()
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let each job do N iterations instead of 4000.",
+)
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True),
+    default=_SPEED,
+    show_default=True,
+    metavar="N",
+    help="Emulated seconds in a real one.",
+)
+def demo(iterations: int | None, speed: float) -> None:
+    """Show four jobs of 12 GB on two emulated GPUs of 16 GB, with nvshare and without."""
+    console = Console()
+    console.print(
+        "Four jobs of 12 GB on two Tesla T4s of 16 GB, under nvshare; and beside them the same "
+        f"four with unified memory alone.\nThe GPUs are emulated; {speed:g} of their seconds pass "
+        "in a real one.",
+        soft_wrap=True,
+    )
+    with open_stages(scenario(iterations), speed) as stages:
+        with view.watched(console, stages) as look:
+            stages.go_on(look)
+        shared, unscheduled = stages.figures()
+    console.print(result.draw(shared, unscheduled))
+    if unscheduled.more.get("extrapolated"):
+        console.print(
+            "~ is reckoned: the four without scheduling were stopped when nvshare was done."
+        )
