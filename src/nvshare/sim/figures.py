@@ -30,12 +30,12 @@ class Figures:
     # the scenario was cut off, so that there is nothing to compare.
     baseline_s: float | None
     ideal_s: float | None
-    # Turns given up for memory, and those that are not for memory.
+    # Turns given up for memory; those that are not for memory are at the end.
     turn_changes: int
-    slices: int
     swapped_out_bytes: int
     swapped_in_bytes: int
     swap_s: float
+    slices: int
     # Keys that only some scenarios have.
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -65,10 +65,10 @@ class Figures:
             "ideal_s": _rounded(self.ideal_s, 3),
             "ratio": _rounded(self.ratio, 4),
             "turn_changes": self.turn_changes,
-            "slices": self.slices,
             "swapped_out_bytes": self.swapped_out_bytes,
             "swapped_in_bytes": self.swapped_in_bytes,
             "swap_s": round(self.swap_s, 3),
+            "slices": self.slices,
             **self.more,
         }
 

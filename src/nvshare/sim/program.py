@@ -37,8 +37,8 @@ class SimulatedProgram:
         self._actions = actions
         self._record = site.records[key]
         self._gate: Gate | None = None
-        self._meter = Meter(site, key)
         self._tickets = 0
+        self._meter = Meter(site, key)
         self._work: Copy | Compute | None = None
         # Seconds of the present work: left when the present step began; its length; and what may
         # be left when the gate closes.

@@ -12,7 +12,7 @@ from nvshare.sim.scenario import load_file
 
 KEYS = [
     *("scenario", "on", "speed", "clients", "makespan_s", "mean_s", "baseline_s", "ideal_s"),
-    *("ratio", "turn_changes", "swapped_out_bytes", "swapped_in_bytes", "swap_s"),
+    *("ratio", "turn_changes", "swapped_out_bytes", "swapped_in_bytes", "swap_s", "slices"),
 ]
 MIB = 1 << 20
 

@@ -11,7 +11,7 @@ from .making import GB, program, run
 # The same keys as a run on the emulator has.
 KEYS = [
     *("scenario", "on", "speed", "clients", "makespan_s", "mean_s", "baseline_s", "ideal_s"),
-    *("ratio", "turn_changes", "slices", "swapped_out_bytes", "swapped_in_bytes", "swap_s"),
+    *("ratio", "turn_changes", "swapped_out_bytes", "swapped_in_bytes", "swap_s", "slices"),
 ]
 
 

@@ -20,7 +20,7 @@ def figures_of(trial: Trial, label: str) -> Figures:
     jobs = jobs_of(trial.scenario, places)
     gpus = read_report(trial.stage.node.folder).gpus
     daemon = trial.stage.daemon
-    devices = daemon.status().devices if daemon else []
+    devices = daemon.status().devices if daemon else ()
     return Figures(
         scenario=label,
         on="emulator",
@@ -30,11 +30,11 @@ def figures_of(trial: Trial, label: str) -> Figures:
         mean_s=sum(client.duration_s for client in clients) / len(clients),
         baseline_s=None,
         ideal_s=max(map(earliest_end, jobs.values())) - first,
-        turn_changes=sum(device.turn_changes for device in devices),
-        slices=sum(device.slices for device in devices),
+        turn_changes=sum(gpu.turn_changes for gpu in devices),
         swapped_out_bytes=sum(gpu.moved_out_bytes for gpu in gpus),
         swapped_in_bytes=sum(gpu.moved_in_bytes for gpu in gpus),
         swap_s=sum(gpu.moving_ns for gpu in gpus) / 1e9,
+        slices=sum(gpu.slices for gpu in devices),
         more=_more(trial),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from nvshare.telemetry.settings import DeviceSettings
 
-DURATIONS = ("turn_seconds", "turn_min", "turn_max", "idle_grace", "inflight")
+DURATIONS = ("turn_seconds", "turn_min", "turn_max", "slice_seconds", "idle_grace", "inflight")
 RATES = ("initial_bandwidth",)
 AS_THEY_ARE = (
     *("mode", "policy", "turn_multiplier", "revoke_patience"),
