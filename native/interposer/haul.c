@@ -34,6 +34,8 @@ struct haul {
     struct room room;
     uint64_t free;                   /* on the GPU, when last asked */
     uint64_t since_ns;               /* for the time that moves take */
+    uint64_t chunk_bytes;            /* of the next chunk */
+    uint64_t pace_bytes, pace_ns;    /* how fast chunks come through, as a moving average */
     struct residency_piece *doubted; /* may not have come in this round */
     size_t doubted_count, doubted_room;
 };
@@ -98,9 +100,24 @@ static uint64_t time_passed(struct haul *haul) {
     return haul->since_ns - before;
 }
 
+/* Chunks are as large as to take a few milliseconds each, however fast the bus is: all that are in flight
+ * then outlast the time that a busy machine takes to wake this thread, and are still soon over when there
+ * is another order. */
+static void learn_pace(struct haul *haul, uint64_t bytes, uint64_t ns) {
+    haul->pace_bytes = (3 * haul->pace_bytes + bytes) / 4;
+    haul->pace_ns = (3 * haul->pace_ns + ns) / 4;
+    double fitting = (double)haul->pace_bytes / (double)(haul->pace_ns + 1) * (double)LANE_CHUNK_NS;
+    haul->chunk_bytes = LANE_CHUNK_MOST;
+    if (fitting < (double)LANE_CHUNK_MOST)
+        haul->chunk_bytes = (uint64_t)fitting - (uint64_t)fitting % RESIDENCY_BLOCK;
+    if (haul->chunk_bytes < LANE_CHUNK_BYTES)
+        haul->chunk_bytes = LANE_CHUNK_BYTES;
+}
+
 static void land_out(struct haul *haul) {
     const struct lane_chunk *chunk = lane_wait(&haul->lane);
     struct mover_progress made = {.out_bytes = chunk->moved_bytes, .out_ns = time_passed(haul)};
+    learn_pace(haul, chunk->bytes, made.out_ns);
     residency_landed(&books.memory, chunk->pieces, chunk->count);
     mover_note(haul->mover, &made);
 }
@@ -110,7 +127,7 @@ static void move_out(struct haul *haul) {
     while (goes_on(haul)) {
         if (lane_is_full(&haul->lane))
             land_out(haul);
-        if (!send(haul, LANE_CHUNK_BYTES, true))
+        if (!send(haul, haul->chunk_bytes, true))
             break;
     }
     while (haul->lane.count)
@@ -135,6 +152,7 @@ static void land_in(struct haul *haul) {
     const struct lane_chunk *chunk = lane_wait(&haul->lane);
     haul->free = free_bytes();
     struct mover_progress made = {.in_ns = time_passed(haul)};
+    learn_pace(haul, chunk->bytes, made.in_ns);
     if (chunk->had_room && haul->free >= RESIDENCY_BLOCK)
         made.in_bytes = chunk->moved_bytes;
     else
@@ -153,7 +171,8 @@ static bool gives_up(const struct haul *haul) {
 /* The next chunk of what returns, or a wait for something. Returns false when there is nothing left. */
 static bool bring_next(struct haul *haul) {
     uint64_t wanted = least(LANE_CHUNK_BYTES, atomic_load(&haul->device->account.away));
-    uint64_t most = room_for(&haul->room, haul->free, haul->lane.bytes, wanted, clock_now());
+    uint64_t most =
+        room_for(&haul->room, haul->free, haul->lane.bytes, wanted, haul->chunk_bytes, clock_now());
     if (!wanted || gives_up(haul))
         return false;
     if (most && !lane_is_full(&haul->lane))
@@ -205,7 +224,8 @@ static void fill(struct haul *haul) {
 }
 
 void haul(struct mover *mover, enum mover_job job) {
-    struct haul haul = {.mover = mover, .device = mover->device, .job = job};
+    struct haul haul = {
+        .mover = mover, .device = mover->device, .job = job, .chunk_bytes = LANE_CHUNK_BYTES};
     CUdevice target = job == MOVER_OUT ? CU_DEVICE_CPU : mover->device->ordinal;
     haul.since_ns = clock_now();
     if (lane_open(&haul.lane, mover->device, target) < 0)

@@ -12,7 +12,10 @@
 
 struct device;
 
+/* A chunk takes a few milliseconds: this much on a bus of 12 GB/s, and more on a faster one. */
 #define LANE_CHUNK_BYTES ((uint64_t)32 << 20)
+#define LANE_CHUNK_MOST  ((uint64_t)1 << 30)
+#define LANE_CHUNK_NS    ((uint64_t)2500000)
 
 enum {
     LANE_CHUNKS = 8,  /* in flight */

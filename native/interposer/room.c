@@ -29,13 +29,15 @@ static void wait_on(struct room *room, uint64_t free, uint64_t now) {
 
 /* Small pieces keep the bus less busy than large ones, and are made only when there is nothing else to
  * do. */
-uint64_t room_for(struct room *room, uint64_t free, uint64_t in_flight, uint64_t wanted,
-                  uint64_t now) {
+uint64_t room_for(struct room *room, uint64_t free, uint64_t in_flight, uint64_t least,
+                  uint64_t most, uint64_t now) {
     uint64_t taken = in_flight + margin;
     uint64_t left = free > taken ? free - taken : 0;
-    if (room->is_hopeless || left >= wanted || (!in_flight && left >= RESIDENCY_BLOCK)) {
+    if (room->is_hopeless)
+        return least;
+    if (left >= least || (!in_flight && left >= RESIDENCY_BLOCK)) {
         room->grown_at = 0;
-        return left < wanted && !room->is_hopeless ? left - left % RESIDENCY_BLOCK : wanted;
+        return left < most ? left : most;
     }
     if (!in_flight)
         wait_on(room, free, now);

@@ -18,9 +18,10 @@ struct room {
     bool is_hopeless;     /* nobody makes room any more: there will be no more waiting */
 };
 
-/* What can be brought in now, given what is free and what of it will be taken by what is in flight. At
- * most `wanted`. 0: wait for room->pause, or for something in flight, and ask again. */
-uint64_t room_for(struct room *room, uint64_t free, uint64_t in_flight, uint64_t wanted,
-                  uint64_t now);
+/* What can be brought in now, given what is free and what of it will be taken by what is in flight: at most
+ * `most` bytes, and not less than `least` while something is in flight. 0: wait for room->pause, or for
+ * something in flight, and ask again. */
+uint64_t room_for(struct room *room, uint64_t free, uint64_t in_flight, uint64_t least,
+                  uint64_t most, uint64_t now);
 
 #endif

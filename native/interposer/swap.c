@@ -133,6 +133,10 @@ static bool still_grows(struct client *client, uint64_t now) {
 static int tell_progress(struct client *client, bool out, bool in) {
     struct mover_progress made;
     mover_take(&client->device->mover, &made);
+    log_debug("GPU %d: %llu MiB have left in %llu us, %llu MiB have come in %llu us",
+              client->device->ordinal, (unsigned long long)(made.out_bytes >> 20),
+              (unsigned long long)(made.out_ns / 1000), (unsigned long long)(made.in_bytes >> 20),
+              (unsigned long long)(made.in_ns / 1000));
     int result = 0;
     if (out)
         result = tell(client, client->swap.out_turn,

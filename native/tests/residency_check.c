@@ -285,31 +285,33 @@ static void check_threads(int steps) {
 }
 
 static void check_room(void) {
-    const uint64_t chunk = 16 * BLOCK;
+    const uint64_t least = 16 * BLOCK, most = 64 * BLOCK;
     struct room room = {.patience_ns = SECOND};
     /* As much as there is, but for a block; whatever is in flight takes its part. */
-    CHECK(room_for(&room, 17 * BLOCK, 0, chunk, 1) == chunk);
-    CHECK(room_for(&room, 17 * BLOCK, BLOCK, chunk, 1) == 0);
-    CHECK(room_for(&room, 18 * BLOCK, BLOCK, chunk, 1) == chunk);
-    CHECK(room_for(&room, 4 * BLOCK + 1, 0, chunk, 1) == 3 * BLOCK);
-    CHECK(room_for(&room, 4 * BLOCK + 1, BLOCK, chunk, 1) == 0);
-    CHECK(room_for(&room, 4 * BLOCK + 1, 0, BLOCK / 2, 1) == BLOCK / 2);
+    CHECK(room_for(&room, 17 * BLOCK, 0, least, most, 1) == least);
+    CHECK(room_for(&room, 17 * BLOCK, BLOCK, least, most, 1) == 0);
+    CHECK(room_for(&room, 18 * BLOCK, BLOCK, least, most, 1) == least);
+    CHECK(room_for(&room, 50 * BLOCK, BLOCK, least, most, 1) == 48 * BLOCK);
+    CHECK(room_for(&room, 90 * BLOCK, BLOCK, least, most, 1) == most);
+    CHECK(room_for(&room, 4 * BLOCK, 0, least, most, 1) == 3 * BLOCK);
+    CHECK(room_for(&room, 4 * BLOCK, BLOCK, least, most, 1) == 0);
     /* It waits longer and longer, but not as long as somebody makes room. */
     uint64_t now = SECOND, pause = 0;
     for (uint64_t free = 0; free < BLOCK; free += BLOCK / 4, now += SECOND / 2) {
-        CHECK(room_for(&room, free, 0, chunk, now) == 0);
+        CHECK(room_for(&room, free, 0, least, most, now) == 0);
         CHECK(!room.is_hopeless && room.pause < CLOCK_MS(1));
     }
     for (int i = 0; i < 10; i++) {
-        CHECK(room_for(&room, BLOCK / 4, 0, chunk, now) == 0);
+        CHECK(room_for(&room, BLOCK / 4, 0, least, most, now) == 0);
         CHECK(room.pause >= pause && room.pause <= CLOCK_MS(2));
         pause = room.pause;
     }
     /* Something in flight is a better thing to wait for. */
-    CHECK(room_for(&room, BLOCK / 4, BLOCK, chunk, now + 9 * SECOND) == 0 && !room.is_hopeless);
+    CHECK(room_for(&room, BLOCK / 4, BLOCK, least, most, now + 9 * SECOND) == 0);
+    CHECK(!room.is_hopeless);
     /* Nobody makes room: then somebody has to go. */
-    CHECK(room_for(&room, BLOCK / 4, 0, chunk, now + SECOND) == 0 && room.is_hopeless);
-    CHECK(room_for(&room, 0, 5 * chunk, chunk, now + SECOND) == chunk);
+    CHECK(room_for(&room, BLOCK / 4, 0, least, most, now + SECOND) == 0 && room.is_hopeless);
+    CHECK(room_for(&room, 0, 5 * least, least, most, now + SECOND) == least);
 }
 
 int main(int argc, char **argv) {
