@@ -21,8 +21,8 @@ import pairing
 import rendering
 import twins
 
-# What our NVML library exports beyond NVML; nvml/report.h declares it.
-OWN_NVML = ("nvshareEmulatorReport",)
+# What our NVML library exports beyond NVML; nvml/report.h and nvml/faults.h declare it.
+OWN_NVML = ("nvshareEmulatorFault", "nvshareEmulatorReport")
 
 
 def generate(compiler: str, folders: list[Path]) -> dict[str, str]:

@@ -185,6 +185,10 @@ struct gpu {
     uint64_t context_bytes;   /* derived */
     uint32_t resident_blocks; /* derived */
 
+    /* What somebody has broken (nvml/faults.h). */
+    uint32_t is_lost, needs_reset, last_xid;
+    uint64_t xids; /* how many there were */
+
     uint64_t switches, faults, evictions, in_bytes, out_bytes, busy_total_ns;
     /* Of managed memory: by prefetches, faults and evictions. What programs copy is not in it. */
     uint64_t moved_in_bytes, moved_out_bytes, moving_ns;

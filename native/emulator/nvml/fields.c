@@ -34,6 +34,9 @@ static nvmlReturn_t give_field(const struct look *look, nvmlFieldValue_t *field)
     switch (field->fieldId) {
     case NVML_FI_DEV_ECC_CURRENT:
     case NVML_FI_DEV_ECC_PENDING: return give_uint(field, NVML_FEATURE_ENABLED);
+    case NVML_FI_DEV_GET_GPU_RECOVERY_ACTION:
+        return give_uint(field, look->gpu->needs_reset ? NVML_GPU_RECOVERY_ACTION_GPU_RESET
+                                                       : NVML_GPU_RECOVERY_ACTION_NONE);
     case NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION: return give_ull(field, energy_mj(look));
     case NVML_FI_DEV_NVLINK_LINK_COUNT:
     case NVML_FI_DEV_PCIE_REPLAY_COUNTER:

@@ -88,12 +88,11 @@ struct look look_at_gpu(nvmlDevice_t device, bool arguments_are_good) {
     if (look.error != NVML_SUCCESS)
         return look;
     look.index = index_of(&look, device);
-    if (look.index != NO_INDEX) {
-        look.gpu = &look.node->gpus[look.index];
+    look.gpu = look.index != NO_INDEX ? &look.node->gpus[look.index] : NULL;
+    if (look.gpu && !look.gpu->is_lost)
         return look;
-    }
     node_unlock(look.node);
-    return refuse(NVML_ERROR_INVALID_ARGUMENT);
+    return refuse(look.gpu ? NVML_ERROR_GPU_IS_LOST : NVML_ERROR_INVALID_ARGUMENT);
 }
 
 void look_away(struct look *look) {

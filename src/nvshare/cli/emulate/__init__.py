@@ -1,9 +1,9 @@
 """``nvshare emulate``: emulated GPU nodes. One verb per file; ``-- COMMAND`` is run.py."""
 
-from nvshare.cli.emulate import down, env, ls, profiles, smi, up
+from nvshare.cli.emulate import down, env, fault, ls, profiles, smi, up
 from nvshare.cli.emulate.run import emulate
 
-for verb in (up.up, down.down, smi.smi, ls.ls, env.env, profiles.profiles):
+for verb in (up.up, down.down, fault.fault, fault.heal, smi.smi, ls.ls, env.env, profiles.profiles):
     emulate.add_command(verb)
 
 __all__ = ["emulate"]

@@ -1,0 +1,18 @@
+/* Breaking an emulated GPU, and mending it. Private to this project, and no part of NVML.
+ *
+ * Only NVML shows it: programs on the GPU run on, and what they would have got from a broken one is
+ * not modelled. */
+#ifndef NVSHARE_EMULATOR_NVML_FAULTS_H
+#define NVSHARE_EMULATOR_NVML_FAULTS_H
+
+#include <nvml.h>
+
+/* The XID of a GPU that has fallen off the bus: NVML calls it lost until it is mended. */
+#define XID_LOST 79
+
+/* Gives a GPU of the node in `folder` an XID; 0 mends it. `needs_reset`: NVML says that the GPU has
+ * to be reset before it is used again. NVML need not be initialised, nor be on that node. */
+nvmlReturn_t nvshareEmulatorFault(const char *folder, unsigned int gpu, unsigned int xid,
+                                  int needs_reset);
+
+#endif

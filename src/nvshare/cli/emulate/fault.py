@@ -1,0 +1,34 @@
+"""``nvshare emulate fault`` and ``heal``: break an emulated GPU, and mend it."""
+
+import click
+
+from nvshare.cli.emulate.options import node_name
+from nvshare.emulator.fault import XID_LOST, set_fault
+from nvshare.emulator.node import find
+from nvshare.emulator.root import node_root
+
+_gpu = click.option("--gpu", type=int, default=0, show_default=True, help="Index of the GPU.")
+
+
+@click.command()
+@node_name
+@_gpu
+@click.option(
+    "--xid",
+    type=click.IntRange(1, 999),
+    default=XID_LOST,
+    show_default=True,
+    help="Number of the error. With the default, NVML calls the GPU lost.",
+)
+@click.option("--harmless", is_flag=True, help="The GPU needs no reset afterwards.")
+def fault(name: str, gpu: int, xid: int, harmless: bool) -> None:
+    """Give a GPU of an emulated node an XID error, as far as NVML shows."""
+    set_fault(find(node_root(), name), gpu, xid, needs_reset=not harmless)
+
+
+@click.command()
+@node_name
+@_gpu
+def heal(name: str, gpu: int) -> None:
+    """Mend a GPU of an emulated node."""
+    set_fault(find(node_root(), name), gpu, 0, needs_reset=False)

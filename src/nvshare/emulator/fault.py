@@ -1,0 +1,29 @@
+"""Breaks an emulated GPU, and mends it, as far as NVML shows: for trying what watches over GPUs."""
+
+import ctypes
+import os
+
+from nvshare.emulator.libraries import NVML, library_folder
+from nvshare.emulator.node import Node
+from nvshare.errors import BadInputError
+
+# The GPU has fallen off the bus. NVML calls it lost until it is mended.
+XID_LOST = 79
+
+
+def set_fault(node: Node, gpu: int, xid: int, *, needs_reset: bool) -> None:
+    """Give a GPU an XID; 0 mends it."""
+    if not 0 <= gpu < len(node.gpu_names):
+        raise BadInputError(
+            f'the emulated node "{node.name}" has no GPU {gpu}',
+            why=f"its GPUs are 0 to {len(node.gpu_names) - 1}",
+            do="name one of them",
+        )
+    library = ctypes.CDLL(str(library_folder() / NVML))
+    result = library.nvshareEmulatorFault(os.fsencode(node.folder), gpu, xid, int(needs_reset))
+    if result != 0:
+        raise BadInputError(
+            f'the emulated node "{node.name}" cannot be changed',
+            why=f"the library answered with error {result}, and says more on stderr",
+            do="check that the node belongs to you and is of this version of nvshare",
+        )
