@@ -45,7 +45,7 @@ def draw_clients(status: NodeStatus) -> Table:
         table.add_row(
             str(index.get(client.device, "?")),
             str(client.pid),
-            escape(client.program),
+            escape(": ".join(filter(None, (client.pod_name, client.program)))),
             f"[{_COLOURS[client.state]}]{_state(client)}[/]",
             f"{gib(client.allocated)} GiB",
             limits(client),

@@ -47,6 +47,17 @@ FileMode = Annotated[int, Field(ge=0, le=0o777), BeforeValidator(_mode)]
 GroupName = Annotated[str, BeforeValidator(_group)]
 
 
+class Cluster(BaseModel):
+    """What there is to know about the cluster that this machine is a node of, if it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # The annotations of this node's pods are followed; empty: there is no cluster.
+    node: str = ""
+    # Also take what pods ask for in the way of HAMi.
+    hami: bool = False
+
+
 class Config(BaseModel):
     """Everything but the settings of GPUs. Empty text: the default of that moment."""
 
@@ -66,6 +77,9 @@ class Config(BaseModel):
     idle_exit: float = Field(default=0.0, ge=0)
     max_clients: int = Field(default=4096, gt=0)
     host_memory: BytesOrAuto = "auto"
+    # A machine without GPUs is one that does not have them yet.
+    wait_for_gpus: bool = False
+    cluster: Cluster = Cluster()
     gpu: DeviceSettings = DeviceSettings()
     gpus: dict[str, dict[str, Any]] = {}
 
@@ -137,6 +151,7 @@ _VARIABLES = {
     environment.LOG: ("log",),
     environment.LOG_FORMAT: ("log_format",),
     environment.LOG_FILE: ("log_file",),
+    environment.NODE_NAME: ("cluster", "node"),
     environment.MODE: ("gpu", "mode"),
     environment.TURN: ("gpu", "turn_seconds"),
     environment.RESERVE: ("gpu", "reserve"),

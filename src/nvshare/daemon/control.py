@@ -25,7 +25,7 @@ from nvshare.core.node import Core
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.node import Node
 from nvshare.daemon.session import Session
-from nvshare.daemon.status import describe_client, describe_gpu, describe_node, limits_of
+from nvshare.daemon.status import describe_client, describe_gpu, describe_node
 from nvshare.errors import BadInputError
 from nvshare.validation import describe
 
@@ -103,13 +103,12 @@ class Control:
         """Change the limits of a process, on every GPU that it uses."""
         changes = await _body(request)
         sessions = self._sessions(request)
-        members = [session.member for session in sessions if session.member is not None]
-        new = []
-        for member in members:
-            client = self._core.devices[member.gpu.uuid].roster.clients[member.id]
-            new.append(limits_of(client).changed(changes))
-        for member, limits in zip(members, new, strict=True):
-            self._node.change_limits(member, limits)
+        new = [session.own_limits.changed(changes) for session in sessions]
+        for session in sessions:
+            self._check_orders(session, changes)
+        for session, limits in zip(sessions, new, strict=True):
+            session.own_limits = limits
+            self._node.apply_limits(session)
         return self._clients(sessions)
 
     async def story(self, request: web.Request) -> web.Response:
@@ -138,6 +137,17 @@ class Control:
                 do="look at `nvshare ls`; an id is written with a #, as in #3",
             )
         return sessions
+
+    def _check_orders(self, session: Session, changes: dict[str, Any]) -> None:
+        orders = self._node.pods.orders(session.identity).orders
+        for field in changes:
+            if getattr(orders, field) is not None:
+                raise BadInputError(
+                    f"{field} of this program is set by its pod",
+                    why=f"the pod is {self._node.pods.name(session.identity)}, and what it is "
+                    "annotated with goes over what is set here",
+                    do="change the annotation, with kubectl annotate or `kubectl nvshare limit`",
+                )
 
     def _devices(self, gpus: list[Gpu]) -> web.Response:
         shown = [describe_gpu(self._node, gpu).model_dump() for gpu in gpus]

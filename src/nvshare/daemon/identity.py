@@ -9,9 +9,12 @@ from pathlib import Path
 _CREDENTIALS = struct.Struct("3i")
 _PROC = Path("/proc")
 
-# systemd writes kubepods-burstable-pod<uid>.slice with underscores in the uid, cgroupfs writes
-# kubepods/burstable/pod<uid>/<container>.
-_POD = re.compile(r"pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})")
+# A pod's cgroup is …/pod<uid> (cgroupfs) or …-pod<uid>.slice with underscores in the uid
+# (systemd); that of a pod that kubelet has read from a file has a hash for a uid. The container's
+# is in it: /<id>, /cri-containerd-<id>.scope, /crio-<id>.scope or :cri-containerd:<id>. What comes
+# before belongs to somebody else, as a node may be a container itself; so does what comes after.
+_UID = r"[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32}"
+_POD = re.compile(rf"[/-]pod({_UID})(?:\.slice)?(?:[/:](?:[a-z-]+[-:])?([0-9a-f]{{64}}))?")
 _CONTAINER = re.compile(r"([0-9a-f]{64})(?:\.scope)?(?:/|$)", re.MULTILINE)
 
 
@@ -42,11 +45,10 @@ def identify(connection: socket.socket) -> Identity:
 def parse_cgroup(text: str) -> tuple[str, str]:
     """Find the pod's uid and the container's id in /proc/<pid>/cgroup."""
     pod = _POD.search(text)
+    if pod:
+        return pod[1].replace("_", "-"), pod[2] or ""
     container = _CONTAINER.search(text)
-    return (
-        pod[1].replace("_", "-") if pod else "",
-        container[1] if container else "",
-    )
+    return "", container[1] if container else ""
 
 
 def _program(pid: int) -> str:

@@ -14,7 +14,9 @@ from nvshare.core.settings import Limits
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.logs import fields
+from nvshare.daemon.pods import Pods
 from nvshare.daemon.session import Rejection, Session
+from nvshare.telemetry.pods import PodOrders
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.wire import frames
 
@@ -56,6 +58,7 @@ class Node:
         self.node_settings = NodeSettings()
         self.handovers: dict[str, int] = {}
         self.members: dict[int, Session] = {}
+        self.pods = Pods()
         self._by_key: dict[bytes, Gpu] = {}
         self._strangers: set[Session] = set()
         self._numbers = itertools.count(1)
@@ -123,6 +126,21 @@ class Node:
             )
         )
         log.info("limits changed", extra=fields(client=member.id, **limits.model_dump()))
+
+    def apply_limits(self, session: Session) -> None:
+        """Let a client use what is right for it: what was set for it, and over that its pod's."""
+        if session.member is None:
+            return
+        limits = self.pods.limits(session.identity, session.own_limits)
+        if limits != limits_of(self.core, session.member):
+            self.change_limits(session.member, limits)
+
+    def change_pod(self, uid: str, orders: PodOrders | None) -> None:
+        """Take note of what a pod asks for. Programs that outlive their pod keep what they have."""
+        self.pods.set(uid, orders)
+        if orders is not None:
+            for session in [s for s in self.members.values() if s.identity.pod == uid]:
+                self.apply_limits(session)
 
     def find_gpus(self, name: str) -> Sequence[Gpu]:
         """Return the GPUs that a name means: an index, a UUID, the beginning of one, or "all"."""
@@ -195,6 +213,12 @@ class Node:
         for session in [*self.members.values(), *self._strangers]:
             session.member = None
             session.close("the daemon ends")
+
+
+def limits_of(core: Core, member: Member) -> ClientLimits:
+    """Return the limits in force."""
+    limits = core.devices[member.gpu.uuid].roster.clients[member.id].limits
+    return ClientLimits(memory_limit=limits.memory_bytes, compute_percent=limits.compute_percent)
 
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:

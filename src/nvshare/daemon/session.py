@@ -13,6 +13,7 @@ from nvshare.daemon.connection import Connection
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tally import Tally
+from nvshare.telemetry.settings import ClientLimits
 from nvshare.wire import frames
 from nvshare.wire.codec import VersionError, WireError, client_frames
 
@@ -52,6 +53,8 @@ class Session:
         self.identity: Identity = identify(sock)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
+        # What it may use, unless its pod says otherwise.
+        self.own_limits = ClientLimits()
         self.tally = Tally()
         self._used_at = 0.0
         self._decoder = client_frames()
@@ -100,7 +103,8 @@ class Session:
             raise Rejection(frames.RejectCode.PROTOCOL, "the first frame has to be HELLO")
         self._patience.cancel()
         self.hello = frame
-        limits = _limits(frame)
+        self.own_limits = _limits(frame)
+        limits = self._node.pods.limits(self.identity, self.own_limits)
         if frame.turn > _MOST_TURNS:
             raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {frame.turn}")
         memory = _memory(frame)
@@ -118,7 +122,7 @@ class Session:
                 kind=KINDS[frame.allocation_kind],
                 running=running,
                 turn=frame.turn,
-                limits=limits,
+                limits=Limits(limits.memory_limit, limits.compute_percent),
             )
         )
         log.info(
@@ -228,10 +232,12 @@ def _on_gpu(own: Memory, member: "Member") -> Memory:
     return Memory(own.allocated + context, own.pinned + context, own.swapped)
 
 
-def _limits(hello: frames.Hello) -> Limits:
+def _limits(hello: frames.Hello) -> ClientLimits:
     if hello.compute_percent > 100:
         raise Rejection(frames.RejectCode.PROTOCOL, f"a share of {hello.compute_percent} percent")
-    return Limits(hello.memory_limit or None, hello.compute_percent or None)
+    return ClientLimits(
+        memory_limit=hello.memory_limit or None, compute_percent=hello.compute_percent or None
+    )
 
 
 _EVENTS: dict[type[Any], Any] = {

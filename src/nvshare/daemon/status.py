@@ -3,11 +3,9 @@
 import os
 
 import nvshare
-from nvshare.core.client import Client
 from nvshare.daemon.devices import Gpu
-from nvshare.daemon.node import Member, Node
+from nvshare.daemon.node import Member, Node, limits_of
 from nvshare.daemon.session import KINDS, Session
-from nvshare.telemetry.settings import ClientLimits
 from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
 
 
@@ -73,6 +71,7 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
     if hello is None:
         raise ValueError("a member has said hello")
     client = node.core.devices[member.gpu.uuid].roster.clients[member.id]
+    asked = node.pods.orders(who)
     return ClientStatus(
         id=member.id,
         device=member.gpu.uuid,
@@ -81,6 +80,9 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         program=who.program,
         pod=who.pod,
         container=who.container,
+        pod_name=node.pods.name(who),
+        container_name=asked.name,
+        priority=asked.orders.priority,
         group=hello.group.hex() if any(hello.group) else "",
         library_version=hello.library_version,
         allocation=KINDS[hello.allocation_kind].value,
@@ -92,7 +94,7 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         allocated=client.memory.allocated - member.context,
         pinned=client.memory.pinned - member.context,
         swapped_out=client.memory.swapped,
-        limits=limits_of(client),
+        limits=limits_of(node.core, member),
         turns=tally.turns,
         running_seconds=tally.running_until(now),
         waited_seconds=tally.waited_until(now),
@@ -103,11 +105,4 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         busy_seconds=tally.busy_ns / 1e9,
         launches=tally.launches,
         throttled_seconds=tally.throttled_ns / 1e9,
-    )
-
-
-def limits_of(client: Client) -> ClientLimits:
-    """Return the limits in force."""
-    return ClientLimits(
-        memory_limit=client.limits.memory_bytes, compute_percent=client.limits.compute_percent
     )

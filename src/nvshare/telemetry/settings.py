@@ -59,6 +59,7 @@ PositiveOrAuto: TypeAlias = Annotated[
 ]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_number)]
 Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
+Priority: TypeAlias = Annotated[int, Field(ge=-100, le=100), BeforeValidator(_whole)]
 PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
 
 
@@ -151,3 +152,20 @@ class ClientLimits(_Model):
     def changed(self, changes: "dict[str, Any]") -> "ClientLimits":
         """Return the limits with some fields changed, and everything checked again."""
         return ClientLimits.model_validate({**self.model_dump(), **changes})
+
+
+class Orders(ClientLimits):
+    """What the operator of a cluster asks of the programs in a container. None: nothing.
+
+    The priority is shown; nothing is decided by it yet.
+    """
+
+    priority: Priority | None = None
+
+    def over(self, limits: ClientLimits) -> ClientLimits:
+        """Return the limits of a program that had these before."""
+        asked = {name: getattr(self, name) for name in ClientLimits.model_fields}
+        return limits.changed({name: value for name, value in asked.items() if value is not None})
+
+
+NO_ORDERS = Orders()

@@ -25,6 +25,10 @@ class ClientStatus(_Model):
     program: str
     pod: str
     container: str
+    # As the cluster calls them, once it has told.
+    pod_name: str = ""
+    container_name: str = ""
+    priority: int | None = None
     group: str
     library_version: str
     allocation: Literal["managed", "native"]

@@ -98,6 +98,10 @@ def test_nobody_is_there() -> None:
     assert "No program is connected." in shown()
 
 
+def test_a_program_of_a_pod_is_shown_with_it() -> None:
+    assert "team/trainer: train[1].py" in shown(client(pod_name="team/trainer"))
+
+
 def test_who_is_late_is_marked() -> None:
     text = shown(client(state="yielding", overdue=True, limits=ClientLimits(), device="gone"))
     assert "overdue" in text

@@ -71,6 +71,12 @@ def test_an_error_names_source_and_field(
     assert complaint in caught.value.what
 
 
+def test_the_cluster_is_off_unless_somebody_names_the_node(tmp_path: Path) -> None:
+    assert load(tmp_path, "", {}).cluster.node == ""
+    assert load(tmp_path, "", {"NVSHARE_NODE_NAME": "worker-1"}).cluster.node == "worker-1"
+    assert load(tmp_path, "[cluster]\nhami = true", {}).cluster.hami
+
+
 def test_a_file_that_is_no_toml(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="is not TOML"):
         load(tmp_path, "mode =")

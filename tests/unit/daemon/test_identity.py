@@ -7,21 +7,88 @@ from nvshare.daemon import identity
 from nvshare.daemon.identity import Identity, identify, parse_cgroup
 
 POD = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
+UNDERSCORED = POD.replace("-", "_")
+HASH = "3f2e1d0c9b8a7968574635241302f1e0"
 CONTAINER = "a" * 64
-SLICE = f"kubepods-burstable-pod{POD.replace('-', '_')}.slice"
+NODE = "b" * 64
+BURSTABLE = f"kubepods-burstable-pod{UNDERSCORED}.slice"
+IN_POD = (POD, CONTAINER)
+
+# Where runtimes and their set-ups put containers, as /proc/<pid>/cgroup shows it.
+CGROUPS = {
+    # cgroup v2, systemd driver
+    "containerd": (
+        f"0::/kubepods.slice/kubepods-burstable.slice/{BURSTABLE}/cri-containerd-{CONTAINER}.scope",
+        IN_POD,
+    ),
+    "cri-o": (
+        f"0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{UNDERSCORED}.slice/crio-{CONTAINER}.scope",
+        IN_POD,
+    ),
+    "cri-o, crun": (f"0::/kubepods.slice/{BURSTABLE}/crio-{CONTAINER}.scope/container", IN_POD),
+    "cri-dockerd": (f"0::/kubepods.slice/{BURSTABLE}/docker-{CONTAINER}.scope", IN_POD),
+    "guaranteed": (
+        f"0::/kubepods.slice/kubepods-pod{UNDERSCORED}.slice/cri-containerd-{CONTAINER}.scope",
+        IN_POD,
+    ),
+    # cgroup v2, cgroupfs driver
+    "cgroupfs": (f"0::/kubepods/besteffort/pod{POD}/{CONTAINER}", IN_POD),
+    "cgroupfs, guaranteed": (f"0::/kubepods/pod{POD}/{CONTAINER}", IN_POD),
+    "k3s": (f"0::/kubepods/burstable/pod{POD}/{CONTAINER}", IN_POD),
+    # cgroup v1
+    "v1": (
+        f"4:memory:/kubepods/pod{POD}/{CONTAINER}\n1:name=systemd:/kubepods/pod{POD}/{CONTAINER}",
+        IN_POD,
+    ),
+    "v1, only some controllers": (
+        f"12:rdma:/\n4:memory:/kubepods/burstable/pod{POD}/{CONTAINER}\n0::/",
+        IN_POD,
+    ),
+    "v1, containerd in a systemd slice": (
+        f"1:name=systemd:/system.slice/containerd.service/{BURSTABLE}:cri-containerd:{CONTAINER}",
+        IN_POD,
+    ),
+    "v1, cri-o": (f"11:cpuset:/kubepods.slice/{BURSTABLE}/crio-{CONTAINER}.scope", IN_POD),
+    # seen from a cgroup namespace, as a daemon in a pod sees others
+    "from another pod": (f"0::/../../{BURSTABLE}/cri-containerd-{CONTAINER}.scope", IN_POD),
+    "from another class": (
+        f"0::/../../../kubepods-burstable.slice/{BURSTABLE}/crio-{CONTAINER}.scope",
+        IN_POD,
+    ),
+    "from another pod, cgroupfs": (f"0::/../../pod{POD}/{CONTAINER}", IN_POD),
+    # a node that is a container itself
+    "kind": (
+        f"0::/docker/{NODE}/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod{UNDERSCORED}.slice/cri-containerd-{CONTAINER}.scope",
+        IN_POD,
+    ),
+    "kind, v1": (
+        f"12:memory:/docker/{NODE}/kubelet/kubepods/besteffort/pod{POD}/{CONTAINER}",
+        IN_POD,
+    ),
+    # a container with cgroups of its own
+    "systemd in a container": (
+        f"0::/kubepods/pod{POD}/{CONTAINER}/system.slice/worker.service",
+        IN_POD,
+    ),
+    "docker in a container": (f"0::/kubepods/pod{POD}/{CONTAINER}/docker/{NODE}", IN_POD),
+    # pods from files
+    "static": (f"0::/kubepods/burstable/pod{HASH}/{CONTAINER}", (HASH, CONTAINER)),
+    "static, systemd": (
+        f"0::/kubepods.slice/kubepods-burstable-pod{HASH}.slice/crio-{CONTAINER}.scope",
+        (HASH, CONTAINER),
+    ),
+    # a pod, and nothing more
+    "the pod itself": (f"0::/kubepods/pod{POD}", (POD, "")),
+    # no pod at all
+    "docker": (f"0::/system.slice/docker-{CONTAINER}.scope", ("", CONTAINER)),
+    "podman": (f"0::/machine.slice/libpod-{CONTAINER}.scope/container", ("", CONTAINER)),
+    "a person": ("0::/user.slice/user-1000.slice/session-3.scope", ("", "")),
+    "root": ("0::/", ("", "")),
+    "nothing": ("", ("", "")),
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("0::/user.slice/user-1000.slice/session-3.scope\n", ("", "")),
-        (f"0::/kubepods.slice/{SLICE}/cri-containerd-{CONTAINER}.scope\n", (POD, CONTAINER)),
-        (f"0::/kubepods/besteffort/pod{POD}/{CONTAINER}\n", (POD, CONTAINER)),
-        (f"4:memory:/kubepods/pod{POD}/{CONTAINER}\n1:name=systemd:/x\n", (POD, CONTAINER)),
-        (f"0::/system.slice/docker-{CONTAINER}.scope\n", ("", CONTAINER)),
-        ("", ("", "")),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CGROUPS.values(), ids=CGROUPS)
 def test_pod_and_container(text: str, expected: tuple[str, str]) -> None:
     assert parse_cgroup(text) == expected
 

@@ -1,0 +1,175 @@
+"""What pods ask for holds for their programs: from the start, and when it changes."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from nvshare.daemon import session as session_module
+from nvshare.daemon.control import Control
+from nvshare.daemon.devices import Gpu
+from nvshare.daemon.identity import Identity
+from nvshare.daemon.node import Node
+from nvshare.daemon.pods import Pods
+from nvshare.daemon.status import describe_node
+from nvshare.telemetry.pods import ContainerOrders, PodOrders
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings, Orders
+from nvshare.wire import frames
+from nvshare.wire.codec import daemon_frames
+
+GIB = 1 << 30
+GPU = Gpu(0, "GPU-00000000-0000-0000-0000-000000000001", "T", 16 * GIB)
+POD, CONTAINER = "uid-1", "a" * 64
+WHO = Identity(7, 0, 0, "train.py", POD, CONTAINER)
+
+
+def asks(container: Orders | None = None, **orders: int) -> PodOrders:
+    containers = {CONTAINER: ContainerOrders("main", container)} if container else {}
+    return PodOrders("team", "trainer", Orders(**orders), containers)
+
+
+def test_a_container_that_is_known_has_its_own_orders() -> None:
+    pods = Pods()
+    pods.set(POD, asks(Orders(compute_percent=20), compute_percent=40))
+    assert pods.orders(WHO).orders.compute_percent == 20
+    assert pods.orders(Identity(7, 0, 0, "x", POD, "b" * 64)).orders.compute_percent == 40
+    assert pods.name(WHO) == "team/trainer"
+
+
+def test_outside_of_pods_nothing_is_asked() -> None:
+    pods = Pods()
+    pods.set(POD, asks(memory_limit=1))
+    stranger = Identity(7, 0, 0)
+    assert pods.limits(stranger, ClientLimits(memory_limit=5)) == ClientLimits(memory_limit=5)
+    assert pods.name(stranger) == ""
+
+
+def test_orders_go_over_what_the_program_had_field_by_field() -> None:
+    pods = Pods()
+    pods.set(POD, asks(memory_limit=1, priority=3))
+    own = ClientLimits(memory_limit=5, compute_percent=50)
+    assert pods.limits(WHO, own) == ClientLimits(memory_limit=1, compute_percent=50)
+    pods.set(POD, None)
+    assert pods.limits(WHO, own) == own
+
+
+class Stage:
+    """A node in this process, and the other end of one client's socket."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.node = Node(loop, version="test", max_clients=9, on_population=lambda _: None)
+        self.node.add_gpu(GPU, DeviceSettings(), 0.0)
+        ours, self.client = socket.socketpair(socket.AF_UNIX)
+        self.client.setblocking(False)
+        self._decoder = daemon_frames()
+        self.node.connect(ours)
+
+    def join(self, memory_limit: int = 0, compute_percent: int = 0) -> None:
+        hello = frames.Hello(
+            GPU.key, frames.AllocationKind.MANAGED, frames.HelloFlags(0), 0, 0, 0,
+            memory_limit, compute_percent, 0, bytes(16), "test",
+        )  # fmt: skip
+        self.client.send(hello.pack())
+
+    def heard(self) -> list[tuple[int, int]]:
+        """Turn the loop; return the limits that the client was sent since the last time."""
+        self.loop.run_until_complete(asyncio.sleep(0.01))
+        try:
+            data = self.client.recv(65536)
+        except BlockingIOError:
+            return []
+        got = [one for one in self._decoder.feed(data) if isinstance(one, frames.Limits)]
+        return [(one.memory_limit, one.compute_percent) for one in got]
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    monkeypatch.setattr(session_module, "identify", lambda _: WHO)
+    loop = asyncio.new_event_loop()
+    stage = Stage(loop)
+    yield stage
+    stage.client.close()
+    stage.node.close()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+
+
+def test_a_program_is_limited_from_its_first_moment(stage: Stage) -> None:
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40, priority=2))
+    stage.join()
+    assert stage.heard() == [(4 * GIB, 40)]
+    (client,) = describe_node(stage.node, 0.0).clients
+    assert client.limits == ClientLimits(memory_limit=4 * GIB, compute_percent=40)
+    assert (client.pod_name, client.priority) == ("team/trainer", 2)
+
+
+def test_a_change_of_the_pod_reaches_its_programs_and_a_removal_lifts(stage: Stage) -> None:
+    stage.join(memory_limit=8 * GIB)
+    assert stage.heard() == [(8 * GIB, 0)]
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, priority=5))
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40))
+    assert stage.heard() == [(4 * GIB, 0), (4 * GIB, 40)]
+    # What the program was started with is in force again.
+    stage.node.change_pod(POD, asks())
+    assert stage.heard() == [(8 * GIB, 0)]
+
+
+def test_orders_of_the_container_come_when_it_is_known(stage: Stage) -> None:
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.join()
+    assert stage.heard() == [(4 * GIB, 0)]
+    stage.node.change_pod(POD, asks(Orders(memory_limit=2 * GIB), memory_limit=4 * GIB))
+    assert stage.heard() == [(2 * GIB, 0)]
+    (client,) = describe_node(stage.node, 0.0).clients
+    assert client.container_name == "main"
+
+
+def test_a_program_that_outlives_its_pod_keeps_its_limits(stage: Stage) -> None:
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.join()
+    assert stage.heard() == [(4 * GIB, 0)]
+    stage.node.change_pod(POD, None)
+    assert stage.heard() == []
+
+
+def test_other_pods_are_left_alone(stage: Stage) -> None:
+    stage.join()
+    stage.heard()
+    stage.node.change_pod("uid-2", asks(memory_limit=4 * GIB))
+    assert stage.heard() == []
+
+
+def patch(stage: Stage, changes: dict[str, int | None]) -> tuple[int, str]:
+    """Change limits by hand; return status and text of the answer."""
+
+    async def ask() -> tuple[int, str]:
+        async with TestClient(TestServer(Control(stage.node).application())) as people:
+            answer = await people.patch(f"/v1/clients/{WHO.pid}", json=changes)
+            return answer.status, await answer.text()
+
+    return stage.loop.run_until_complete(ask())
+
+
+def test_what_a_pod_asks_for_cannot_be_changed_by_hand(stage: Stage) -> None:
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.join()
+    assert stage.heard() == [(4 * GIB, 0)]
+    status, text = patch(stage, {"compute_percent": 50, "memory_limit": 1 * GIB})
+    assert status == 400
+    assert "memory_limit of this program is set by its pod" in text
+    assert stage.heard() == []
+
+
+def test_what_is_changed_by_hand_is_below_what_the_pod_asks_for(stage: Stage) -> None:
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.join()
+    stage.heard()
+    assert patch(stage, {"compute_percent": 50})[0] == 200
+    assert stage.heard() == [(4 * GIB, 50)]
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=20))
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    assert stage.heard() == [(4 * GIB, 20), (4 * GIB, 50)]
