@@ -52,7 +52,7 @@ NATIVE := CMakeLists.txt $(shell find native workloads bench cmake -type f 2>/de
 
 $(VENV)/installed: $(VENV)/tools $(VENV)/sources $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation \
-	    --config-settings=cmake.define.NVSHARE_WERROR=ON --editable .
+	    --config-settings=cmake.define.NVSHARE_WERROR=ON --editable '.[kubernetes]'
 	touch $@
 
 FORCE:

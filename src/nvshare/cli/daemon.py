@@ -1,10 +1,14 @@
 """``nvshare daemon``: share the GPUs of this machine until told to stop."""
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
-from nvshare.daemon.config import Sources, find_file
+from nvshare.daemon.config import Config, Sources, find_file
+
+if TYPE_CHECKING:
+    from nvshare.daemon.main import Companion
 
 
 @click.command()
@@ -50,7 +54,20 @@ def daemon(
     # Servers take a while to import, and `--help` has no need of them.
     from nvshare.daemon.main import run
 
-    run(sources)
+    run(sources, _companion(sources.load()))
+
+
+def _companion(config: Config) -> "Companion | None":
+    """Return what runs beside the daemon on a node of a cluster."""
+    if not config.cluster.node:
+        return None
+    from nvshare.kubernetes.client import in_cluster
+    from nvshare.kubernetes.follow import follow_pods
+
+    access = in_cluster(os.environ)
+    return lambda config, node: follow_pods(
+        access, config.cluster.node, node.change_pod, hami=config.cluster.hami
+    )
 
 
 def _given(**values: object) -> dict[str, object]:

@@ -19,6 +19,7 @@ VERBS = {
     "ls": "nvshare.cli.ls:ls",
     "set": "nvshare.cli.set:change",
     "daemon": "nvshare.cli.daemon:daemon",
+    "device-plugin": "nvshare.cli.device_plugin:device_plugin",
     "doctor": "nvshare.cli.doctor:doctor",
     "replay": "nvshare.cli.replay:replay",
     "simulate": "nvshare.cli.simulate:simulate",

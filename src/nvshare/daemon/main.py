@@ -5,6 +5,7 @@ import contextlib
 import logging
 import signal
 import socket
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from aiohttp import web
 
 import nvshare
 from nvshare.daemon import logs, sdnotify
+from nvshare.daemon.arrival import await_gpus, gpus_so_far
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
-from nvshare.daemon.devices import Gpu, find_gpus
+from nvshare.daemon.devices import Gpu
 from nvshare.daemon.host import spare_memory
 from nvshare.daemon.logs import fields
 from nvshare.daemon.node import Node
@@ -30,12 +32,16 @@ log = logging.getLogger("nvshare.daemon")
 _GLANCE = 2.0
 
 
-def run(sources: Sources) -> None:
+Companion = Callable[[Config, Node], Coroutine[Any, Any, None]]
+"""Runs beside the daemon for as long as it does, on the same event loop."""
+
+
+def run(sources: Sources, companion: Companion | None = None) -> None:
     """Serve until told to stop."""
     config = sources.load()
     logs.set_up(config.log, config.log_format, config.log_file)
     raise_file_limit()
-    gpus = find_gpus()
+    gpus = gpus_so_far(config.wait_for_gpus)
     folder = Path(config.socket_dir) if config.socket_dir else own_folder(sources.environ)
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(
@@ -48,7 +54,7 @@ def run(sources: Sources) -> None:
                     Path(config.control_dir), mode=config.control_mode, group=config.socket_group
                 )
             )
-        asyncio.run(_Daemon(sources, config, gpus, place, control_place).serve())
+        asyncio.run(_Daemon(sources, config, gpus, place, control_place).serve(companion))
     logging.shutdown()
 
 
@@ -66,8 +72,9 @@ class _Daemon:
         self._marker = Marker(place.path)
         self._stop = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
+        self._beside: list[asyncio.Task[None]] = []
 
-    async def serve(self) -> None:
+    async def serve(self, companion: Companion | None) -> None:
         """Serve until a signal, or until nobody has been there for long enough."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(_log_exception)
@@ -81,7 +88,11 @@ class _Daemon:
         node.change_node(self._config.node_settings())
         settle = self._config.settle if self._marker.was_set else 0.0
         for gpu in self._gpus:
-            node.add_gpu(gpu, self._config.settings_of(gpu.index, gpu.uuid), settle)
+            self._add(gpu, settle)
+        if not self._gpus:
+            self._run_beside(self._add_late())
+        if companion is not None:
+            self._run_beside(companion(self._config, node))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
         loop.add_signal_handler(signal.SIGHUP, self._reload)
@@ -103,6 +114,8 @@ class _Daemon:
             await self._stop.wait()
         finally:
             sdnotify.stopping()
+            for task in self._beside:
+                task.cancel()
             server.close()
             # Clients run on. The note that there are some makes the next daemon wait for them.
             self._marker.set(bool(node.members))
@@ -114,6 +127,20 @@ class _Daemon:
             ):
                 (folder.path / name).unlink(missing_ok=True)
             log.info("ended")
+
+    def _add(self, gpu: Gpu, settle: float) -> None:
+        self._node.add_gpu(gpu, self._config.settings_of(gpu.index, gpu.uuid), settle)
+
+    async def _add_late(self) -> None:
+        self._gpus = await await_gpus()
+        for gpu in self._gpus:
+            self._add(gpu, self._config.settle)
+        log.info("there are GPUs now", extra=fields(gpus=len(self._gpus)))
+
+    def _run_beside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        task.add_done_callback(_log_end)
+        self._beside.append(task)
 
     def _connect(self, sock: socket.socket) -> None:
         # Whoever looks whether we are there is about to send somebody.
@@ -162,6 +189,12 @@ class _Daemon:
 
 def _differences(one: Config, other: Config) -> set[str]:
     return {name for name in Config.model_fields if getattr(one, name) != getattr(other, name)}
+
+
+def _log_end(task: "asyncio.Task[None]") -> None:
+    """Say so if what runs beside the daemon has failed: the daemon itself goes on."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a part of the daemon has failed", exc_info=error)
 
 
 def _log_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -247,3 +247,31 @@ def test_a_client_object_is_closed_twice_without_harm(daemon: Daemon) -> None:
     client = Client(daemon.folder)
     client.close()
     client.close()
+
+
+def test_a_daemon_that_may_wait_is_there_before_its_gpus(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("wait_for_gpus = true\n")
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
+    daemon = Daemon(tmp_path / "d", environ, (f"--config={config}",))
+    daemon.start()
+    try:
+        status = daemon.control.status()
+        assert (status.devices, status.clients) == ((), ())
+    finally:
+        log = daemon.stop()
+    assert "there is no GPU here yet" in log
+
+
+def test_a_node_of_a_cluster_has_to_be_in_one(
+    tmp_path: Path, node_environment: dict[str, str]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={tmp_path / 'd'}"],
+        env={**node_environment, "NVSHARE_NODE_NAME": "worker-1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "the API server of the cluster cannot be found" in done.stderr

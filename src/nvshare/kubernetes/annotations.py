@@ -1,0 +1,149 @@
+"""What a pod's annotations ask for: text in, orders and complaints out.
+
+    nvshare.com/gpu-memory-limit: 4Gi              most GPU memory of each program
+    nvshare.com/gpu-core-limit: "40"               most of the GPU's time, 1 to 100
+    nvshare.com/gpu-priority: "10"                 -100 to 100
+    nvshare.com/gpu-memory-limit.trainer: 8Gi      the same for one container, over the former
+
+A value that makes no sense is complained of, and what was in force before it stays.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from nvshare.kubernetes.pods import Container, Pod
+from nvshare.telemetry.pods import ContainerOrders, PodOrders
+from nvshare.telemetry.settings import NO_ORDERS, Orders
+from nvshare.validation import describe
+
+PREFIX = "nvshare.com/"
+MEMORY = PREFIX + "gpu-memory-limit"
+COMPUTE = PREFIX + "gpu-core-limit"
+PRIORITY = PREFIX + "gpu-priority"
+FIELDS = {MEMORY: "memory_limit", COMPUTE: "compute_percent", PRIORITY: "priority"}
+
+# What HAMi calls the same things, in the resources of a container; memory is in MiB.
+HAMI_MEMORY = "nvidia.com/gpumem"
+HAMI_COMPUTE = "nvidia.com/gpucores"
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A value that changes nothing, and why."""
+
+    key: str
+    value: str
+    why: str
+
+    def __str__(self) -> str:
+        return f'{self.key}: "{self.value}" changes nothing: {self.why}'
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A pod's orders, and what was wrong with some of them."""
+
+    orders: PodOrders
+    complaints: tuple[Complaint, ...] = ()
+    # By the container's name, "" for the pod: what is in force, so that a mistake can leave it so.
+    in_force: tuple[tuple[str, Orders], ...] = ()
+
+
+def read_orders(pod: Pod, before: Reading | None, *, hami: bool = False) -> Reading:
+    """Read all annotations of a pod. ``before`` is what was made of it the last time."""
+    old = dict(before.in_force) if before else {}
+    complaints: list[Complaint] = []
+    own = _read(pod, "", NO_ORDERS, old.get("", NO_ORDERS), complaints)
+    in_force = {"": own}
+    containers = {}
+    for container in pod.containers:
+        asked = _merge(_read_hami(container, complaints) if hami else NO_ORDERS, own)
+        former = old.get(container.name, asked)
+        orders = _read(pod, container.name, asked, former, complaints)
+        in_force[container.name] = orders
+        if container.id:
+            containers[container.id] = ContainerOrders(container.name, orders)
+    complaints += _strangers(pod)
+    return Reading(
+        PodOrders(pod.namespace, pod.name, own, containers),
+        tuple(complaints),
+        tuple(in_force.items()),
+    )
+
+
+def _read(
+    pod: Pod, container: str, base: Orders, old: Orders, complaints: list[Complaint]
+) -> Orders:
+    values = base.model_dump()
+    for key, field in FIELDS.items():
+        key = f"{key}.{container}" if container else key
+        text = pod.annotations.get(key)
+        if text is None:
+            continue
+        try:
+            values[field] = getattr(_parse(field, text), field)
+        except ValueError as error:
+            complaints.append(Complaint(key, text, _why(error)))
+            values[field] = getattr(old, field)
+    return Orders.model_validate(values)
+
+
+def _parse(field: str, text: str) -> Orders:
+    orders = Orders.model_validate({field: text})
+    if orders.memory_limit == 0:
+        raise ValueError(
+            "it would leave nothing to allocate; to lift a limit, remove the annotation"
+        )
+    return orders
+
+
+def _why(error: ValueError) -> str:
+    if isinstance(error, ValidationError):
+        # The name in front is that of our field, which the person has not written.
+        return "; ".join(line.partition(": ")[2] for line in describe(error))
+    return str(error)
+
+
+def _merge(low: Orders, high: Orders) -> Orders:
+    return Orders.model_validate(
+        {**low.model_dump(), **{k: v for k, v in high.model_dump().items() if v is not None}}
+    )
+
+
+def _read_hami(container: Container, complaints: list[Complaint]) -> Orders:
+    values: dict[str, int] = {}
+    if HAMI_MEMORY in container.limits and (size := container.asks(HAMI_MEMORY)):
+        values["memory_limit"] = size * _MIB
+    if HAMI_COMPUTE in container.limits and (percent := container.asks(HAMI_COMPUTE)):
+        values["compute_percent"] = percent
+    try:
+        return Orders.model_validate(values)
+    except ValidationError as error:
+        complaints.append(
+            Complaint(
+                f"{HAMI_MEMORY} or {HAMI_COMPUTE} of {container.name}", str(values), _why(error)
+            )
+        )
+        return NO_ORDERS
+
+
+def _strangers(pod: Pod) -> Iterator[Complaint]:
+    """Annotations under our name that mean nothing: a slip of the pen in a key is a mistake too."""
+    known = set(_keys(container.name for container in pod.containers))
+    for key, value in pod.annotations.items():
+        if key.startswith(PREFIX + "gpu-") and key not in known:
+            yield Complaint(
+                key,
+                value,
+                f"there is no such annotation; there are {', '.join(FIELDS)}, each "
+                "also with .CONTAINER behind it",
+            )
+
+
+def _keys(containers: Iterable[str]) -> Iterator[str]:
+    yield from FIELDS
+    for container in containers:
+        yield from (f"{key}.{container}" for key in FIELDS)

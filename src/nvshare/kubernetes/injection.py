@@ -1,0 +1,53 @@
+"""What a container gets, one small function for each kind of thing. Decides nothing.
+
+The variables are those of ``nvshare run``, and come from the same function.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nvshare.emulator.node import find
+from nvshare.kubernetes.api.deviceplugin_pb2 import CDIDevice, ContainerAllocateResponse, Mount
+from nvshare.kubernetes.layout import EMULATOR, INSIDE, PLACE, PRELOAD_FILE, version_folder
+from nvshare.kubernetes.settings import PluginSettings
+from nvshare.launch.preload import LIBRARY, Wishes, program_environment
+
+_CDI_KIND = "nvidia.com/gpu"
+_SYSTEM_PRELOAD = Path("/etc/ld.so.preload")
+
+
+def inject(settings: PluginSettings, gpus: Sequence[str]) -> ContainerAllocateResponse:
+    """Return all that a container gets that may use these GPUs."""
+    # An emulated driver does not know what the container runtime would have hidden from it.
+    wishes = Wishes(gpus=",".join(gpus) if settings.emulated else None)
+    preloaded = INSIDE / PLACE / LIBRARY
+    variables = program_environment(wishes, settings.sockets, preloaded, {})
+    mounts = [
+        _read_only(version_folder(settings.installed), INSIDE),
+        # The folder and not the socket in it: a daemon that starts again makes a new one.
+        _read_only(settings.sockets, settings.sockets),
+    ]
+    if settings.preload == "file":
+        del variables["LD_PRELOAD"]
+        mounts.append(
+            _read_only(version_folder(settings.installed) / PRELOAD_FILE, _SYSTEM_PRELOAD)
+        )
+    response = ContainerAllocateResponse(envs=variables, mounts=mounts)
+    if settings.emulated:
+        _add_emulated(response, settings.emulated)
+    elif settings.devices == "cdi":
+        response.cdi_devices.extend(CDIDevice(name=f"{_CDI_KIND}={uuid}") for uuid in gpus)
+    else:
+        response.envs["NVIDIA_VISIBLE_DEVICES"] = ",".join(gpus)
+    return response
+
+
+def _add_emulated(response: ContainerAllocateResponse, folder: Path) -> None:
+    node = find(folder.parent, folder.name)
+    response.envs.update(node.environment(INSIDE / EMULATOR, {}))
+    # Programs on a node share its state, and so write to it.
+    response.mounts.append(Mount(host_path=str(folder), container_path=str(folder)))
+
+
+def _read_only(host: Path, container: Path) -> Mount:
+    return Mount(host_path=str(host), container_path=str(container), read_only=True)

@@ -1,0 +1,60 @@
+"""The folder that a node's containers get the interposer from: how it is laid out, and making it.
+
+    <version>/libnvshare.so            the interposer
+    <version>/{lib,lib64,…} -> .       so that $LIB leads to it, whatever glibc puts in its place
+    <version>/$LIB/libnvshare.so       what is preloaded where $LIB is left as it is
+    <version>/ld.so.preload            for /etc/ld.so.preload
+    <version>/emulator/                the emulated driver
+
+Programs have these files open. So they are replaced by renaming, and those of other versions stay.
+"""
+
+import os
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+import nvshare
+from nvshare.emulator.libraries import DRIVER, NVML, library_folder
+from nvshare.launch.preload import LIBRARY, library
+
+# Where it is inside of containers.
+INSIDE = Path("/usr/local/nvshare")
+# What glibc puts in the place of $LIB: "lib/x86_64-linux-gnu" on Debian, "lib64" on Fedora, …
+_LINKS = ("lib", "lib64", "x86_64-linux-gnu", "aarch64-linux-gnu")
+PLACE = "$LIB"
+PRELOAD_FILE = "ld.so.preload"
+EMULATOR = "emulator"
+
+
+def version_folder(folder: Path) -> Path:
+    """Return where this version of nvshare is, or goes."""
+    return folder / nvshare.__version__
+
+
+def install(folder: Path) -> Path:
+    """Lay everything out; return the folder of this version."""
+    target = version_folder(folder)
+    for part in (target, target / PLACE, target / EMULATOR):
+        part.mkdir(mode=0o755, parents=True, exist_ok=True)
+    for link in _LINKS:
+        if not (target / link).is_symlink():
+            (target / link).symlink_to(".")
+    _copy(library(), target / LIBRARY)
+    _copy(Path(str(files("nvshare") / "lib" / "otherlibc" / LIBRARY)), target / PLACE / LIBRARY)
+    for name in (DRIVER, NVML):
+        _copy(library_folder() / name, target / EMULATOR / name)
+    _replace(target / PRELOAD_FILE, f"{INSIDE / LIBRARY}\n".encode())
+    return target
+
+
+def _copy(source: Path, target: Path) -> None:
+    _replace(target, source.read_bytes())
+    shutil.copymode(source, target)
+
+
+def _replace(target: Path, content: bytes) -> None:
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    draft.write_bytes(content)
+    draft.chmod(0o644)
+    draft.replace(target)

@@ -1,0 +1,146 @@
+"""The device plugin: what kubelet asks, answered. Where pods go is decided in placement.py."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Collection
+from typing import Any
+
+import grpc.aio
+
+from nvshare.kubernetes.admission import Grip, Tenant, holdings, least_promise
+from nvshare.kubernetes.api import deviceplugin_pb2 as api
+from nvshare.kubernetes.api.deviceplugin_pb2_grpc import DevicePluginServicer
+from nvshare.kubernetes.gpus import GpuState
+from nvshare.kubernetes.injection import inject
+from nvshare.kubernetes.placement import Bound, Card, Holding, device_id, gpu_of, prefer, refusal
+from nvshare.kubernetes.podresources import list_grips
+from nvshare.kubernetes.settings import PluginSettings
+
+log = logging.getLogger("nvshare.plugin")
+
+Context = grpc.aio.ServicerContext[Any, Any]
+OPTIONS = api.DevicePluginOptions(get_preferred_allocation_available=True)
+
+
+class Plugin(DevicePluginServicer):
+    """Answers kubelet. ``tenants`` gives the pods of this node; None while they are not known."""
+
+    def __init__(
+        self,
+        settings: PluginSettings,
+        tenants: Callable[[], Collection[Tenant] | None],
+    ) -> None:
+        self._settings = settings
+        self._tenants = tenants
+        self._gpus: tuple[GpuState, ...] = ()
+        self._changed = asyncio.Condition()
+        self._bound = Bound(settings.oversubscription)
+
+    async def set_gpus(self, gpus: tuple[GpuState, ...]) -> None:
+        """Take in how the GPUs are, and tell kubelet."""
+        async with self._changed:
+            self._gpus = gpus
+            self._changed.notify_all()
+
+    async def GetDevicePluginOptions(  # noqa: N802 (the name is kubelet's, here and below)
+        self, request: api.Empty, context: Context
+    ) -> api.DevicePluginOptions:
+        """Say which of the calls below we want."""
+        del request, context
+        return OPTIONS
+
+    async def ListAndWatch(  # noqa: N802
+        self, request: api.Empty, context: Context
+    ) -> AsyncIterator[api.ListAndWatchResponse]:
+        """Give all devices, and again whenever a GPU breaks or is mended."""
+        del request, context
+        while True:
+            told = self._list()
+            yield told
+            async with self._changed:
+                while self._list() == told:
+                    await self._changed.wait()
+
+    async def GetPreferredAllocation(  # noqa: N802
+        self, request: api.PreferredAllocationRequest, context: Context
+    ) -> api.PreferredAllocationResponse:
+        """Choose devices, by who holds what at this moment."""
+        del context
+        cards, grips, tenants = self._cards(), await self._grips(), self._tenants()
+        response = api.PreferredAllocationResponse()
+        for one in request.container_requests:
+            held = _held(cards, grips, tenants, one.available_deviceIDs, self._settings.replicas)
+            chosen = prefer(
+                cards,
+                held,
+                one.available_deviceIDs,
+                list(one.must_include_deviceIDs),
+                one.allocation_size,
+                promise=self._promise(tenants, grips, one.allocation_size),
+                bound=self._bound,
+            )
+            response.container_responses.add(deviceIDs=chosen)
+        return response
+
+    async def Allocate(  # noqa: N802
+        self, request: api.AllocateRequest, context: Context
+    ) -> api.AllocateResponse:
+        """Give devices to a container."""
+        cards, grips, tenants = self._cards(), await self._grips(), self._tenants()
+        response = api.AllocateResponse()
+        for one in request.container_requests:
+            ids = list(one.devices_ids)
+            if tenants is not None and grips is not None:
+                promise = self._promise(tenants, grips, len(ids))
+                held = holdings(cards, grips, tenants)
+                if why := refusal(cards, held, ids, promise, self._bound):
+                    log.warning("a pod is refused: %s", why)
+                    await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"nvshare: {why}")
+            gpus = list(dict.fromkeys(gpu_of(device) for device in ids))
+            response.container_responses.append(inject(self._settings, gpus))
+            log.info("a container gets %s", ", ".join(ids))
+        return response
+
+    def _promise(
+        self, tenants: Collection[Tenant] | None, grips: Collection[Grip] | None, size: int
+    ) -> int | None:
+        if tenants is None or grips is None:
+            return None
+        return least_promise(tenants, grips, self._settings.resource, size)
+
+    def _cards(self) -> list[Card]:
+        return [gpu.card for gpu in self._gpus]
+
+    def _list(self) -> api.ListAndWatchResponse:
+        response = api.ListAndWatchResponse()
+        for gpu in self._gpus:
+            health = "Unhealthy" if gpu.problem else "Healthy"
+            for number in range(self._settings.replicas):
+                response.devices.add(ID=device_id(gpu.card.uuid, number), health=health)
+        return response
+
+    async def _grips(self) -> list[Grip] | None:
+        try:
+            return await list_grips(self._settings.pod_resources, self._settings.resource)
+        except grpc.aio.AioRpcError as error:
+            log.warning("kubelet does not say who holds what: %s", error.details())
+            return None
+
+
+def _held(
+    cards: Collection[Card],
+    grips: Collection[Grip] | None,
+    tenants: Collection[Tenant] | None,
+    available: Collection[str],
+    replicas: int,
+) -> list[Holding]:
+    """Who holds what; where kubelet does not say, what is not available is held by somebody."""
+    if grips is not None:
+        return holdings(cards, grips, tenants or ())
+    free = set(available)
+    return [
+        Holding(device, card.uuid, card.memory)
+        for card in cards
+        for device in (device_id(card.uuid, number) for number in range(replicas))
+        if device not in free
+    ]

@@ -1,0 +1,65 @@
+"""Prepares a node before daemon and device plugin start: the first container of their pod.
+
+Puts the interposer where other containers can get it, with ``python -m nvshare.kubernetes.prepare
+/var/lib/nvshare``, and with ``--emulated FOLDER --gpus 2xt4`` makes an emulated node, too.
+"""
+
+import argparse
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+from nvshare.emulator.conf import Settings, write_conf
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import NVML, library_folder
+from nvshare.emulator.node import CONF_FILE, create, remove
+from nvshare.errors import NvshareError
+from nvshare.kubernetes.layout import install
+from nvshare.wire import environment
+
+
+def main() -> int:
+    """Install the interposer; make the emulated node if there is to be one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--emulated", type=Path, metavar="FOLDER")
+    parser.add_argument("--gpus", default="1xt4")
+    parser.add_argument("--speed", type=float, default=1.0)
+    given = parser.parse_args()
+    try:
+        print(f"installed in {install(given.folder)}")
+        if given.emulated:
+            emulate(given.emulated, given.gpus, given.speed)
+            print(f"emulated GPUs in {given.emulated}")
+    except NvshareError as error:
+        print(f"nvshare: {error.what}: {error.why or ''}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def emulate(folder: Path, gpus: str, speed: float) -> None:
+    """Make an emulated node that every user of the machine may use, unless it is there already.
+
+    Programs may be running on the one that is there: it is replaced only if it is to be another.
+    """
+    profiles, settings = parse_gpus(gpus), Settings(speed)
+    folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    conf = folder / CONF_FILE
+    if folder.exists():
+        if conf.is_file() and conf.read_text() == write_conf(folder.name, settings, profiles):
+            return
+        remove(folder.parent, folder.name)
+    create(folder.parent, folder.name, settings, profiles)
+    # The first one on a node makes its state, which would then be its own.
+    os.environ[environment.EMULATOR_NODE] = str(folder)
+    library = ctypes.CDLL(str(library_folder() / NVML))
+    if library.nvmlInit_v2() == 0:
+        library.nvmlShutdown()
+    folder.chmod(0o755)
+    conf.chmod(0o644)
+    (folder / "state").chmod(0o666)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""Whether a daemon or a device plugin is well: asked of its socket, for the probes of kubelet.
+
+    python -m nvshare.kubernetes.probe /run/nvshare-control/control.sock
+
+Imports next to nothing: it is started every few seconds on every node.
+"""
+
+import socket
+import sys
+
+_PATIENCE = 5.0
+_REQUEST = b"GET /v1/health HTTP/1.0\r\nHost: localhost\r\n\r\n"
+
+
+def is_well(path: str) -> bool:
+    """Whether whoever listens there says so."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.settimeout(_PATIENCE)
+        sock.connect(path)
+        sock.sendall(_REQUEST)
+        status = sock.recv(64).split(b" ")
+    return len(status) > 1 and status[1] == b"200"
+
+
+def main() -> int:
+    """Ask; exit code 1 means that it is not well."""
+    (path,) = sys.argv[1:]
+    try:
+        if is_well(path):
+            return 0
+        print(f"{path} answers, but not that all is well", file=sys.stderr)
+    except OSError as error:
+        print(f"{path} does not answer: {error}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

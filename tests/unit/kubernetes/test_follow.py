@@ -1,0 +1,90 @@
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timezone
+
+import pytest
+
+from nvshare.kubernetes.events import warning
+from nvshare.kubernetes.follow import Follower
+from nvshare.telemetry.pods import PodOrders
+
+from .apiserver import ApiServer
+from .making import make_pod
+
+MEMORY = "nvshare.com/gpu-memory-limit"
+GIB = 1 << 30
+
+Told = list[tuple[str, PodOrders | None]]
+
+
+def play(script: Callable[[Follower, Told], None], *, status: int = 201) -> ApiServer:
+    """Run a script with a follower, and return the server that it has told of mistakes."""
+
+    async def run() -> ApiServer:
+        async with ApiServer() as server, server.client() as client:
+            server.event_status = status
+            told: Told = []
+            follower = Follower(client, "here", lambda *one: told.append(one), hami=False)
+            script(follower, told)
+            await asyncio.gather(*follower._sending)
+            follower.close()
+            return server
+
+    return asyncio.run(run())
+
+
+def test_orders_are_told_when_they_change_and_only_then() -> None:
+    def script(follower: Follower, told: Told) -> None:
+        follower.take((make_pod(annotations={MEMORY: "4Gi"}), True))
+        follower.take((make_pod(annotations={MEMORY: "4Gi", "x": "y"}), True))
+        follower.take((make_pod(annotations={MEMORY: "2Gi"}), True))
+        follower.take((make_pod(), False))
+        limits = [orders and orders.orders.memory_limit for _, orders in told]
+        assert limits == [4 * GIB, 2 * GIB, None]
+        assert {uid for uid, _ in told} == {"uid-of-trainer"}
+
+    assert play(script).events == []
+
+
+def test_a_pod_without_annotations_is_told_so_that_its_name_is_known() -> None:
+    def script(follower: Follower, told: Told) -> None:
+        follower.take((make_pod(), True))
+        assert [orders and orders.name for _, orders in told] == ["trainer"]
+
+    play(script)
+
+
+def test_a_static_pod_is_told_under_both_its_names() -> None:
+    def script(follower: Follower, told: Told) -> None:
+        follower.take((make_pod(annotations={"kubernetes.io/config.hash": "abc"}), True))
+        assert [uid for uid, _ in told] == ["uid-of-trainer", "abc"]
+
+    play(script)
+
+
+def test_a_mistake_is_an_event_once_and_again_after_it_was_put_right() -> None:
+    def script(follower: Follower, told: Told) -> None:
+        for text in ("4GB", "4GB", "4Gi", "4GB"):
+            follower.take((make_pod(annotations={MEMORY: text}), True))
+        assert [orders and orders.orders.memory_limit for _, orders in told] == [None, 4 * GIB]
+
+    events = play(script).events
+    assert len(events) == 2
+    assert events[0]["involvedObject"]["uid"] == "uid-of-trainer"
+    assert events[0]["reason"] == "BadGpuAnnotation"
+    assert '"4GB" changes nothing' in events[0]["message"]
+
+
+def test_an_event_that_cannot_be_sent_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    play(lambda follower, _: follower.take((make_pod(annotations={MEMORY: "?"}), True)), status=403)
+    assert "team/trainer cannot be told of it: 403" in caplog.text
+
+
+def test_an_event_is_what_the_api_server_takes() -> None:
+    now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+    event = warning(make_pod(), "Why", "x" * 5000, node="here", now=now)
+    assert event["metadata"]["namespace"] == event["involvedObject"]["namespace"] == "team"
+    assert event["metadata"]["name"].startswith("trainer.")
+    assert event["firstTimestamp"] == "2026-01-02T03:04:05Z"
+    assert len(event["message"]) == 1024
+    assert event["source"] == {"component": "nvshare", "host": "here"}
