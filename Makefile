@@ -8,10 +8,10 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint build clean FORCE
+.PHONY: help demo test test-k8s bench lint build manifests clean FORCE
 
 help: ## Print this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 	$(BIN)/nvshare demo
@@ -19,17 +19,23 @@ demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 test: $(VENV)/installed ## Run every test (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest $(ARGS)
 
+test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests that need one (root, Go)
+	$(BIN)/python -m tests.kubernetes.run $(ARGS)
+
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json
 
 lint: $(VENV)/installed ## Check style, types, C formatting and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy --strict src tests protocol native/emulator/exports native/interposer/generator native/tests/victims
+	$(BIN)/mypy --strict src tests protocol tools native/emulator/exports native/interposer/generator native/tests/victims
 	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
+
+manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests (Go)
+	$(BIN)/python -m tools.manifests
 
 clean: ## Remove everything that make created
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

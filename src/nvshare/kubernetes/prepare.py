@@ -26,11 +26,12 @@ def main() -> int:
     parser.add_argument("--emulated", type=Path, metavar="FOLDER")
     parser.add_argument("--gpus", default="1xt4")
     parser.add_argument("--speed", type=float, default=1.0)
+    parser.add_argument("--data", choices=["on", "off"], default="on")
     given = parser.parse_args()
     try:
         print(f"installed in {install(given.folder)}")
         if given.emulated:
-            emulate(given.emulated, given.gpus, given.speed)
+            emulate(given.emulated, given.gpus, Settings(given.speed, given.data))
             print(f"emulated GPUs in {given.emulated}")
     except NvshareError as error:
         print(f"nvshare: {error.what}: {error.why or ''}", file=sys.stderr)
@@ -38,12 +39,12 @@ def main() -> int:
     return 0
 
 
-def emulate(folder: Path, gpus: str, speed: float) -> None:
+def emulate(folder: Path, gpus: str, settings: Settings) -> None:
     """Make an emulated node that every user of the machine may use, unless it is there already.
 
     Programs may be running on the one that is there: it is replaced only if it is to be another.
     """
-    profiles, settings = parse_gpus(gpus), Settings(speed)
+    profiles = parse_gpus(gpus)
     folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     conf = folder / CONF_FILE
     if folder.exists():

@@ -1,0 +1,68 @@
+{{- define "nvshare.selector" -}}
+app.kubernetes.io/name: nvshare
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "nvshare.labels" -}}
+{{ include "nvshare.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- end }}
+
+{{- define "nvshare.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{/* The folder of the emulated node, which has the name of the node of the cluster. */}}
+{{- define "nvshare.emulated" -}}
+/run/nvshare-emulator/$(NVSHARE_NODE_NAME)
+{{- end }}
+
+{{/* A file that programs have no business with: who they are is asked of the kernel, as root. */}}
+{{- define "nvshare.securityContext" -}}
+runAsUser: 0
+runAsNonRoot: false
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{/* What makes NVML find GPUs: the driver of the node, or the emulated one. */}}
+{{- define "nvshare.gpuEnvironment" -}}
+- name: NVSHARE_NODE_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: spec.nodeName
+{{- if .Values.emulated.enabled }}
+- name: NVSHARE_EMULATOR_NODE
+  value: {{ include "nvshare.emulated" . }}
+- name: LD_LIBRARY_PATH
+  value: {{ .Values.hostFolder }}/{{ .Chart.AppVersion }}/emulator
+{{- else }}
+- name: NVIDIA_VISIBLE_DEVICES
+  value: all
+- name: NVIDIA_DRIVER_CAPABILITIES
+  value: utility
+{{- end }}
+{{- end }}
+
+{{/* Labels by which a GPU is known: of the GPU operator, node feature discovery, and three clouds. */}}
+{{- define "nvshare.affinity" -}}
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+      - matchExpressions:
+          - {key: nvidia.com/gpu.present, operator: In, values: ["true"]}
+      - matchExpressions:
+          - {key: feature.node.kubernetes.io/pci-10de.present, operator: In, values: ["true"]}
+      - matchExpressions:
+          - {key: feature.node.kubernetes.io/pci-0302_10de.present, operator: In, values: ["true"]}
+      - matchExpressions:
+          - {key: cloud.google.com/gke-accelerator, operator: Exists}
+      - matchExpressions:
+          - {key: k8s.amazonaws.com/accelerator, operator: Exists}
+      - matchExpressions:
+          - {key: kubernetes.azure.com/accelerator, operator: In, values: [nvidia]}
+{{- end }}

@@ -1,0 +1,85 @@
+"""What a kubelet leaves of itself on a machine, put back; and whether anything else is left."""
+
+import sys
+import time
+from pathlib import Path
+
+from .node import CGROUP
+
+_CGROUPS = Path("/sys/fs/cgroup")
+# Kubelet sets these for the whole machine.
+_SYSCTLS = ("kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory", "vm/panic_on_oom")
+_PROGRAMS = {"containerd", "containerd-shim", "kubelet", "etcd", "kube-apiserver", "kube-scheduler"}
+
+
+class Leftovers:
+    """Looks before a cluster starts, and clears away after it."""
+
+    def __init__(self) -> None:
+        self._sysctls = {name: _sysctl(name).read_text() for name in _SYSCTLS}
+        self._mounts = _mounts()
+        self._processes = _processes()
+        _remove_cgroups()
+        for hierarchy in _hierarchies():
+            _make_cgroup(hierarchy / CGROUP)
+
+    def clear(self) -> int:
+        """Put everything back; return 1 and say so if something is left all the same."""
+        for name, value in self._sysctls.items():
+            _sysctl(name).write_text(value)
+        _remove_cgroups()
+        left = [f"mounted: {mount}" for mount in _mounts() - self._mounts]
+        left += [f"running: {process}" for process in _processes() - self._processes]
+        left += [f"cgroup: {one / CGROUP}" for one in _hierarchies() if (one / CGROUP).exists()]
+        for line in left:
+            print(f"left behind: {line}", file=sys.stderr)
+        return 1 if left else 0
+
+
+def _sysctl(name: str) -> Path:
+    return Path("/proc/sys") / name
+
+
+def _mounts() -> set[str]:
+    return {line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()}
+
+
+def _processes() -> set[str]:
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            name = path.read_text().strip()
+        except OSError:
+            continue
+        if any(name.startswith(program[:15]) for program in _PROGRAMS):
+            found.add(f"{path.parent.name} {name}")
+    return found
+
+
+def _hierarchies() -> list[Path]:
+    """One folder per controller (version 1), or the one folder of version 2."""
+    if (_CGROUPS / "cgroup.controllers").exists():
+        return [_CGROUPS]
+    return [path for path in _CGROUPS.iterdir() if path.is_dir() and not path.is_symlink()]
+
+
+def _make_cgroup(path: Path) -> None:
+    path.mkdir(exist_ok=True)
+    # A new group of this controller has no CPUs and no memory until it is given some.
+    for name in ("cpuset.cpus", "cpuset.mems"):
+        if (path / name).exists() and path.parent.name.startswith("cpuset"):
+            (path / name).write_text((path.parent / name).read_text())
+
+
+def _remove_cgroups() -> None:
+    for hierarchy in _hierarchies():
+        top = hierarchy / CGROUP
+        for _ in range(50):
+            for path in sorted([*top.rglob("*/"), top], reverse=True):
+                try:
+                    path.rmdir()
+                except OSError:
+                    continue
+            if not top.exists():
+                break
+            time.sleep(0.1)

@@ -1,0 +1,83 @@
+"""The processes that the cluster is made of, each with a log; the last is ended first."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Process:
+    """A server. Can be ended and started again."""
+
+    command: list[str]
+    log: Path
+    running: "subprocess.Popen[bytes] | None" = None
+
+    def start(self) -> None:
+        """Start it."""
+        with self.log.open("ab") as log:
+            self.running = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        """End it, and wait until it has."""
+        if self.running is None:
+            return
+        self.running.send_signal(number)
+        try:
+            self.running.wait(20)
+        except subprocess.TimeoutExpired:
+            self.running.kill()
+            self.running.wait(20)
+        self.running = None
+
+    def check(self) -> None:
+        """Complain if it has ended by itself."""
+        if self.running is not None and self.running.poll() is not None:
+            tail = self.log.read_text(errors="replace")[-3000:]
+            raise RuntimeError(f"{self.command[0]} has ended: {tail}")
+
+
+@dataclass
+class Processes:
+    """All of them."""
+
+    logs: Path
+    by_name: dict[str, Process] = field(default_factory=dict)
+
+    def start(self, name: str, *command: str | Path) -> Process:
+        """Start a server."""
+        process = Process([str(word) for word in command], self.logs / f"{name}.log")
+        self.by_name[name] = process
+        process.start()
+        return process
+
+    def stop_all(self) -> None:
+        """End them, the last first."""
+        for process in reversed(self.by_name.values()):
+            process.stop()
+
+    def check(self) -> None:
+        """Complain if one has ended by itself."""
+        for process in self.by_name.values():
+            process.check()
+
+
+def until(
+    is_so: Callable[[], bool],
+    what: str,
+    *,
+    seconds: float = 90.0,
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """Ask until it is so."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        check()
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what}: not within {seconds:.0f} s")
+        time.sleep(0.1)
