@@ -1,4 +1,4 @@
-"""One cluster for all tests, with nvshare on its node, and a namespace for each test."""
+"""One cluster for all tests. Each file of tests has nvshare installed in the way it needs."""
 
 import os
 from collections.abc import Iterator
@@ -6,15 +6,50 @@ from pathlib import Path
 
 import pytest
 
+from tools.manifests import render
+
 from .cluster.node import Cluster
+from .lab import Lab
+
+# Emulated seconds pass faster than real ones, and nobody looks at what is in GPU memory.
+EMULATED = {
+    "emulated.enabled": "true",
+    "emulated.gpus": "2xt4",
+    "emulated.speed": "20",
+    "emulated.data": "false",
+    "image.pullPolicy": "Never",
+}
 
 
 @pytest.fixture(scope="session")
-def bare_cluster() -> Iterator[Cluster]:
-    """A node that is ready, and has nothing on it."""
-    cluster = Cluster(Path(os.environ["TEST_K8S_KUBERNETES"]), Path(os.environ["TEST_K8S_FOLDER"]))
+def cluster() -> Iterator[Cluster]:
+    """A node that is ready."""
+    folder = Path(os.environ["TEST_K8S_FOLDER"])
+    cluster = Cluster(Path(os.environ["TEST_K8S_KUBERNETES"]), folder)
     try:
         cluster.start([Path(path) for path in os.environ["TEST_K8S_IMAGES"].split(":")])
         yield cluster
     finally:
         cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[str, str]:
+    """The values that nvshare is installed with."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def installed(cluster: Cluster, values: dict[str, str]) -> Lab:
+    """A cluster with nvshare on an emulated node. What is installed already is changed."""
+    lab = Lab(cluster)
+    lab.apply(render({**EMULATED, **values}))
+    lab.until_installed(gpus=20)
+    return lab
+
+
+@pytest.fixture
+def lab(installed: Lab) -> Iterator[Lab]:
+    """The same, without pods before the test and after it."""
+    yield installed
+    installed.delete_pods()

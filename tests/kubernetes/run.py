@@ -8,6 +8,7 @@ mounts and addresses are not seen outside and end with it.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,18 +40,27 @@ def main() -> int:
         "TEST_K8S_HELM": str(helm()),
         "TEST_K8S_IMAGES": ":".join(map(str, all_archives())),
     }
-    leftovers = Leftovers()
-    with tempfile.TemporaryDirectory(prefix="nvshare-k8s-") as folder:
-        code = subprocess.run(
-            [
-                *("/usr/bin/unshare", "--mount", "--net", "--pid", "--ipc", "--uts"),
-                *("--fork", "--kill-child", "--mount-proc", "--propagation=private"),
-                *(sys.executable, "-m", "tests.kubernetes.cluster.init"),
-                *("tests/kubernetes", *sys.argv[1:]),
-            ],
-            env={**os.environ, **prepared, "TEST_K8S_FOLDER": folder},
-        ).returncode
-    return leftovers.clear() or code
+    # Whoever wants us to end wants the cluster to end, too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    leftovers, code = Leftovers(), 1
+    try:
+        with tempfile.TemporaryDirectory(prefix="nvshare-k8s-") as folder:
+            code = _test({**prepared, "TEST_K8S_FOLDER": folder})
+    finally:
+        code = leftovers.clear() or code
+    return code
+
+
+def _test(environment: dict[str, str]) -> int:
+    return subprocess.run(
+        [
+            *("/usr/bin/unshare", "--mount", "--net", "--pid", "--ipc", "--uts"),
+            *("--fork", "--kill-child", "--mount-proc", "--propagation=private"),
+            *(sys.executable, "-m", "tests.kubernetes.cluster.init"),
+            *("tests/kubernetes", "--timeout=600", *sys.argv[1:]),
+        ],
+        env={**os.environ, **environment},
+    ).returncode
 
 
 def _install() -> None:

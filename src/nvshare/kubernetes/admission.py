@@ -53,17 +53,26 @@ def holdings(
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """How much memory of each GPU a container is promised; None: all of it."""
+
+    size: int | None
+
+
 def least_promise(
     tenants: Iterable[Tenant], grips: Collection[Grip], resource: str, size: int
-) -> int | None:
-    """Return how much memory the container that is being served is promised; None: all of a GPU.
+) -> Promise | None:
+    """Return what the container that is being served is promised; None: nobody is known to wait.
 
     Where several wait that ask for as many devices, it is the least that any of them is promised:
     rather let one pod in too many than refuse one by mistake.
     """
     promises = list(_waiting(tenants, grips, resource, size))
+    if not promises:
+        return None
     limited = [promise for promise in promises if promise is not None]
-    return min(limited) if limited else None
+    return Promise(min(limited, default=None))
 
 
 def _waiting(

@@ -74,6 +74,15 @@ def read_orders(pod: Pod, before: Reading | None, *, hami: bool = False) -> Read
     )
 
 
+def check_annotation(key: str, value: str) -> str:
+    """Say what is wrong with a value, before anybody writes it; empty: nothing."""
+    try:
+        _parse(FIELDS[key], value)
+    except ValueError as error:
+        return _why(error)
+    return ""
+
+
 def _read(
     pod: Pod, container: str, base: Orders, old: Orders, complaints: list[Complaint]
 ) -> Orders:

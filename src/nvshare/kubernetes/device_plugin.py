@@ -27,7 +27,7 @@ async def serve(settings: PluginSettings, access: Access | None, health: Path | 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     tenants = Tenants(hami=settings.hami)
-    plugin = Plugin(settings, tenants.known)
+    plugin = Plugin(settings, tenants)
     async with contextlib.AsyncExitStack() as stack:
         if health is not None:
             await stack.enter_async_context(_healthy(health))

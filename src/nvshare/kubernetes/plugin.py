@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Collection
 from typing import Any
 
 import grpc.aio
 
-from nvshare.kubernetes.admission import Grip, Tenant, holdings, least_promise
+from nvshare.kubernetes.admission import Grip, Promise, Tenant, holdings, least_promise
 from nvshare.kubernetes.api import deviceplugin_pb2 as api
 from nvshare.kubernetes.api.deviceplugin_pb2_grpc import DevicePluginServicer
 from nvshare.kubernetes.gpus import GpuState
@@ -15,6 +15,7 @@ from nvshare.kubernetes.injection import inject
 from nvshare.kubernetes.placement import Bound, Card, Holding, device_id, gpu_of, prefer, refusal
 from nvshare.kubernetes.podresources import list_grips
 from nvshare.kubernetes.settings import PluginSettings
+from nvshare.kubernetes.tenants import Tenants
 
 log = logging.getLogger("nvshare.plugin")
 
@@ -23,13 +24,9 @@ OPTIONS = api.DevicePluginOptions(get_preferred_allocation_available=True)
 
 
 class Plugin(DevicePluginServicer):
-    """Answers kubelet. ``tenants`` gives the pods of this node; None while they are not known."""
+    """Answers kubelet."""
 
-    def __init__(
-        self,
-        settings: PluginSettings,
-        tenants: Callable[[], Collection[Tenant] | None],
-    ) -> None:
+    def __init__(self, settings: PluginSettings, tenants: Tenants) -> None:
         self._settings = settings
         self._tenants = tenants
         self._gpus: tuple[GpuState, ...] = ()
@@ -66,17 +63,18 @@ class Plugin(DevicePluginServicer):
     ) -> api.PreferredAllocationResponse:
         """Choose devices, by who holds what at this moment."""
         del context
-        cards, grips, tenants = self._cards(), await self._grips(), self._tenants()
+        cards, grips, tenants = self._cards(), await self._grips(), self._tenants.known()
         response = api.PreferredAllocationResponse()
         for one in request.container_requests:
             held = _held(cards, grips, tenants, one.available_deviceIDs, self._settings.replicas)
+            promise = self._promise(tenants, grips, one.allocation_size)
             chosen = prefer(
                 cards,
                 held,
                 one.available_deviceIDs,
                 list(one.must_include_deviceIDs),
                 one.allocation_size,
-                promise=self._promise(tenants, grips, one.allocation_size),
+                promise=promise.size if promise else None,
                 bound=self._bound,
             )
             response.container_responses.add(deviceIDs=chosen)
@@ -86,16 +84,16 @@ class Plugin(DevicePluginServicer):
         self, request: api.AllocateRequest, context: Context
     ) -> api.AllocateResponse:
         """Give devices to a container."""
-        cards, grips, tenants = self._cards(), await self._grips(), self._tenants()
+        cards, grips, tenants = self._cards(), await self._grips(), self._tenants.known()
         response = api.AllocateResponse()
         for one in request.container_requests:
             ids = list(one.devices_ids)
-            if tenants is not None and grips is not None:
-                promise = self._promise(tenants, grips, len(ids))
-                held = holdings(cards, grips, tenants)
-                if why := refusal(cards, held, ids, promise, self._bound):
-                    log.warning("a pod is refused: %s", why)
-                    await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"nvshare: {why}")
+            if (why := self._refusal(cards, grips, tenants, ids)) is not None:
+                # Kubelet may have heard of a pod before us. Nobody is refused by what is old.
+                why = self._refusal(cards, await self._grips(), await self._tenants.fresh(), ids)
+            if why is not None:
+                log.warning("a pod is refused: %s", why)
+                await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"nvshare: {why}")
             gpus = list(dict.fromkeys(gpu_of(device) for device in ids))
             response.container_responses.append(inject(self._settings, gpus))
             log.info("a container gets %s", ", ".join(ids))
@@ -103,10 +101,24 @@ class Plugin(DevicePluginServicer):
 
     def _promise(
         self, tenants: Collection[Tenant] | None, grips: Collection[Grip] | None, size: int
-    ) -> int | None:
+    ) -> Promise | None:
         if tenants is None or grips is None:
             return None
         return least_promise(tenants, grips, self._settings.resource, size)
+
+    def _refusal(
+        self,
+        cards: Collection[Card],
+        grips: Collection[Grip] | None,
+        tenants: Collection[Tenant] | None,
+        ids: Collection[str],
+    ) -> str | None:
+        """Why a container may not have these devices. Whoever is not known is not refused."""
+        promise = self._promise(tenants, grips, len(ids))
+        if promise is None:
+            return None
+        held = holdings(cards, grips or (), tenants or ())
+        return refusal(cards, held, ids, promise.size, self._bound)
 
     def _cards(self) -> list[Card]:
         return [gpu.card for gpu in self._gpus]

@@ -62,6 +62,8 @@ class PodWatch:
         items, version = await self._client.list_pods(self._node)
         self._tell(self.cache.replace(items, version))
         self._recover()
+        if not self.synced.is_set():
+            log.info("following the pods of %s, %d of them now", self._node, len(self.cache.pods))
         self.synced.set()
 
     async def _watch(self) -> None:

@@ -16,11 +16,11 @@ from .dockerfile import Built, build
 from .rootfs import copy, debian, musl, run
 
 _ROOT = Path(__file__).parents[3]
-_HERE = Path(__file__).parent
+_PROGRAMS = Path(__file__).parents[1] / "programs"
 _DOCKERFILE = _ROOT / "deploy" / "docker" / "Dockerfile"
 
 NVSHARE = f"docker.io/library/nvshare:{nvshare.__version__}"
-# A program of somebody else: Debian, and our driver-API workload.
+# Programs of somebody else: Debian, our driver-API workload, and one that watches its limit.
 WORKLOAD = "docker.io/library/workload:1"
 MUSL = "docker.io/library/musl:1"
 PAUSE = "docker.io/library/pause:1"
@@ -60,20 +60,22 @@ def _contents(wheel: Path) -> Iterator[str]:
 
 def _workload() -> Path:
     program = installed_program("workloads", "driver-add")
+    source = _PROGRAMS / "watch_limit.c"
 
     def make(target: Path) -> None:
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             root = Path(folder) / "root"
             copy(debian(), root)
             run("cp", program, root / "usr/local/bin/driver-add")
+            run("cc", "-Wall", "-o", root / "usr/local/bin/watch-limit", source, "-ldl")
             built = Built(root, {"PATH": "/usr/local/bin:/usr/bin:/bin"}, command=["driver-add"])
             write_archive(built, WORKLOAD, target)
 
-    return kept_last("image-workload", [program.read_bytes().hex()], make)
+    return kept_last("image-workload", [program.read_bytes().hex(), source.read_text()], make)
 
 
 def _musl() -> Path:
-    root = musl(_HERE / "musl_program.c")
+    root = musl(_PROGRAMS / "plain.c")
     return kept_last(
         "image-musl",
         [str(root)],
@@ -82,7 +84,7 @@ def _musl() -> Path:
 
 
 def _pause() -> Path:
-    source = _HERE / "pause.c"
+    source = _PROGRAMS / "pause.c"
 
     def make(target: Path) -> None:
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:

@@ -6,15 +6,22 @@ When it ends, the kernel ends whatever is left in them, and unmounts everything.
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 # What of the machine a node would fill. Nothing of it is seen outside.
 _FRESH = ("/run", "/var/lib", "/var/log")
+# What kubelet would set for the whole machine. It may believe that it has.
+_SYSCTLS = ("kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory", "vm/panic_on_oom")
 
 
 def main() -> int:
     """Run the tests; return their exit code."""
     for folder in _FRESH:
         subprocess.run(["/bin/mount", "-t", "tmpfs", "tmpfs", folder], check=True)
+    for name in _SYSCTLS:
+        real, pretended = Path("/proc/sys", name), Path("/run", name.replace("/", "."))
+        pretended.write_text(real.read_text())
+        subprocess.run(["/bin/mount", "--bind", pretended, real], check=True)
     # Volumes of pods are passed on to containers, as on a machine that systemd has set up.
     subprocess.run(["/bin/mount", "--make-rshared", "/"], check=True)
     tests = subprocess.Popen([sys.executable, "-m", "pytest", *sys.argv[1:]])

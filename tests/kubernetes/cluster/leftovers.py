@@ -1,4 +1,4 @@
-"""What a kubelet leaves of itself on a machine, put back; and whether anything else is left."""
+"""What a kubelet leaves of itself on a machine, its cgroups; and whether anything else is left."""
 
 import sys
 import time
@@ -7,8 +7,6 @@ from pathlib import Path
 from .node import CGROUP
 
 _CGROUPS = Path("/sys/fs/cgroup")
-# Kubelet sets these for the whole machine.
-_SYSCTLS = ("kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory", "vm/panic_on_oom")
 _PROGRAMS = {"containerd", "containerd-shim", "kubelet", "etcd", "kube-apiserver", "kube-scheduler"}
 
 
@@ -16,7 +14,6 @@ class Leftovers:
     """Looks before a cluster starts, and clears away after it."""
 
     def __init__(self) -> None:
-        self._sysctls = {name: _sysctl(name).read_text() for name in _SYSCTLS}
         self._mounts = _mounts()
         self._processes = _processes()
         _remove_cgroups()
@@ -24,9 +21,7 @@ class Leftovers:
             _make_cgroup(hierarchy / CGROUP)
 
     def clear(self) -> int:
-        """Put everything back; return 1 and say so if something is left all the same."""
-        for name, value in self._sysctls.items():
-            _sysctl(name).write_text(value)
+        """Clear away; return 1 and say so if something is left all the same."""
         _remove_cgroups()
         left = [f"mounted: {mount}" for mount in _mounts() - self._mounts]
         left += [f"running: {process}" for process in _processes() - self._processes]
@@ -34,10 +29,6 @@ class Leftovers:
         for line in left:
             print(f"left behind: {line}", file=sys.stderr)
         return 1 if left else 0
-
-
-def _sysctl(name: str) -> Path:
-    return Path("/proc/sys") / name
 
 
 def _mounts() -> set[str]:

@@ -71,7 +71,7 @@ def until(
     is_so: Callable[[], bool],
     what: str,
     *,
-    seconds: float = 90.0,
+    seconds: float = 180.0,
     check: Callable[[], None] = lambda: None,
 ) -> None:
     """Ask until it is so."""

@@ -29,14 +29,21 @@ def musl(program: Path) -> Path:
             run("dpkg-deb", "--extract", package, root)
             package.unlink()
         packages.rmdir()
-        objects, libc = root / "usr/lib/x86_64-linux-musl", root / "lib/x86_64-linux-musl/libc.so"
+        objects, shared = root / "usr/lib/x86_64-linux-musl", root / "lib/x86_64-linux-musl"
         run(
             *("cc", "-nostdinc", "-isystem", root / "usr/include/x86_64-linux-musl", "-nostdlib"),
             *("-Wl,-dynamic-linker,/lib/ld-musl-x86_64.so.1", "-o", root / "program"),
-            *(objects / "crt1.o", objects / "crti.o", program, libc, objects / "crtn.o"),
+            *(
+                objects / "crt1.o",
+                objects / "crti.o",
+                program,
+                f"-L{shared}",
+                "-lc",
+                objects / "crtn.o",
+            ),
         )
 
-    return kept_last("musl", [program.read_text()], make)
+    return kept_last("musl", ["2", program.read_text()], make)
 
 
 def copy(source: Path, target: Path) -> None:

@@ -60,7 +60,9 @@ class Stage:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self.node = Node(loop, version="test", max_clients=9, on_population=lambda _: None)
+        self.node = Node(
+            loop, version="test", max_clients=9, spare_memory=GIB, on_population=lambda _: None
+        )
         self.node.add_gpu(GPU, DeviceSettings(), 0.0)
         ours, self.client = socket.socketpair(socket.AF_UNIX)
         self.client.setblocking(False)

@@ -1,4 +1,4 @@
-from nvshare.kubernetes.admission import Grip, Tenant, holdings, least_promise
+from nvshare.kubernetes.admission import Grip, Promise, Tenant, holdings, least_promise
 from nvshare.kubernetes.annotations import read_orders
 from nvshare.kubernetes.placement import Card, Holding
 
@@ -39,17 +39,20 @@ def test_a_pod_that_is_over_holds_nothing() -> None:
 
 def test_the_one_who_waits_is_the_one_who_is_served() -> None:
     tenants = [tenant("served", "2Gi", phase="Running"), tenant("waits", "6Gi")]
-    assert least_promise(tenants, [grip("served")], RESOURCE, 1) == 6 * GIB
+    assert least_promise(tenants, [grip("served")], RESOURCE, 1) == Promise(6 * GIB)
 
 
 def test_of_several_who_wait_the_least_promise_counts() -> None:
     tenants = [tenant("a", "6Gi"), tenant("b", "3Gi"), tenant("c"), tenant("d", "1Gi", gpus=2)]
-    assert least_promise(tenants, [], RESOURCE, 1) == 3 * GIB
-    assert least_promise(tenants, [], RESOURCE, 2) == 1 * GIB
+    assert least_promise(tenants, [], RESOURCE, 1) == Promise(3 * GIB)
+    assert least_promise(tenants, [], RESOURCE, 2) == Promise(1 * GIB)
 
 
 def test_who_waits_without_a_limit_is_promised_everything() -> None:
-    assert (
-        least_promise([tenant("a"), tenant("over", "1Gi", phase="Failed")], [], RESOURCE, 1) is None
-    )
-    assert least_promise([], [], RESOURCE, 1) is None
+    tenants = [tenant("a"), tenant("over", "1Gi", phase="Failed")]
+    assert least_promise(tenants, [], RESOURCE, 1) == Promise(None)
+
+
+def test_nobody_is_known_to_wait() -> None:
+    assert least_promise([tenant("served", "1Gi")], [grip("served")], RESOURCE, 1) is None
+    assert least_promise([tenant("other", gpus=2)], [], RESOURCE, 1) is None

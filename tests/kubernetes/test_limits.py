@@ -1,0 +1,120 @@
+"""Limits from annotations: at the start of a pod, and while it runs."""
+
+import time
+
+from nvshare.telemetry.settings import ClientLimits
+
+from .lab import Lab
+
+GIB = 1 << 30
+MEMORY, CORE, PRIORITY = (
+    f"nvshare.com/gpu-{name}" for name in ("memory-limit", "core-limit", "priority")
+)
+# What is allowed between the return of kubectl and the new value in the program.
+SOON_NS = 1_000_000_000
+
+
+def seen(lab: Lab, pod: str, container: str = "main") -> list[tuple[int, int]]:
+    """Return when the program's GPU had which size: nanoseconds and bytes."""
+    lines = lab.logs(pod, "-c", container).splitlines()
+    words = [line.split() for line in lines if line[0].isdigit()]
+    return [(int(when), int(size)) for when, size in words]
+
+
+def annotate(lab: Lab, pod: str, *changes: str) -> int:
+    """Annotate a pod; return when kubectl came back."""
+    lab.kubectl("annotate", "pod", pod, "--overwrite", *changes)
+    return time.monotonic_ns()
+
+
+def until_size(lab: Lab, pod: str, size: int) -> int:
+    """Wait until a program has seen that its GPU has this size; return when that was."""
+    lab.until(lambda: [one[1] for one in seen(lab, pod)[-1:]] == [size], f"{size} bytes")
+    return seen(lab, pod)[-1][0]
+
+
+def test_a_pod_is_limited_from_its_start(lab: Lab) -> None:
+    lab.start_pod("limited", "watch-limit", annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "7"})
+    client = lab.until_client("limited")
+    assert client.limits == ClientLimits(memory_limit=4 * GIB, compute_percent=40)
+    assert client.priority == 7
+    until_size(lab, "limited", 4 * GIB)
+
+
+def test_annotations_of_a_running_pod_take_effect_within_a_second(lab: Lab) -> None:
+    lab.start_pod("trainer", "watch-limit")
+    lab.until_client("trainer")
+    whole = lab.status().devices[0].memory
+    until_size(lab, "trainer", whole)
+    delays = []
+    for size in (4, 2, 6):
+        back = annotate(lab, "trainer", f"{MEMORY}={size}Gi")
+        delays.append(until_size(lab, "trainer", size * GIB) - back)
+    print("memory: kubectl's return to the program's new value, ms:", [d / 1e6 for d in delays])
+    assert max(delays) < SOON_NS
+
+    back = annotate(lab, "trainer", f"{CORE}=30")
+    # Asking the daemon takes longer than what is asked about.
+    client = lab.until_client("trainer", lambda one: one.limits.compute_percent == 30)
+    assert client.limits == ClientLimits(memory_limit=6 * GIB, compute_percent=30)
+
+    back = annotate(lab, "trainer", f"{MEMORY}-", f"{CORE}-")
+    assert until_size(lab, "trainer", whole) - back < SOON_NS
+    client = lab.until_client("trainer", lambda one: one.limits.compute_percent is None)
+    assert client.limits == ClientLimits()
+
+
+def test_a_container_has_its_own_limit(lab: Lab) -> None:
+    both = [
+        {
+            "name": name,
+            "image": "workload:1",
+            "imagePullPolicy": "Never",
+            "command": ["watch-limit"],
+            "resources": {"limits": {"nvshare.com/gpu": "1"}},
+        }
+        for name in ("main", "side")
+    ]
+    lab.create_pod("couple", both, {MEMORY: "4Gi", f"{MEMORY}.side": "1Gi"})
+    lab.until(
+        lambda: (
+            {
+                one.container_name: one.limits.memory_limit
+                for one in lab.status().clients
+                if one.pod_name == "default/couple"
+            }
+            == {"main": 4 * GIB, "side": 1 * GIB}
+        ),
+        "both limits",
+    )
+    assert seen(lab, "couple", "side")[-1][1] == 1 * GIB
+
+
+def test_a_bad_annotation_changes_nothing_and_is_an_event_of_the_pod(lab: Lab) -> None:
+    lab.start_pod("sloppy", "watch-limit", annotations={MEMORY: "4Gi"})
+    until_size(lab, "sloppy", 4 * GIB)
+    annotate(lab, "sloppy", f"{MEMORY}=4GB", f"{CORE}=150")
+    told = [f'{MEMORY}: "4GB" changes nothing', f'{CORE}: "150" changes nothing']
+
+    def messages() -> list[str]:
+        events = [one for one in lab.events("sloppy") if one["reason"] == "BadGpuAnnotation"]
+        assert all(one["type"] == "Warning" for one in events)
+        return sorted(str(one["message"]) for one in events)
+
+    lab.until(lambda: len(messages()) == 2, "two events")
+    assert all(text in message for text, message in zip(sorted(told), messages(), strict=True))
+    client = lab.until_client("sloppy")
+    assert client.limits == ClientLimits(memory_limit=4 * GIB)
+    assert [size for _, size in seen(lab, "sloppy")][-1] == 4 * GIB
+
+
+def test_what_a_pod_asks_for_is_not_changed_by_hand(lab: Lab) -> None:
+    lab.start_pod("fixed", "watch-limit", annotations={MEMORY: "4Gi"})
+    client = lab.until_client("fixed", lambda one: one.limits.memory_limit is not None)
+    name = lab.system_pod()["metadata"]["name"]
+    done = lab.cluster.run_kubectl(
+        *("exec", "-n", "nvshare", name, "-c", "daemon", "--"),
+        *("nvshare", "set", f"--client=#{client.id}", "memory=1Gi"),
+    )
+    assert done.returncode == 2
+    assert "memory_limit of this program is set by its pod" in done.stderr

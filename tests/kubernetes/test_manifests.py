@@ -1,0 +1,128 @@
+"""The chart and what is rendered from it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tools.manifests import CHART, TARGET, manifests, render
+
+from .cluster.node import Cluster
+from .lab import Lab
+
+
+def things(text: str) -> list[dict[str, Any]]:
+    return [one for one in yaml.safe_load_all(text) if one]
+
+
+def daemonset(text: str) -> dict[str, Any]:
+    (found,) = [one for one in things(text) if one["kind"] == "DaemonSet"]
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in TARGET.iterdir()))
+def test_a_manifest_is_as_it_would_be_rendered(name: str) -> None:
+    assert (TARGET / name).read_text() == manifests()[name], "run: make manifests"
+
+
+def test_nothing_more_is_asked_of_the_cluster_than_this() -> None:
+    asked = [
+        (thing["kind"], rule["apiGroups"], rule["resources"], rule["verbs"])
+        for thing in things(render())
+        if thing["kind"] in ("Role", "ClusterRole")
+        for rule in thing["rules"]
+    ]
+    assert asked == [
+        ("ClusterRole", [""], ["pods"], ["list", "watch"]),
+        ("ClusterRole", [""], ["events"], ["create"]),
+    ]
+
+
+@pytest.mark.parametrize("emulated", ["true", "false"])
+def test_nothing_more_is_asked_of_the_node_than_this(emulated: str) -> None:
+    pod = daemonset(render({"emulated.enabled": emulated}))["spec"]["template"]["spec"]
+    assert not pod.get("hostNetwork")
+    assert not pod.get("hostIPC")
+    for container in [*pod["initContainers"], *pod["containers"]]:
+        assert container["securityContext"] == {
+            "runAsUser": 0,
+            "runAsNonRoot": False,
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
+        assert container["resources"]["requests"]
+    folders = {one["hostPath"]["path"] for one in pod["volumes"] if "hostPath" in one}
+    expected = {
+        "/var/lib/nvshare",
+        "/run/nvshare",
+        "/var/lib/kubelet/device-plugins",
+        "/var/lib/kubelet/pod-resources",
+    }
+    assert folders == expected | ({"/run/nvshare-emulator"} if emulated == "true" else set())
+
+
+# A name that does not exist, and values that make no sense.
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "replica=5",
+        "replicas=0",
+        "replicas=many",
+        "image.name=x",
+        "preload=magic",
+        "oversubscriptionRatio=-1",
+        "settings.turn=5",
+        "settings.mode=sideways",
+        "emulated.gpu=2xt4",
+        "hostFolder=relative",
+        "resourceName=gpu",
+        "log.level=loud",
+        "resources.demon.limits.cpu=1",
+    ],
+)
+def test_a_slip_of_the_pen_is_found(wrong: str) -> None:
+    name, _, value = wrong.partition("=")
+    with pytest.raises(RuntimeError, match="schema"):
+        render({name: value})
+
+
+VARIANTS: dict[str, dict[str, str]] = {
+    "default": {},
+    "emulated": {"emulated.enabled": "true"},
+    "everything": {
+        "devices": "cdi",
+        "preload": "file",
+        "hami": "true",
+        "oversubscriptionRatio": "1.5",
+        "runtimeClassName": "nvidia",
+        "settings.mode": "serial",
+        "settings.turn_seconds": "60",
+        "nodeSelector.pool": "gpu",
+        "podLabels.team": "a",
+        "podAnnotations.team": "a",
+        "imagePullSecrets[0].name": "login",
+        "image.tag": "edge",
+    },
+    "named": {"resourceName": "nvidia.com/gpu", "priorityClassName": ""},
+}
+
+
+@pytest.mark.parametrize("values", VARIANTS.values(), ids=VARIANTS)
+def test_the_api_server_takes_every_variant(
+    cluster: Cluster, tmp_path: Path, values: dict[str, str]
+) -> None:
+    lab = Lab(cluster)
+    text = render({**values, "namespace.create": "false"})
+    path = tmp_path / "manifest.yaml"
+    path.write_text(text.replace("namespace: nvshare", "namespace: default"))
+    lab.kubectl("apply", "--validate=strict", "--dry-run=server", "-f", str(path))
+
+
+def test_every_value_is_in_the_manual() -> None:
+    manual = (CHART.parents[2] / "docs" / "kubernetes.md").read_text()
+    known = yaml.safe_load((CHART / "values.yaml").read_text())
+    missing = [name for name in known if f"`{name}" not in manual]
+    assert missing == []
