@@ -13,7 +13,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from nvshare.core.events import SettingsChanged
+from nvshare.core.events import HostMemoryChanged, SettingsChanged
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.replay import replay
@@ -144,6 +144,11 @@ class Sharing(RuleBasedStateMachine):
         self.world.settings = changed
         self.world.feed(SettingsChanged(now=self.world.now, device=GPU, settings=changed))
         self.calm_since = self.world.now
+
+    @rule(limit=st.sampled_from([0, 5, 20, 1000]))
+    def change_host(self, limit: int) -> None:
+        self.world.host_limit = limit
+        self.world.feed(HostMemoryChanged(now=self.world.now, limit=limit))
 
     @invariant()
     def nobody_starves(self) -> None:

@@ -66,7 +66,7 @@ class Client:
     @property
     def holds(self) -> bool:
         """Whether it has a turn."""
-        return self.state in (State.RUNNING, State.YIELDING)
+        return self.state is State.RUNNING or self.state is State.YIELDING
 
     @property
     def present(self) -> int:
@@ -81,6 +81,11 @@ class Client:
         return size if self.filled is None else min(size, self.filled)
 
     @property
+    def leaving(self) -> int:
+        """What of that was ordered out."""
+        return min(self.evicting, self.present) if self.evicting else 0
+
+    @property
     def staying(self) -> int:
         """What of that nobody has ordered out."""
-        return max(0, self.present - self.evicting)
+        return self.present - self.leaving

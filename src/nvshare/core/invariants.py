@@ -89,7 +89,7 @@ def _sums(roster: Roster) -> Iterator[str]:
         "running_bytes": sum(c.present for c in roster.running.values()),
         "yielding_bytes": sum(c.staying for c in roster.yielding.values()),
         "closed_bytes": sum(c.staying for c in closed),
-        "leaving_bytes": sum(c.present - c.staying for c in (*closed, *roster.yielding.values())),
+        "leaving_bytes": sum(c.leaving for c in (*closed, *roster.yielding.values())),
     }
     for name, value in expected.items():
         if getattr(roster, name) != value:

@@ -291,13 +291,13 @@ class Roster:
             if not client.overdue:
                 self.yielding_load.add(client.weight, sign)
                 self.yielding_bytes += sign * client.staying
-                self.leaving_bytes += sign * (client.present - client.staying)
+                self.leaving_bytes += sign * client.leaving
         else:
             self._count_closed(client, sign)
 
     def _count_closed(self, client: Client, sign: int) -> None:
         self.closed_bytes += sign * client.staying
-        self.leaving_bytes += sign * (client.present - client.staying)
+        self.leaving_bytes += sign * client.leaving
         if client.state is State.WAITING:
             self.waiting_load.add(client.weight, sign)
         if sign > 0 and client.staying:

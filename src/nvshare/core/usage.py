@@ -5,7 +5,6 @@ cannot be busy, and that says nothing about it.
 """
 
 from nvshare.core.client import Client
-from nvshare.core.lease import State
 
 # Of its turns. Below this, what a client leaves unused is more than what taking turns saves.
 BUSY = 0.9
@@ -23,9 +22,7 @@ def is_busy(client: Client, busy_seconds: float, window: float, now: float) -> b
 
     It is judged anew when it has held turns for as long as the window since the last time.
     """
-    held = client.held_before
-    if client.state in (State.RUNNING, State.YIELDING):
-        held += now - client.granted_at
+    held = client.held_before + (now - client.granted_at if client.holds else 0.0)
     span, before = held - client.judged_held, client.judged_busy
     if before is not None and span < window:
         return client.busy

@@ -39,7 +39,7 @@ def cluster_day(seed: int, *, nodes: int = 125, jobs: int = 10_000) -> Scenario:
         gpus="8xt4",
         nodes=nodes,
         # The length of short turns changes nothing but what it costs to simulate them.
-        settings=DeviceSettings(slice_seconds=60.0),
+        settings=DeviceSettings(slice_seconds=120.0),
         program=tuple(programs),
     )
 

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -28,12 +27,17 @@ COMPANIES = [
 
 
 @pytest.fixture
-def needs(pycuda: Path) -> dict[str, dict[str, str]]:
+def needs(request: pytest.FixtureRequest) -> Callable[[str], dict[str, str]]:
     """What a few programs have to be given to run at all."""
-    return {
-        "ipc": {"NVSHARE_ALLOCATION": "native"},
-        "pycuda_arrays": {"PYTHONPATH": str(pycuda)},
-    }
+
+    def variables(program: str) -> dict[str, str]:
+        if program == "ipc":
+            return {"NVSHARE_ALLOCATION": "native"}
+        if program == "pycuda_arrays":
+            return {"PYTHONPATH": str(request.getfixturevalue("pycuda"))}
+        return {}
+
+    return variables
 
 
 @pytest.mark.parametrize("launcher", [UNDER_NVSHARE], ids=["nvshare"])
@@ -54,9 +58,11 @@ def test_every_program_is_in_company() -> None:
 @pytest.mark.timeout(600)  # the first use of PyCUDA compiles it
 @pytest.mark.parametrize("launcher", [UNDER_NVSHARE], ids=["nvshare"])
 @pytest.mark.parametrize("company", COMPANIES, ids="-".join)
-def test_together(start: Start, needs: dict[str, dict[str, str]], company: tuple[str, ...]) -> None:
+def test_together(
+    start: Start, needs: Callable[[str], dict[str, str]], company: tuple[str, ...]
+) -> None:
     started = [
-        start(sys.executable, PROGRAMS / f"{program}.py", environment=needs.get(program))
+        start(sys.executable, PROGRAMS / f"{program}.py", environment=needs(program))
         for program in company
     ]
     for program, process in zip(company, started, strict=True):

@@ -22,7 +22,7 @@ from nvshare.launch.start import find_or_start
 from nvshare.telemetry.snapshot import NodeStatus
 
 # For what takes a second or two on a machine with nothing else to do.
-PATIENCE = 15.0
+PATIENCE = 20.0
 
 Seen = TypeVar("Seen")
 

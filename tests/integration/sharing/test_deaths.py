@@ -86,26 +86,37 @@ def test_one_that_is_killed_holds_nothing_and_waits_for_nothing(share: Share, st
         all_go_on(sharing, programs)
 
 
-@pytest.mark.parametrize("mode", ["serial", "auto"])
-def test_ten_programs_survive_the_death_of_the_daemon(
-    share: Share, hammer: Path, mode: str
-) -> None:
-    settings = serial(0.02) if mode == "serial" else {}
-    sharing = share("h100-80g", speed=100, settings=settings)
+def ten_programs(sharing: Sharing, hammer: Path) -> "list[subprocess.Popen[str]]":
+    """Start programs whose daemon dies as soon as all are with it."""
     programs = [sharing.start(hammer, "2", "0", str(seed), KERNELS) for seed in range(10)]
     status = sharing.until_status(lambda s: len(s.clients) == len(programs))
     all_go_on(sharing, programs)
     kill_and_wait(status.pid)
     all_go_on(sharing, programs)
-    # The next one dies as well, while they are coming back to it.
+    return programs
+
+
+def all_come_back(sharing: Sharing, programs: "list[subprocess.Popen[str]]") -> None:
+    """Start a daemon, and wait until everybody is with it and goes on."""
+    sharing.start_daemon_again()
+    status = sharing.until_status(lambda s: len(s.clients) == len(programs))
+    assert {client.pid for client in status.clients} == {program.pid for program in programs}
+    all_go_on(sharing, programs)
+
+
+def test_ten_programs_that_run_together_survive_the_daemon(share: Share, hammer: Path) -> None:
+    sharing = share("h100-80g", speed=100)
+    all_come_back(sharing, ten_programs(sharing, hammer))
+
+
+def test_ten_programs_that_take_turns_survive_two_daemons(share: Share, hammer: Path) -> None:
+    sharing = share("h100-80g", speed=100, settings=serial(0.02))
+    programs = ten_programs(sharing, hammer)
+    # The second one dies while they are coming back to it.
     sharing.start_daemon_again()
     kill_and_wait(sharing.until_status(lambda s: len(s.clients) > 0).pid)
-    sharing.start_daemon_again()
-    again = sharing.until_status(lambda s: len(s.clients) == len(programs))
-    assert {client.pid for client in again.clients} == {program.pid for program in programs}
-    all_go_on(sharing, programs)
-    if mode == "serial":
-        one_at_a_time(sharing, programs)
+    all_come_back(sharing, programs)
+    one_at_a_time(sharing, programs)
 
 
 def test_300_processes_started_at_once_are_all_registered_within_5_s(share: Share) -> None:

@@ -1,5 +1,6 @@
 """Whole simulations: placement, chance, sums that must add up, and what a simulation costs."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,6 +15,13 @@ from nvshare.sim.report import summarise
 from nvshare.sim.workload import WORKLOADS, alone_seconds
 
 from .making import GB, program, run
+
+
+@cache
+def known(name: str) -> Outcome:
+    """Simulate a known scenario, with the core checking itself; once for all tests."""
+    return simulate(load_known(name), check=True, picture=True)
+
 
 phases = st.fixed_dictionaries(
     {
@@ -106,7 +114,7 @@ def test_arrivals_spread_by_chance() -> None:
     ],
 )
 def test_the_targets(name: str, most: float) -> None:
-    ratio = summarise(simulate(load_known(name), check=True)).ratio
+    ratio = summarise(known(name)).ratio
     assert ratio is not None
     assert 0.99 < ratio <= most
 
@@ -118,14 +126,9 @@ def test_t4_without_short_turns_loses_what_the_gpu_loses_by_changing_between_two
     assert ratio == pytest.approx(1.107, rel=0.01)
 
 
-@pytest.mark.parametrize("name", ["T1", "T3", "T5", "T6"])
-def test_who_is_alone_or_rests_takes_no_short_turns(name: str) -> None:
-    assert summarise(simulate(load_known(name))).slices == 0
-
-
 def test_short_rests_are_not_spent_on_moving_memory() -> None:
     """One of the two has to rest without anybody using that; 2 is the best that can be."""
-    summary = summarise(simulate(load_known("resting-large"), check=True))
+    summary = summarise(known("resting-large"))
     assert summary.ratio is not None
     assert 1.98 < summary.ratio < 2.05
     assert summary.turn_changes < 15
@@ -143,8 +146,30 @@ def test_t6_in_step_loses_more() -> None:
 
 @pytest.mark.parametrize("name", ["T1", "T3", "T4", "T5", "T6"])
 def test_what_fits_is_never_moved(name: str) -> None:
-    summary = summarise(simulate(load_known(name)))
+    summary = summarise(known(name))
     assert (summary.turn_changes, summary.swapped_out_bytes, summary.swap_s) == (0, 0, 0.0)
+    # Who is alone, or rests most of the time, takes no short turns either.
+    assert bool(summary.slices) == (name == "T4")
+
+
+def test_in_an_hour_of_everything_that_fits_nobody_waits_for_memory_and_nothing_moves() -> None:
+    busy = {**program(3 * GB, 10**9, 0.01), "name": "busy", "count": 2}
+    rests = {**program(2 * GB, 10**9, 0.2, idle=1.0), "name": "rests", "count": 2}
+    waves = {
+        "name": "waves",
+        "repeat": 1000,
+        "phase": [
+            {"memory": 1 * GB, "iterations": 500, "kernel_seconds": 0.01},
+            {"memory": 3 * GB, "iterations": 500, "kernel_seconds": 0.01},
+            {"wait": 5.0},
+        ],
+    }
+    summary = summarise(run(busy, rests, waves, until=3600.0))
+    assert summary.turn_changes == 0
+    assert (summary.swapped_out_bytes, summary.swapped_in_bytes, summary.swap_s) == (0, 0, 0.0)
+    # Those who compute all the time take short turns, and the others do not wait for them.
+    assert summary.slices > 1000
+    assert max(c.waited_s for c in summary.clients if c.name.startswith("rests")) == 0.0
 
 
 def runs_from(outcome: Outcome, index: int, time: float) -> float:
@@ -154,14 +179,14 @@ def runs_from(outcome: Outcome, index: int, time: float) -> float:
 
 
 def test_x2_back_at_full_speed_within_three_seconds() -> None:
-    outcome = simulate(load_known("X2"), picture=True)
+    outcome = known("X2")
     gone = outcome.records[1].ended
     assert gone is not None
     assert runs_from(outcome, 0, gone) - gone < 3.0
 
 
 def test_x3_one_goes_on_at_full_speed_within_three_seconds_of_the_split() -> None:
-    outcome = simulate(load_known("X3"), picture=True)
+    outcome = known("X3")
     split = min(
         span.end
         for record in outcome.records
@@ -174,6 +199,7 @@ def test_x3_one_goes_on_at_full_speed_within_three_seconds_of_the_split() -> Non
 def test_nobody_starves_in_ten_hours() -> None:
     outcome = simulate(load_known("ten-hours"))
     n, longest_turn = len(outcome.records), 300.0
+    assert n == 50
     swaps = outcome.sites[0].gpu.move_seconds / max(1, sum(r.turns for r in outcome.records))
     for record in outcome.records:
         assert record.turns > 0
@@ -182,9 +208,7 @@ def test_nobody_starves_in_ten_hours() -> None:
 
 
 def test_the_cost_of_a_simulation_in_events() -> None:
-    steps = {
-        name: simulate(load_known(name)).steps for name in ("T1", "T2a", "T3", "T4", "T5", "T6")
-    }
+    steps = {name: known(name).steps for name in ("T1", "T2a", "T3", "T4", "T5", "T6")}
     # Two events per iteration for those who synchronise, none for those who do not.
     assert steps["T3"] < 40
     assert steps["T2a"] < 400

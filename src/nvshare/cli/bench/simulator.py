@@ -1,0 +1,38 @@
+"""``nvshare bench simulator``: how long it takes to simulate what is simulated most."""
+
+import time
+from collections.abc import Iterator
+
+import click
+
+from nvshare.cli.bench.group import Line, registered, show
+from nvshare.sim.catalog import load_known
+from nvshare.sim.engine import Outcome, simulate
+
+_MEASURED = ("T1", "T2a", "T2s", "T3", "T4", "T5", "T6")
+
+
+@registered("simulator")
+def measure() -> Iterator[Line]:
+    """Yield a line for the measured scenarios together, and one for a day of a cluster."""
+    for what, names in (("T1 to T6", _MEASURED), ("cluster-day", ("cluster-day",))):
+        scenarios = [load_known(name) for name in names]
+        began = time.perf_counter()
+        outcomes = [simulate(scenario) for scenario in scenarios]
+        yield {"what": what, "seconds": round(time.perf_counter() - began, 2), **_sums(outcomes)}
+
+
+def _sums(outcomes: list[Outcome]) -> Line:
+    return {
+        "simulated_s": round(sum(outcome.ended for outcome in outcomes)),
+        "gpus": sum(len(outcome.sites) for outcome in outcomes),
+        "programs": sum(len(outcome.programs) for outcome in outcomes),
+        "events": sum(site.events for outcome in outcomes for site in outcome.sites),
+    }
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def simulator(as_json: bool) -> None:
+    """Measure how long simulations take."""
+    show("simulator", measure, as_json)
