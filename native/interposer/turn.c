@@ -196,6 +196,7 @@ static uint64_t hand_on(struct turn *turn) {
 static int release(struct client *client, enum release_reason reason) {
     struct turn *turn = &client->turn;
     const struct account *account = &client->device->account;
+    uint64_t end = clock_now(); /* before the successor is woken; telling of it can wait */
     struct frame_released frame = {.turn = turn->number,
                                    .reason = reason,
                                    .wants = gate_waiting(&client->device->gate) > 0,
@@ -206,7 +207,8 @@ static int release(struct client *client, enum release_reason reason) {
     turn->is_held = false;
     turn->is_wanted = frame.wants;
     forget_request(turn);
-    log_debug("GPU %d: turn %llu ends", client->device->ordinal, (unsigned long long)turn->number);
+    log_debug("GPU %d: turn %llu ended at %llu ns", client->device->ordinal,
+              (unsigned long long)turn->number, (unsigned long long)end);
     return connection_send(&client->connection, FRAME_RELEASED, &frame, sizeof frame);
 }
 

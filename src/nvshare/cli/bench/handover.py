@@ -33,7 +33,7 @@ _TURN_S = 0.01
 _SECONDS = 6.0
 # A launch takes less than a microsecond unless it waits for its turn.
 _WAIT_US = 1000.0
-_ENDS = re.compile(rb"nvshare\[\d+\] (\d+)\.(\d{9}): GPU \d+: turn \d+ ends")
+_ENDS = re.compile(rb"GPU \d+: turn \d+ ended at (\d+) ns")
 
 
 @registered("handover")
@@ -86,7 +86,7 @@ def _take_turns(clients: int, environ: Mapping[str, str]) -> list[int]:
 
 def _ends(log: bytes) -> list[int]:
     """Return the instants at which turns ended, in order."""
-    return sorted(int(whole) * 10**9 + int(rest) for whole, rest in _ENDS.findall(log))
+    return sorted(int(nanoseconds) for nanoseconds in _ENDS.findall(log))
 
 
 def _pair(ends: list[int], began: list[int]) -> list[float]:

@@ -26,7 +26,7 @@ def _sums(outcomes: list[Outcome]) -> Line:
     return {
         "simulated_s": round(sum(outcome.ended for outcome in outcomes)),
         "gpus": sum(len(outcome.sites) for outcome in outcomes),
-        "programs": sum(len(outcome.programs) for outcome in outcomes),
+        "programs": sum(len(outcome.records) for outcome in outcomes),
         "events": sum(site.events for outcome in outcomes for site in outcome.sites),
     }
 
