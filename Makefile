@@ -8,10 +8,10 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s bench lint build manifests clean FORCE
+.PHONY: help demo test test-k8s test-torch bench lint build manifests clean FORCE
 
 help: ## Print this list
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 	$(BIN)/nvshare demo
@@ -21,6 +21,10 @@ test: $(VENV)/installed ## Run every test (ARGS="-k name" to choose)
 
 test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests that need one (root, Go)
 	$(BIN)/python -m tests.kubernetes.run $(ARGS)
+
+test-torch: $(VENV)/installed ## Run PyTorch itself on emulated GPUs (installs it in ~/.cache once, 11 GB)
+	$(BIN)/python tests/pytorch/environment.py
+	$(BIN)/python -m pytest $(ARGS) tests/pytorch
 
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json

@@ -1,7 +1,6 @@
-"""z = x + y, again and again, with one synchronisation at the end. Needs PyTorch and a GPU.
+"""pytorch-add: z = x + y, again and again, with one synchronisation at the end.
 
-Three programs in one: --size and --iterations choose between pytorch-add (the defaults),
-pytorch-add-small (14000, 40000) and, with --sleep 0.1, pytorch-add-idle-small (14000, 4000).
+Needs PyTorch, tqdm and a GPU with 12 GB. The two smaller workloads are the same with other numbers.
 """
 
 import argparse
@@ -11,12 +10,12 @@ import torch
 from tqdm import tqdm
 
 
-def main() -> None:
-    """Add two matrices on the GPU and say how long it took."""
+def main(size: int = 28_000, iterations: int = 4_000, sleep: float = 0.0) -> None:
+    """Add two matrices of ones on the GPU, and say how long it took."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, default=28000)
-    parser.add_argument("--iterations", type=int, default=4000)
-    parser.add_argument("--sleep", type=float, default=0.0, help="seconds after each iteration")
+    parser.add_argument("--size", type=int, default=size, help="rows and columns")
+    parser.add_argument("--iterations", type=int, default=iterations)
+    parser.add_argument("--sleep", type=float, default=sleep, help="seconds after each iteration")
     arguments = parser.parse_args()
 
     began = time.monotonic()

@@ -1,0 +1,100 @@
+"""PyTorch programs on emulated nodes: without nvshare, and under it."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from nvshare.emulator.conf import Data, Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.node import Node
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+
+from .environment import CUDA_12, NEWEST, VERSIONS, python
+
+HERE = Path(__file__).parent
+NVIDIA = Path(sysconfig.get_path("purelib")) / "nvidia"
+WORKLOADS = HERE.parents[1] / "workloads" / "pytorch"
+SHARED = (sys.executable, "-m", "nvshare", "run", "--")
+SHARED_NATIVE = (*SHARED[:-1], "--native", "--")
+# Importing PyTorch takes some seconds on a quiet machine, and many times that on a busy one.
+PATIENCE = 400
+
+__all__ = ["CUDA_12", "NEWEST"]
+
+MakeNode: TypeAlias = Callable[..., Node]
+Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
+
+
+def pytest_configure() -> None:
+    """Say at once what is missing."""
+    for version in VERSIONS:
+        try:
+            python(version)
+        except FileNotFoundError as error:
+            raise pytest.UsageError(str(error)) from error
+
+
+@pytest.fixture
+def make_node() -> Iterator[MakeNode]:
+    """Make nodes that go when the test ends."""
+    with ExitStack() as stack:
+
+        def make(gpus: str = "2xt4", speed: float = 20, data: Data = "on") -> Node:
+            settings = Settings(speed=speed, data=data)
+            return stack.enter_context(transient_node(node_root(), settings, parse_gpus(gpus)))
+
+        yield make
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a program of ours with a PyTorch on a node; it ends with the test."""
+    with ExitStack() as stack:
+
+        def begin(
+            node: Node,
+            program: Path | str,
+            *arguments: str,
+            launcher: Sequence[str] = (),
+            version: str = NEWEST,
+            environment: Mapping[str, str] | None = None,
+        ) -> "subprocess.Popen[str]":
+            inherited = {**os.environ, "PYTHONUNBUFFERED": "1"}
+            process = subprocess.Popen(
+                [*launcher, python(version), program, *arguments],
+                env={
+                    **inherited,
+                    **node.environment(library_folder(), inherited),
+                    **(environment or {}),
+                },
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield begin
+
+
+def finish(process: "subprocess.Popen[str]") -> tuple[str, str]:
+    """Wait for a program to end well; return what it printed, and what it said on the side.
+
+    The emulated libraries say there what they do not implement, and nvshare what it warns of.
+    """
+    output, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors + output
+    lines = [line for line in errors.splitlines() if "started a daemon" not in line]
+    assert [line for line in lines if line.startswith("nvshare")] == []
+    return output, "\n".join(lines)

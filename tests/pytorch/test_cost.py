@@ -1,0 +1,86 @@
+"""What nvshare costs a PyTorch program that does nothing but launch."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.node import Node
+
+from . import counting
+from .conftest import HERE, NVIDIA, SHARED, MakeNode, Start
+
+pytestmark = pytest.mark.timeout(900)
+
+ADDS = HERE / "programs" / "adds.py"
+LAUNCHES = 20_000
+
+# What the interposer asks for itself, when it meets a GPU and when it looks after the work in
+# flight; and what it allocates instead of what it was asked for.
+OURS = {
+    "cuCtxGetCurrent",
+    "cuCtxGetDevice",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetUuid",
+    "cuDeviceTotalMem_v2",
+    "cuEventCreate",
+    "cuEventQuery",
+    "cuEventRecord",
+    "cuMemAllocManaged",
+    "cuStreamIsCapturing",
+    "cuThreadExchangeStreamCaptureMode",
+}
+
+
+def add(process: "subprocess.Popen[str]", count: int) -> float:
+    """Let it add so often; return the seconds of processor time that this took."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(f"{count}\n")
+    process.stdin.flush()
+    return float(process.stdout.readline())
+
+
+def count_calls(start: Start, node: Node, folder: Path, *launcher: str) -> dict[str, int]:
+    counts = folder / f"counts-{len(launcher)}"
+    counts.mkdir()
+    environment = {**node.environment(folder / "driver", {}), counting.WHERE: str(counts)}
+    process = start(node, ADDS, launcher=launcher, environment=environment)
+    add(process, LAUNCHES)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    return counting.read(counts, process.pid)
+
+
+def test_no_more_calls_than_without_apart_from_our_own(
+    make_node: MakeNode, start: Start, tmp_path: Path
+) -> None:
+    counting.build(tmp_path / "driver", NVIDIA / "cu13" / "include")
+    bare = count_calls(start, make_node(), tmp_path)
+    shared = count_calls(start, make_node(), tmp_path, *SHARED)
+    assert bare["cuLaunchKernel"] > LAUNCHES
+    more = {name: shared[name] - bare.get(name, 0) for name in shared}
+    more = {name: count for name, count in more.items() if count > 0}
+    assert more.keys() <= OURS
+    assert sum(more.values()) < 0.1 * LAUNCHES
+    # What the program asked for, it got: no call went missing.
+    missing = {name for name in bare if shared.get(name, 0) < bare[name]}
+    assert missing <= {"cuMemAlloc_v2"}
+
+
+def test_a_hundred_thousand_additions_cost_no_more_than_one_percent(
+    make_node: MakeNode, start: Start
+) -> None:
+    # The driver answers at once, so that the additions cost as little as they can. The two take
+    # turns, and the best round of each counts: the machine is seldom quiet.
+    off = {"NVSHARE_EMULATOR_MODEL": "off"}
+    bare = start(make_node(), ADDS, environment=off)
+    shared = start(make_node(), ADDS, launcher=SHARED, environment=off)
+    best = {bare: float("inf"), shared: float("inf")}
+    rounds, size = 400, 1000
+    for number in range(rounds):
+        for process in best:
+            best[process] = min(best[process], add(process, size))
+        if number * size >= 100_000 and best[shared] <= 1.01 * best[bare]:
+            break
+    assert best[shared] <= 1.01 * best[bare]

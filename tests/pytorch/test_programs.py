@@ -1,0 +1,65 @@
+"""PyTorch programs print the same without nvshare and under it, with CUDA 12 and with CUDA 13."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from .conftest import CUDA_12, HERE, NEWEST, SHARED, SHARED_NATIVE, MakeNode, Start, finish
+
+pytestmark = pytest.mark.timeout(900)
+
+BARE: tuple[str, ...] = ()
+
+
+def expected(program: str) -> str:
+    return (HERE / "expected" / f"{program}.txt").read_text(encoding="utf-8")
+
+
+def check(
+    make_node: MakeNode,
+    start: Start,
+    program: str,
+    *,
+    launchers: Sequence[Sequence[str]] = (BARE, SHARED),
+    version: str = NEWEST,
+    environment: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Run a program in several ways at the same time; return what went to standard error."""
+    path = HERE / "programs" / f"{program}.py"
+    started = [
+        start(make_node(), path, launcher=launcher, version=version, environment=environment)
+        for launcher in launchers
+    ]
+    outputs, errors = zip(*map(finish, started), strict=True)
+    assert outputs == (expected(program),) * len(launchers)
+    return list(errors)
+
+
+@pytest.mark.parametrize("version", [NEWEST, CUDA_12])
+def test_from_end_to_end(make_node: MakeNode, start: Start, version: str) -> None:
+    assert check(make_node, start, "tour", version=version) == ["", ""]
+
+
+@pytest.mark.parametrize("version", [NEWEST, CUDA_12])
+def test_running_out_of_memory_and_going_on(
+    make_node: MakeNode, start: Start, version: str
+) -> None:
+    assert check(make_node, start, "memory", version=version) == ["", ""]
+
+
+# PyTorch itself warns here of what a T4 cannot do, and of the memory that it does not get.
+@pytest.mark.parametrize("allocator", ["expandable_segments:True", "backend:cudaMallocAsync"])
+def test_other_allocators(make_node: MakeNode, start: Start, allocator: str) -> None:
+    check(make_node, start, "memory", environment={"PYTORCH_ALLOC_CONF": allocator})
+
+
+def test_spawned_processes(make_node: MakeNode, start: Start) -> None:
+    check(make_node, start, "spawn")
+
+
+def test_a_tensor_shared_between_processes(make_node: MakeNode, start: Start) -> None:
+    check(make_node, start, "share", launchers=(BARE, SHARED_NATIVE))
+
+
+def test_math_libraries_do_not_start_and_do_no_harm(make_node: MakeNode, start: Start) -> None:
+    check(make_node, start, "libraries")
