@@ -23,6 +23,7 @@ _VERDICT = {
     effects.Verdict.YES: frames.Verdict.YES,
     effects.Verdict.HOST_FULL: frames.Verdict.HOST_FULL,
 }
+_LONGEST_US = 2**32 - 1
 Kind = TypeVar("Kind", bound=Effect)
 
 
@@ -92,7 +93,8 @@ class Executor:
             recipient.granted(self.now())
 
     def _revoke(self, effect: effects.Revoke) -> None:
-        idle_us = round(effect.idle_seconds * 1e6)
+        # A client may claim so much memory that moving it would take longer than a frame can say.
+        idle_us = min(round(effect.idle_seconds * 1e6), _LONGEST_US)
         urgency = _URGENCY[effect.urgency]
         self._send(effect.client, frames.Revoke(effect.turn, urgency, idle_us, effect.evict_bytes))
 

@@ -25,6 +25,6 @@ def test_instructions_per_call(lines: dict[str, Line]) -> None:
     for what in ("launch", "copy"):
         line = lines[what]
         assert line["managed_instructions"] - line["bare_instructions"] <= 25
-    # As many with ten thousand other allocations as with none.
+    # No more with ten thousand other allocations than with none.
     few, many = (lines[what]["managed_instructions"] for what in ("alloc", "alloc-10000"))
-    assert abs(many - few) <= 0.1 * few
+    assert many <= 1.1 * few

@@ -169,6 +169,6 @@ def test_questions_from_many_threads(build: Build, sanitizer: str) -> None:
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_moves_while_everything_else_happens(build: Build, sanitizer: str) -> None:
     sources = ("mover.c", "haul.c", "lane.c", "room.c", "residency.c", "ledger.c", "gate.c")
-    program = build("mover_check", *sources, "thread.c", sanitizer=sanitizer)
+    program = build("mover_check", *sources, "standby.c", "thread.c", sanitizer=sanitizer)
     for seed, full_prefetch in enumerate(("evict", "ignore")):
         run(program, seed, 150, full_prefetch)
