@@ -79,6 +79,8 @@ enum hello_flags {
 /* How limits are meant. */
 enum limit_flags {
     LIMIT_BURST = 1, /* it may use more compute while nobody else wants it */
+    LIMIT_HIGH = 2,  /* it goes before others */
+    LIMIT_LOW = 4,   /* it takes what others leave */
 };
 
 /* What clients may do. */
@@ -106,7 +108,7 @@ struct frame_hello {
     uint64_t swapped_out;     /* bytes of those that the client has moved to the host */
     uint64_t memory_limit;    /* bytes, from its environment; 0: none */
     uint32_t compute_percent; /* 1 to 100, from its environment; 0: none */
-    uint32_t reserved;        /* sent as 0 */
+    uint32_t limit_flags;     /* enum limit_flags: from its environment as well */
     uint64_t turn;            /* that it holds, or held last, from an earlier daemon; 0: none */
     uint8_t group[16];        /* token that `nvshare run` gave the process tree; zeros: none */
     char library_version[32]; /* of libnvshare.so */
@@ -236,8 +238,12 @@ struct frame_limits {
     uint64_t memory_limit;    /* bytes; 0: none */
     uint32_t compute_percent; /* 1 to 100; 0: none */
     uint32_t flags;           /* enum limit_flags: how the limits are meant */
+    uint32_t share_ppm;       /* millionths of the GPU's time that it may use; 0: all of it */
+    uint32_t window_us;       /* within which the share is to be kept, in microseconds */
+    uint32_t company;         /* programs that work on the GPU at a time, this one included */
+    uint32_t reserved;        /* sent as 0 */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_limits) == 16, "protocol/frames.toml");
+static_assert(sizeof(struct frame_limits) == 32, "protocol/frames.toml");
 
 /* From daemon to client.
  * How a client bounds its work. Sent after WELCOME and at every change. */

@@ -87,6 +87,7 @@ static int say_hello(struct client *client) {
         .swapped_out = swap_away(client),
         .memory_limit = config()->memory_limit,
         .compute_percent = config()->compute_percent,
+        .limit_flags = config()->limit_flags,
         .turn = client->turn.number,
     };
     if (gate_waiting(&client->device->gate)) {

@@ -42,22 +42,34 @@ static bool get_native(void) {
 }
 
 static uint64_t get_memory_limit(void) {
-    const char *value = get(ENVIRONMENT_MEMORY_LIMIT);
+    const char *value = get(ENVIRONMENT_GPU_MEMORY_LIMIT);
     uint64_t bytes = 0;
     if (value && (quantity_parse(value, &bytes) < 0 || bytes == 0))
-        complain(ENVIRONMENT_MEMORY_LIMIT, value, "an amount of memory such as 4Gi");
+        complain(ENVIRONMENT_GPU_MEMORY_LIMIT, value, "an amount of memory such as 4Gi");
     return bytes;
 }
 
 static uint32_t get_percent(void) {
-    const char *value = get(ENVIRONMENT_COMPUTE_PERCENT);
+    const char *value = get(ENVIRONMENT_GPU_CORE_LIMIT);
     char *end = NULL;
     unsigned long percent = value ? strtoul(value, &end, 10) : 0;
     if (value && (*end || percent < 1 || percent > 100)) {
-        complain(ENVIRONMENT_COMPUTE_PERCENT, value, "a number from 1 to 100");
+        complain(ENVIRONMENT_GPU_CORE_LIMIT, value, "a number from 1 to 100");
         return 0;
     }
     return (uint32_t)percent;
+}
+
+static uint32_t get_limit_flags(void) {
+    const char *value = get(ENVIRONMENT_GPU_PRIORITY);
+    uint32_t burst = get_flag(ENVIRONMENT_GPU_BURST) ? LIMIT_BURST : 0;
+    if (value && strcmp(value, "high") == 0)
+        return burst | LIMIT_HIGH;
+    if (value && strcmp(value, "low") == 0)
+        return burst | LIMIT_LOW;
+    if (value && strcmp(value, "normal") != 0)
+        complain(ENVIRONMENT_GPU_PRIORITY, value, "high, normal or low");
+    return burst;
 }
 
 static void get_group(uint8_t group[16]) {
@@ -114,6 +126,7 @@ static void read_environment(void) {
     config->oversubscribe = get_flag(ENVIRONMENT_OVERSUBSCRIBE);
     config->memory_limit = get_memory_limit();
     config->compute_percent = get_percent();
+    config->limit_flags = get_limit_flags();
     get_group(config->group);
     get_sockets(config);
 }

@@ -15,6 +15,7 @@ struct config {
     bool oversubscribe;    /* one program may allocate more than its GPU has */
     uint64_t memory_limit; /* bytes on each GPU; 0: none */
     uint32_t compute_percent;
+    uint32_t limit_flags;
     uint8_t group[16];
     struct sockaddr_un sockets[CONFIG_SOCKETS_MAX]; /* where a daemon may listen, in this order */
     int socket_count;

@@ -34,10 +34,11 @@ def until_size(lab: Lab, pod: str, size: int) -> int:
 
 
 def test_a_pod_is_limited_from_its_start(lab: Lab) -> None:
-    lab.start_pod("limited", "watch-limit", annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "7"})
+    lab.start_pod(
+        "limited", "watch-limit", annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "high"}
+    )
     client = lab.until_client("limited")
-    assert client.limits == ClientLimits(memory_limit=4 * GIB, compute_percent=40)
-    assert client.priority == 7
+    assert client.limits == ClientLimits(memory_limit=4 * GIB, compute_percent=40, priority="high")
     until_size(lab, "limited", 4 * GIB)
 
 

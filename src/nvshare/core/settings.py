@@ -65,12 +65,23 @@ class Settings:
 DEFAULTS = Settings()
 
 
+class Priority(Enum):
+    """Who goes first."""
+
+    HIGH = "high"
+    NORMAL = "normal"
+    LOW = "low"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one client may use. None: no limit. The interposer enforces them."""
 
     memory_bytes: int | None = None
     compute_percent: int | None = None
+    # It may use more compute than that while nobody else wants it.
+    burst: bool = False
+    priority: Priority = Priority.NORMAL
 
 
 NO_LIMITS = Limits()

@@ -10,11 +10,17 @@ from nvshare.core import effects
 from nvshare.core.effects import Effect
 from nvshare.core.events import Event, Timer, TimerFired
 from nvshare.core.node import Core
+from nvshare.core.settings import Priority
 from nvshare.daemon.logs import fields
 from nvshare.wire import frames
 
 log = logging.getLogger("nvshare.core")
 
+_PRIORITIES = {
+    Priority.HIGH: frames.LimitFlags.HIGH,
+    Priority.NORMAL: frames.LimitFlags(0),
+    Priority.LOW: frames.LimitFlags.LOW,
+}
 _URGENCY = {
     effects.Urgency.WHEN_IDLE: frames.Urgency.WHEN_IDLE,
     effects.Urgency.NOW: frames.Urgency.NOW,
@@ -130,12 +136,12 @@ class Executor:
 
     def _set_limits(self, effect: effects.SetLimits) -> None:
         limits = effect.limits
-        self._send(
-            effect.client,
-            frames.Limits(
-                limits.memory_bytes or 0, limits.compute_percent or 0, frames.LimitFlags(0)
-            ),
-        )
+        percent = limits.compute_percent or 0
+        flags = _PRIORITIES[limits.priority]
+        if limits.burst:
+            flags |= frames.LimitFlags.BURST
+        frame = frames.Limits(limits.memory_bytes or 0, percent, flags, percent * 10_000, 0, 1)
+        self._send(effect.client, frame)
 
     def _set_timer(self, effect: effects.SetTimer) -> None:
         self._stop(effect.timer)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nvshare.core import events
 from nvshare.core.events import Event
 from nvshare.core.node import Core
-from nvshare.core.settings import Limits
+from nvshare.core.settings import Priority
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.logs import fields
@@ -122,7 +122,7 @@ class Node:
             events.LimitsChanged(
                 now=self.now(),
                 client=member.id,
-                limits=Limits(limits.memory_limit, limits.compute_percent),
+                limits=limits.for_core(),
             )
         )
         log.info("limits changed", extra=fields(client=member.id, **limits.model_dump()))
@@ -218,7 +218,12 @@ class Node:
 def limits_of(core: Core, member: Member) -> ClientLimits:
     """Return the limits in force."""
     limits = core.devices[member.gpu.uuid].roster.clients[member.id].limits
-    return ClientLimits(memory_limit=limits.memory_bytes, compute_percent=limits.compute_percent)
+    return ClientLimits(
+        memory_limit=limits.memory_bytes,
+        compute_percent=limits.compute_percent,
+        burst=limits.burst or None,
+        priority=None if limits.priority is Priority.NORMAL else limits.priority.value,
+    )
 
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from nvshare.core import events
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.settings import Limits
 from nvshare.daemon.connection import Connection
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
@@ -122,7 +121,7 @@ class Session:
                 kind=KINDS[frame.allocation_kind],
                 running=running,
                 turn=frame.turn,
-                limits=Limits(limits.memory_limit, limits.compute_percent),
+                limits=limits.for_core(),
             )
         )
         log.info(
@@ -235,8 +234,13 @@ def _on_gpu(own: Memory, member: "Member") -> Memory:
 def _limits(hello: frames.Hello) -> ClientLimits:
     if hello.compute_percent > 100:
         raise Rejection(frames.RejectCode.PROTOCOL, f"a share of {hello.compute_percent} percent")
+    flags = hello.limit_flags
+    high, low = flags & frames.LimitFlags.HIGH, flags & frames.LimitFlags.LOW
     return ClientLimits(
-        memory_limit=hello.memory_limit or None, compute_percent=hello.compute_percent or None
+        memory_limit=hello.memory_limit or None,
+        compute_percent=hello.compute_percent or None,
+        burst=True if flags & frames.LimitFlags.BURST else None,
+        priority="high" if high else "low" if low else None,
     )
 
 

@@ -82,7 +82,6 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         container=who.container,
         pod_name=node.pods.name(who),
         container_name=asked.name,
-        priority=asked.orders.priority,
         group=hello.group.hex() if any(hello.group) else "",
         library_version=hello.library_version,
         allocation=KINDS[hello.allocation_kind].value,

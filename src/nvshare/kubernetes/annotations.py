@@ -2,7 +2,7 @@
 
     nvshare.com/gpu-memory-limit: 4Gi              most GPU memory of each program
     nvshare.com/gpu-core-limit: "40"               most of the GPU's time, 1 to 100
-    nvshare.com/gpu-priority: "10"                 -100 to 100
+    nvshare.com/gpu-priority: low                   high, normal or low
     nvshare.com/gpu-memory-limit.trainer: 8Gi      the same for one container, over the former
 
 A value that makes no sense is complained of, and what was in force before it stays.
@@ -101,12 +101,7 @@ def _read(
 
 
 def _parse(field: str, text: str) -> Orders:
-    orders = Orders.model_validate({field: text})
-    if orders.memory_limit == 0:
-        raise ValueError(
-            "it would leave nothing to allocate; to lift a limit, remove the annotation"
-        )
-    return orders
+    return Orders.model_validate({field: text})
 
 
 def _why(error: ValueError) -> str:

@@ -56,9 +56,9 @@ def program_environment(
     if wishes.gpus is not None:
         variables["CUDA_VISIBLE_DEVICES"] = wishes.gpus
     if wishes.memory_bytes is not None:
-        variables[environment.MEMORY_LIMIT] = str(wishes.memory_bytes)
+        variables[environment.GPU_MEMORY_LIMIT] = str(wishes.memory_bytes)
     if wishes.compute_percent is not None:
-        variables[environment.COMPUTE_PERCENT] = str(wishes.compute_percent)
+        variables[environment.GPU_CORE_LIMIT] = str(wishes.compute_percent)
     if wishes.native:
         variables[environment.ALLOCATION] = "native"
     return variables

@@ -7,10 +7,10 @@ API pass them on. A change names only the fields that change.
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from nvshare.core.policies import policy_names
-from nvshare.core.settings import Mode, Settings
+from nvshare.core.settings import Limits, Mode, Priority, Settings
 from nvshare.errors import BadInputError
 from nvshare.quantity import parse_quantity
 
@@ -48,8 +48,15 @@ def _policy(value: str) -> str:
     return value
 
 
+def _something(value: int) -> int:
+    if value == 0:
+        raise ValueError("0 would leave nothing to allocate; for no limit, write none")
+    return value
+
+
 Auto: TypeAlias = Literal["auto"]
 Bytes: TypeAlias = Annotated[int, Field(ge=0, lt=2**63), BeforeValidator(_quantity)]
+SomeBytes: TypeAlias = Annotated[Bytes, AfterValidator(_something)]
 BytesOrAuto: TypeAlias = Annotated[
     Annotated[int, Field(ge=0, lt=2**63)] | Auto, BeforeValidator(_quantity)
 ]
@@ -59,7 +66,7 @@ PositiveOrAuto: TypeAlias = Annotated[
 ]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_number)]
 Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
-Priority: TypeAlias = Annotated[int, Field(ge=-100, le=100), BeforeValidator(_whole)]
+PriorityName: TypeAlias = Literal["high", "normal", "low"]
 PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
 
 
@@ -146,21 +153,29 @@ class NodeSettings(_Model):
 class ClientLimits(_Model):
     """What one program may use of one GPU. None: no limit."""
 
-    memory_limit: Bytes | None = None
+    memory_limit: SomeBytes | None = None
     compute_percent: Percent | None = None
+    # It may have more compute than that while nobody else wants it. None: it may not.
+    burst: bool | None = None
+    # None: normal.
+    priority: PriorityName | None = None
 
     def changed(self, changes: "dict[str, Any]") -> "ClientLimits":
         """Return the limits with some fields changed, and everything checked again."""
         return ClientLimits.model_validate({**self.model_dump(), **changes})
 
+    def for_core(self) -> Limits:
+        """Return them as the core has them."""
+        return Limits(
+            memory_bytes=self.memory_limit,
+            compute_percent=self.compute_percent,
+            burst=bool(self.burst),
+            priority=Priority(self.priority or "normal"),
+        )
+
 
 class Orders(ClientLimits):
-    """What the operator of a cluster asks of the programs in a container. None: nothing.
-
-    The priority is shown; nothing is decided by it yet.
-    """
-
-    priority: Priority | None = None
+    """What the operator of a cluster asks of the programs in a container. None: nothing."""
 
     def over(self, limits: ClientLimits) -> ClientLimits:
         """Return the limits of a program that had these before."""

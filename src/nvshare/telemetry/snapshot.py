@@ -28,7 +28,6 @@ class ClientStatus(_Model):
     # As the cluster calls them, once it has told.
     pod_name: str = ""
     container_name: str = ""
-    priority: int | None = None
     group: str
     library_version: str
     allocation: Literal["managed", "native"]

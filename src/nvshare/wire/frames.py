@@ -66,6 +66,8 @@ class LimitFlags(IntFlag):
     """How limits are meant."""
 
     BURST = 1  # it may use more compute while nobody else wants it
+    HIGH = 2  # it goes before others
+    LOW = 4  # it takes what others leave
 
 
 class SettingFlags(IntFlag):
@@ -82,7 +84,7 @@ class Hello:
     """
 
     TYPE: ClassVar[int] = 1
-    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQI4xQ16s32s")
+    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQIIQ16s32s")
     DESCRIPTOR: ClassVar[bool] = False
 
     device_uuid: bytes  # of the GPU, as cuDeviceGetUuid gives it
@@ -93,6 +95,7 @@ class Hello:
     swapped_out: int  # bytes of those that the client has moved to the host
     memory_limit: int  # bytes, from its environment; 0: none
     compute_percent: int  # 1 to 100, from its environment; 0: none
+    limit_flags: LimitFlags  # from its environment as well
     turn: int  # that it holds, or held last, from an earlier daemon; 0: none
     group: bytes  # token that `nvshare run` gave the process tree; zeros: none
     library_version: str  # of libnvshare.so
@@ -108,6 +111,7 @@ class Hello:
             self.swapped_out,
             self.memory_limit,
             self.compute_percent,
+            self.limit_flags,
             self.turn,
             self.group,
             self.library_version.encode()[:31],
@@ -125,6 +129,7 @@ class Hello:
             swapped_out,
             memory_limit,
             compute_percent,
+            limit_flags,
             turn,
             group,
             library_version,
@@ -138,6 +143,7 @@ class Hello:
             swapped_out,
             memory_limit,
             compute_percent,
+            LimitFlags(limit_flags),
             turn,
             group,
             library_version.split(b"\0", 1)[0].decode(errors="replace"),
@@ -568,19 +574,25 @@ class Limits:
     """
 
     TYPE: ClassVar[int] = 137
-    LAYOUT: ClassVar[Struct] = Struct("<QII")
+    LAYOUT: ClassVar[Struct] = Struct("<QIIIII4x")
     DESCRIPTOR: ClassVar[bool] = False
 
     memory_limit: int  # bytes; 0: none
     compute_percent: int  # 1 to 100; 0: none
     flags: LimitFlags  # how the limits are meant
+    share_ppm: int  # millionths of the GPU's time that it may use; 0: all of it
+    window_us: int  # within which the share is to be kept, in microseconds
+    company: int  # programs that work on the GPU at a time, this one included
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.memory_limit,
             self.compute_percent,
             self.flags,
+            self.share_ppm,
+            self.window_us,
+            self.company,
         )
 
     @classmethod
@@ -590,11 +602,17 @@ class Limits:
             memory_limit,
             compute_percent,
             flags,
+            share_ppm,
+            window_us,
+            company,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             memory_limit,
             compute_percent,
             LimitFlags(flags),
+            share_ppm,
+            window_us,
+            company,
         )
 
 

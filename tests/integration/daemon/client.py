@@ -28,6 +28,7 @@ def hello(uuid: str, **changes: Any) -> frames.Hello:
         "swapped_out": 0,
         "memory_limit": 0,
         "compute_percent": 0,
+        "limit_flags": frames.LimitFlags(0),
         "turn": 0,
         "group": bytes(16),
         "library_version": "test",

@@ -154,7 +154,7 @@ def test_the_verbs(daemon: Daemon, tmp_path: Path) -> None:
     assert "gpu 1: mode=serial\n" in changed.stdout
     assert "gpu 1: turn_seconds=30\n" in changed.stdout
     limited = nvshare(daemon, "set", "--client", "#1", "memory=2Gi", "--json")
-    assert json.loads(limited.stdout) == {"#1": {"memory_limit": 2 * GIB, "compute_percent": None}}
+    assert json.loads(limited.stdout)["#1"]["memory_limit"] == 2 * GIB
 
     story = tmp_path / "story"
     story.write_text(nvshare(daemon, "status", "--story").stdout)

@@ -51,8 +51,12 @@ def test_the_program_sees_its_own_use_only(link: Link, guest: Guest) -> None:
     assert settled(link).allocated == 10 * MIB + 1
 
 
+def limits(memory_limit: int) -> Limits:
+    return Limits(memory_limit, 0, LimitFlags(0), share_ppm=0, window_us=0, company=1)
+
+
 def test_a_limit_is_the_size_of_the_gpu(link: Link, guest: Guest) -> None:
-    link.send(Limits(memory_limit=32 * MIB, compute_percent=0, flags=LimitFlags(0)))
+    link.send(limits(32 * MIB))
     time.sleep(0.1)
     assert guest.ask("gpu.info()") == [32 * MIB - 1, 32 * MIB]
     assert guest.ask("gpu.total()") == 32 * MIB
@@ -68,19 +72,19 @@ def test_a_limit_is_the_size_of_the_gpu(link: Link, guest: Guest) -> None:
 def test_a_limit_below_what_is_in_use(link: Link, guest: Guest) -> None:
     code, pointer = guest.ask("gpu.alloc(20 << 20)")
     assert code == 0
-    link.send(Limits(memory_limit=10 * MIB, compute_percent=0, flags=LimitFlags(0)))
+    link.send(limits(10 * MIB))
     time.sleep(0.1)
     assert guest.ask("gpu.info()") == [0, 10 * MIB]
     assert guest.ask("gpu.alloc(1)")[0] == OUT_OF_MEMORY
     assert guest.ask(f"gpu.free({pointer})") == 0
     assert guest.ask("gpu.alloc(1000)")[0] == 0
-    link.send(Limits(memory_limit=0, compute_percent=0, flags=LimitFlags(0)))
+    link.send(limits(0))
     time.sleep(0.1)
     assert guest.ask("gpu.alloc(20 << 20)")[0] == 0
 
 
 def test_a_limit_from_the_environment(start_guest: StartGuest) -> None:
-    guest = start_guest(NVSHARE_MEMORY_LIMIT="8Mi")
+    guest = start_guest(NVSHARE_GPU_MEMORY_LIMIT="8Mi")
     assert guest.ask("gpu.cuda.cuInit(0) or gpu.total()") == 8 * MIB
     assert guest.ask("gpu.init()") == 0
     assert guest.ask("gpu.alloc(8 << 20)")[0] == 0
@@ -105,7 +109,9 @@ def test_the_daemon_can_allow_more_than_the_gpu_has(link: Link, guest: Guest) ->
 
 def test_a_refusal_for_a_limit_speaks_of_the_limit(start_guest: StartGuest, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    guest = start_guest(NVSHARE_MEMORY_LIMIT="8Mi", NVSHARE_LOG="info", NVSHARE_LOG_FILE=str(log))
+    guest = start_guest(
+        NVSHARE_GPU_MEMORY_LIMIT="8Mi", NVSHARE_LOG="info", NVSHARE_LOG_FILE=str(log)
+    )
     assert guest.ask("gpu.init()") == 0
     assert guest.ask("gpu.alloc(9 << 20)")[0] == OUT_OF_MEMORY
     assert "OVERSUBSCRIBE" not in guest.end()

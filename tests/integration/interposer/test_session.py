@@ -176,8 +176,8 @@ def test_require_lets_go_when_the_daemon_comes(absent: Scripted, start_guest: St
 
 def test_hello_says_what_the_environment_says(scripted: Scripted, start_guest: StartGuest) -> None:
     guest = start_guest(
-        NVSHARE_MEMORY_LIMIT="64Mi",
-        NVSHARE_COMPUTE_PERCENT="40",
+        NVSHARE_GPU_MEMORY_LIMIT="64Mi",
+        NVSHARE_GPU_CORE_LIMIT="40",
         NVSHARE_GROUP="00112233445566778899aabbccddeeff",
         NVSHARE_ALLOCATION="native",
     )
@@ -192,9 +192,9 @@ def test_hello_says_what_the_environment_says(scripted: Scripted, start_guest: S
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        ("NVSHARE_MEMORY_LIMIT", "lots"),
-        ("NVSHARE_MEMORY_LIMIT", "0"),
-        ("NVSHARE_COMPUTE_PERCENT", "101"),
+        ("NVSHARE_GPU_MEMORY_LIMIT", "lots"),
+        ("NVSHARE_GPU_MEMORY_LIMIT", "0"),
+        ("NVSHARE_GPU_CORE_LIMIT", "101"),
         ("NVSHARE_ALLOCATION", "mixed"),
         ("NVSHARE_REQUIRE", "yes"),
         ("NVSHARE_GROUP", "0123"),
@@ -210,7 +210,7 @@ def test_values_that_make_no_sense_are_said_to(
 
 
 def test_disable_leaves_everything_alone(scripted: Scripted, start_guest: StartGuest) -> None:
-    guest = start_guest(NVSHARE_DISABLE="1", NVSHARE_MEMORY_LIMIT="1Mi")
+    guest = start_guest(NVSHARE_DISABLE="1", NVSHARE_GPU_MEMORY_LIMIT="1Mi")
     assert guest.ask("gpu.init() or gpu.launch(1000)") == 0
     code, pointer = guest.ask("gpu.alloc(2 << 20)")
     assert code == 0
@@ -226,7 +226,7 @@ def test_programs_that_never_use_cuda(environment: dict[str, str]) -> None:
     """No thread, no descriptor, no word."""
     # Counted by the shell itself: while it starts a pipeline, it has descriptors of its own.
     script = "ls / | wc -l; set -- /proc/$$/task/*; echo $#; set -- /proc/$$/fd/*; echo $#"
-    variables = {**environment, "NVSHARE_MEMORY_LIMIT": "nonsense"}
+    variables = {**environment, "NVSHARE_GPU_MEMORY_LIMIT": "nonsense"}
     plain = {k: v for k, v in variables.items() if k != "LD_PRELOAD"}
     preloaded, bare = (
         subprocess.run(

@@ -59,8 +59,8 @@ def test_wishes_become_variables(become: Callable[..., Became], tmp_path: Path) 
     options = ["--gpu", "1", "--memory", "1.5Gi", "--compute", "40", "--native"]
     variables = become(*options, "--", "prog").variables
     assert variables["CUDA_VISIBLE_DEVICES"] == "1"
-    assert variables["NVSHARE_MEMORY_LIMIT"] == str(3 << 29)
-    assert variables["NVSHARE_COMPUTE_PERCENT"] == "40"
+    assert variables["NVSHARE_GPU_MEMORY_LIMIT"] == str(3 << 29)
+    assert variables["NVSHARE_GPU_CORE_LIMIT"] == "40"
     assert variables["NVSHARE_ALLOCATION"] == "native"
     assert variables["NVSHARE_SOCKET_DIR"] == str(tmp_path / "daemon")
     assert variables["LD_PRELOAD"] == str(tmp_path / "lib" / "libnvshare.so")

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -25,7 +26,7 @@ POD, CONTAINER = "uid-1", "a" * 64
 WHO = Identity(7, 0, 0, "train.py", POD, CONTAINER)
 
 
-def asks(container: Orders | None = None, **orders: int) -> PodOrders:
+def asks(container: Orders | None = None, **orders: Any) -> PodOrders:
     containers = {CONTAINER: ContainerOrders("main", container)} if container else {}
     return PodOrders("team", "trainer", Orders(**orders), containers)
 
@@ -48,9 +49,9 @@ def test_outside_of_pods_nothing_is_asked() -> None:
 
 def test_orders_go_over_what_the_program_had_field_by_field() -> None:
     pods = Pods()
-    pods.set(POD, asks(memory_limit=1, priority=3))
+    pods.set(POD, asks(memory_limit=1, priority="low"))
     own = ClientLimits(memory_limit=5, compute_percent=50)
-    assert pods.limits(WHO, own) == ClientLimits(memory_limit=1, compute_percent=50)
+    assert pods.limits(WHO, own) == ClientLimits(memory_limit=1, compute_percent=50, priority="low")
     pods.set(POD, None)
     assert pods.limits(WHO, own) == own
 
@@ -72,7 +73,7 @@ class Stage:
     def join(self, memory_limit: int = 0, compute_percent: int = 0) -> None:
         hello = frames.Hello(
             GPU.key, frames.AllocationKind.MANAGED, frames.HelloFlags(0), 0, 0, 0,
-            memory_limit, compute_percent, 0, bytes(16), "test",
+            memory_limit, compute_percent, frames.LimitFlags(0), 0, bytes(16), "test",
         )  # fmt: skip
         self.client.send(hello.pack())
 
@@ -100,19 +101,19 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
 
 
 def test_a_program_is_limited_from_its_first_moment(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40, priority=2))
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40, priority="high"))
     stage.join()
     assert stage.heard() == [(4 * GIB, 40)]
     (client,) = describe_node(stage.node, 0.0).clients
-    assert client.limits == ClientLimits(memory_limit=4 * GIB, compute_percent=40)
-    assert (client.pod_name, client.priority) == ("team/trainer", 2)
+    assert client.limits == ClientLimits(memory_limit=4 * GIB, compute_percent=40, priority="high")
+    assert client.pod_name == "team/trainer"
 
 
 def test_a_change_of_the_pod_reaches_its_programs_and_a_removal_lifts(stage: Stage) -> None:
     stage.join(memory_limit=8 * GIB)
     assert stage.heard() == [(8 * GIB, 0)]
     stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, priority=5))
+    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
     stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40))
     assert stage.heard() == [(4 * GIB, 0), (4 * GIB, 40)]
     # What the program was started with is in force again.

@@ -13,10 +13,10 @@ MAIN, SIDE = "a" * 64, "b" * 64
 
 
 def test_all_three() -> None:
-    pod = make_pod(annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "-5"})
+    pod = make_pod(annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "low"})
     reading = read_orders(pod, None)
     assert reading.complaints == ()
-    assert reading.orders.orders == Orders(memory_limit=4 * GIB, compute_percent=40, priority=-5)
+    assert reading.orders.orders == Orders(memory_limit=4 * GIB, compute_percent=40, priority="low")
     assert (reading.orders.namespace, reading.orders.name) == ("team", "trainer")
 
 
@@ -41,21 +41,21 @@ def test_a_container_may_have_its_own() -> None:
         (MEMORY, "lots", "is not an amount of memory"),
         (MEMORY, "-4Gi", "is not an amount of memory"),
         (MEMORY, "", "is not an amount of memory"),
-        (MEMORY, "0", "remove the annotation"),
+        (MEMORY, "0", "nothing to allocate"),
         (CORE, "0", "greater than or equal to 1"),
         (CORE, "101", "less than or equal to 100"),
         (CORE, "12.5", "valid integer"),
         (CORE, "half", "is not a number"),
-        (PRIORITY, "101", "less than or equal to 100"),
-        (PRIORITY, "high", "is not a number"),
+        (PRIORITY, "3", "'high', 'normal' or 'low'"),
+        (PRIORITY, "urgent", "'high', 'normal' or 'low'"),
         (f"{MEMORY}.main", "x", "is not an amount of memory"),
         (f"{MEMORY}.absent", "1Gi", "there is no such annotation"),
         ("nvshare.com/gpu-memory", "1Gi", "there is no such annotation"),
     ],
 )
 def test_a_bad_value_changes_nothing_and_is_told(key: str, value: str, why: str) -> None:
-    before = read_orders(make_pod(annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "1"}), None)
-    pod = make_pod(annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "1", key: value})
+    before = read_orders(make_pod(annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "low"}), None)
+    pod = make_pod(annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "low", key: value})
     reading = read_orders(pod, before)
     assert reading.orders == before.orders
     assert reading.in_force == before.in_force

@@ -26,8 +26,8 @@ def test_what_one_can_wish_for() -> None:
     wishes = Wishes(gpus="0,GPU-x", memory_bytes=4 << 30, compute_percent=40, native=True)
     variables = build(wishes)
     assert variables["CUDA_VISIBLE_DEVICES"] == "0,GPU-x"
-    assert variables["NVSHARE_MEMORY_LIMIT"] == str(4 << 30)
-    assert variables["NVSHARE_COMPUTE_PERCENT"] == "40"
+    assert variables["NVSHARE_GPU_MEMORY_LIMIT"] == str(4 << 30)
+    assert variables["NVSHARE_GPU_CORE_LIMIT"] == "40"
     assert variables["NVSHARE_ALLOCATION"] == "native"
 
 

@@ -131,8 +131,8 @@ def test_limits_become_annotations(kubectl: Kubectl) -> None:
 
 
 def test_the_limit_of_one_container(kubectl: Kubectl) -> None:
-    kubectl.call("limit", "trainer", "-c", "side", "priority=3")
-    assert kubectl.asked == ["annotate pod trainer --overwrite nvshare.com/gpu-priority.side=3"]
+    kubectl.call("limit", "trainer", "-c", "side", "priority=high")
+    assert kubectl.asked == ["annotate pod trainer --overwrite nvshare.com/gpu-priority.side=high"]
 
 
 @pytest.mark.parametrize(
