@@ -45,8 +45,9 @@ enum allocation_kind {
 
 /* Why a client gives its turn up. */
 enum release_reason {
-    RELEASE_REASON_IDLE = 1,  /* it had nothing to do */
-    RELEASE_REASON_ASKED = 2, /* it was told to, now */
+    RELEASE_REASON_IDLE = 1,    /* it had nothing to do */
+    RELEASE_REASON_ASKED = 2,   /* it was told to, now */
+    RELEASE_REASON_USED_UP = 3, /* its share is used up for now */
 };
 
 /* When a turn has to be given up. */
@@ -78,9 +79,10 @@ enum hello_flags {
 
 /* How limits are meant. */
 enum limit_flags {
-    LIMIT_BURST = 1, /* it may use more compute while nobody else wants it */
-    LIMIT_HIGH = 2,  /* it goes before others */
-    LIMIT_LOW = 4,   /* it takes what others leave */
+    LIMIT_BURST = 1,  /* it may use more compute while nobody else wants it */
+    LIMIT_HIGH = 2,   /* it goes before others */
+    LIMIT_LOW = 4,    /* it takes what others leave */
+    LIMIT_COPIES = 8, /* copies count as well as kernels */
 };
 
 /* What clients may do. */
@@ -166,8 +168,9 @@ struct frame_usage {
     uint64_t busy_ns;      /* time in which it is known to have had work on the GPU */
     uint64_t launches;     /* calls that gave the GPU work, without each thread's last few */
     uint64_t throttled_ns; /* time that it was held back by its share of compute */
+    uint64_t gpu_ns;       /* GPU time that it has used while it had a share, as measured */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_usage) == 24, "protocol/frames.toml");
+static_assert(sizeof(struct frame_usage) == 32, "protocol/frames.toml");
 
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */

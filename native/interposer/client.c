@@ -142,6 +142,20 @@ static void take_settings(struct client *client, const struct frame_settings *se
     device_set_oversubscription(client->device, settings->flags & SETTING_OVERSUBSCRIBE);
 }
 
+static void take_limits(struct client *client, const struct frame_limits *limits) {
+    struct share_order order = {.share_ppm = limits->share_ppm,
+                                .window_ns = CLOCK_US(limits->window_us),
+                                .company = limits->company,
+                                .may_burst = limits->flags & LIMIT_BURST,
+                                .counts_copies = limits->flags & LIMIT_COPIES};
+    device_set_limit(client->device, limits->memory_limit);
+    bool was_set = share_is_set(&client->device->share);
+    share_change(&client->device->share, &order);
+    usage_measure(&client->device->usage, order.share_ppm != 0);
+    if (order.share_ppm && !was_set)
+        gate_watch(&client->device->gate); /* the very next call comes to be measured */
+}
+
 /* A gate that has to close for the new memory does so before the thread goes on and allocates it. */
 static void take_answer(struct client *client, const struct frame_answer *answer, uint64_t now) {
     struct device *device = client->device;
@@ -178,7 +192,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         return result;
     case FRAME_LIMITS:
         if (TAKE(limits))
-            device_set_limit(client->device, fields.limits.memory_limit);
+            take_limits(client, &fields.limits);
         return result;
     case FRAME_SETTINGS:
         if (TAKE(settings))
@@ -232,7 +246,11 @@ static int report_memory(struct client *client, uint64_t now) {
 
 static int tell_usage(struct client *client, struct usage_totals totals) {
     client->told = totals;
-    struct frame_usage usage = {.busy_ns = totals.busy_ns, .launches = totals.launches};
+    struct share *share = &client->device->share;
+    struct frame_usage usage = {.busy_ns = totals.busy_ns,
+                                .launches = totals.launches,
+                                .throttled_ns = usage_read(&share->throttled).busy_ns,
+                                .gpu_ns = atomic_load(&share->gpu_ns)};
     return connection_send(&client->connection, FRAME_USAGE, &usage, sizeof usage);
 }
 

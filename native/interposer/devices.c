@@ -9,6 +9,9 @@
 #include "log.h"
 #include "session.h"
 
+/* Within which a share is kept as long as the daemon has not said it. */
+static const uint64_t default_window_ns = 100 * 1000 * 1000;
+
 /* Work in flight as long as the daemon has not said how much. */
 static const uint64_t default_inflight_ns = 50 * 1000 * 1000;
 
@@ -20,6 +23,14 @@ static struct {
 static bool attribute(CUdevice ordinal, CUdevice_attribute which) {
     int value = 0;
     return real.cuDeviceGetAttribute(&value, which, ordinal) == CUDA_SUCCESS && value;
+}
+
+static void set_own_share(struct device *device) {
+    uint32_t percent = config()->compute_percent;
+    struct share_order order = {.share_ppm = percent < 100 ? percent * 10000 : 0,
+                                .window_ns = default_window_ns};
+    share_change(&device->share, &order);
+    usage_measure(&device->usage, order.share_ppm != 0);
 }
 
 static struct device *make(CUdevice ordinal) {
@@ -42,6 +53,9 @@ static struct device *make(CUdevice ordinal) {
     atomic_store(&device->inflight_ns, default_inflight_ns);
     device_set_limit(device, config()->memory_limit);
     usage_init(&device->usage);
+    meter_init(&device->meter);
+    share_init(&device->share, session_knock, device);
+    set_own_share(device);
     gate_init(&device->gate, session_knock, device);
     mover_init(&device->mover, device);
     ask_init(&device->ask, session_knock, device);

@@ -10,7 +10,9 @@
 #include "driver.h"
 #include "gate.h"
 #include "ledger.h"
+#include "meter.h"
 #include "mover.h"
+#include "share.h"
 #include "usage.h"
 
 enum { DEVICES_MAX = 64 };
@@ -27,6 +29,8 @@ struct device {
     uint64_t memory_limit;  /* 0: none */
     bool may_oversubscribe; /* allocate more than it has */
     struct usage usage;
+    struct meter meter;
+    struct share share;
     _Atomic uint64_t inflight_ns;    /* most work in flight */
     _Atomic bool is_managed;         /* a daemon looks after it */
     _Atomic bool memory_has_changed; /* since the daemon was last told */

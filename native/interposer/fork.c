@@ -10,6 +10,7 @@
 #include "devices.h"
 #include "gate.h"
 #include "inflight.h"
+#include "meter.h"
 #include "sample.h"
 #include "session.h"
 #include "streams.h"
@@ -21,6 +22,7 @@ static void begin_anew(void) {
     streams_forget();
     books_forget();
     inflight_forget();
+    meter_forget();
     sample_forget();
     gate_thread = (struct gate_thread){.gate = &gate_unknown};
 }

@@ -34,6 +34,7 @@ struct gate_thread {
     long budget;       /* calls until it comes by the slow path */
     long rest;         /* of these, after a stop that is only made to look at one call; 0: none */
     bool is_sampled;   /* it is that call */
+    bool is_metered;   /* the call is measured, see meter.h */
     uint32_t random;   /* for which call is looked at */
 };
 

@@ -57,6 +57,34 @@ static CUresult pass(struct device *device, CUstream stream) {
     return enter(&device->gate, stream);
 }
 
+/* A program with a share comes this way with every call, or with every few that are very short. */
+static CUresult pass_with_share(struct device *device, CUstream stream, bool computes) {
+    gate_thread.gate = &device->gate;
+    gate_thread.is_sampled = false;
+    if (stream_is_capturing(stream))
+        return CUDA_SUCCESS; /* what is captured runs later */
+    share_wait(device);
+    CUresult refused = enter(&device->gate, stream);
+    if (refused)
+        return refused;
+    if (gate_thread.rest-- <= 0) {
+        gate_thread.rest = inflight_step(device, stream);
+        gate_thread.is_sampled = atomic_load_explicit(&device->is_managed, memory_order_relaxed);
+        refused = enter(&device->gate, stream);
+    }
+    gate_thread.is_metered = computes || share_counts_copies(&device->share);
+    gate_thread.budget = 0;
+    if (!refused && gate_thread.is_metered)
+        gate_thread.budget = meter_begin(device, stream) - 1;
+    return refused;
+}
+
+static CUresult pass_either_way(struct device *device, CUstream stream, bool computes) {
+    if (share_is_set(&device->share))
+        return pass_with_share(device, stream, computes);
+    return pass(device, stream);
+}
+
 CUresult submit_elsewhere(CUstream stream) {
     CUcontext context;
     if (is_default(stream) || real.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS ||
@@ -69,14 +97,23 @@ CUresult submit_elsewhere(CUstream stream) {
     return refused;
 }
 
-CUresult submit_slow(CUstream stream) {
+static CUresult submit(CUstream stream, bool computes) {
     struct device *device = device_here();
+    gate_thread.is_metered = false;
     if (device)
-        return pass(device, stream);
+        return pass_either_way(device, stream, computes);
     if (config()->disable) {
         gate_thread = (struct gate_thread){.gate = &always_open, .budget = LONG_MAX};
         return CUDA_SUCCESS;
     }
     /* A thread without a context may still use a stream that it was given. */
     return submit_elsewhere(stream);
+}
+
+CUresult submit_slow(CUstream stream) {
+    return submit(stream, true);
+}
+
+CUresult submit_copy(CUstream stream) {
+    return submit(stream, false);
 }

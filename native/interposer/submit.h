@@ -9,6 +9,9 @@
 /* Returns CUDA_SUCCESS when the call may go on, else what the program gets instead. */
 CUresult submit_slow(CUstream stream);
 
+/* The same for a call that computes nothing. */
+CUresult submit_copy(CUstream stream);
+
 /* The same for a stream of a context that is not the current one. */
 CUresult submit_elsewhere(CUstream stream);
 

@@ -18,8 +18,15 @@ void turn_init(struct turn *turn) {
     *turn = (struct turn){.pass = -1, .standby = -1, .due = CLOCK_NEVER};
 }
 
-static void forget_request(struct turn *turn) {
-    turn->asked = 0;
+/* What somebody else's wish means for a program that may use more than its share without one. */
+static void set_asked(struct client *client, enum urgency urgency) {
+    client->turn.asked = urgency;
+    share_is_wanted(&client->device->share, urgency != 0);
+}
+
+static void forget_request(struct client *client) {
+    struct turn *turn = &client->turn;
+    set_asked(client, 0);
     turn->evict_bytes = 0;
     turn->is_closing = turn->is_marked = false;
     turn->due = CLOCK_NEVER;
@@ -46,7 +53,7 @@ void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes) {
     bool has_to_fill = swap_is_needed(client->device) && !gate_has_begun(&client->device->gate);
     if (!has_to_fill)
         gate_open(&client->device->gate); /* first of all: a GPU stands still until then */
-    forget_request(turn);
+    forget_request(client);
     forget_standby(client);
     turn->number = number;
     turn->is_held = true;
@@ -82,7 +89,7 @@ void turn_comes_by_grant(struct client *client) {
 /* Without a daemon nobody else has a claim, and nobody could open the gate again. */
 void turn_lose(struct client *client) {
     struct turn *turn = &client->turn;
-    forget_request(turn);
+    forget_request(client);
     forget_standby(client);
     turn->is_held = true;
     turn->is_wanted = false;
@@ -98,7 +105,7 @@ static void ask(struct client *client, const struct frame_revoke *revoke, uint64
     struct turn *turn = &client->turn;
     if (!is_held(turn, revoke->turn) || turn->is_closing)
         return;
-    turn->asked = revoke->urgency;
+    set_asked(client, revoke->urgency);
     turn->idle_ns = revoke->idle_us ? CLOCK_US(revoke->idle_us) : client->idle_grace_ns;
     turn->evict_bytes = revoke->evict_bytes;
     turn->due = now;
@@ -111,7 +118,7 @@ static void ask(struct client *client, const struct frame_revoke *revoke, uint64
 static void keep(struct client *client, uint64_t number) {
     if (!is_held(&client->turn, number))
         return;
-    forget_request(&client->turn);
+    forget_request(client);
     if (!client->swap.is_filling)
         gate_open(&client->device->gate);
 }
@@ -197,8 +204,9 @@ static int release(struct client *client, enum release_reason reason) {
     struct turn *turn = &client->turn;
     const struct account *account = &client->device->account;
     uint64_t end = clock_now(); /* before the successor is woken; telling of it can wait */
+    bool is_used_up = share_is_used_up(&client->device->share);
     struct frame_released frame = {.turn = turn->number,
-                                   .reason = reason,
+                                   .reason = is_used_up ? RELEASE_REASON_USED_UP : reason,
                                    .wants = gate_waiting(&client->device->gate) > 0,
                                    .handed_turn = hand_on(turn),
                                    .allocated = atomic_load(&account->used),
@@ -206,7 +214,7 @@ static int release(struct client *client, enum release_reason reason) {
     swap_release(client, turn->evict_bytes, &frame);
     turn->is_held = false;
     turn->is_wanted = frame.wants;
-    forget_request(turn);
+    forget_request(client);
     log_debug("GPU %d: turn %llu ended at %llu ns", client->device->ordinal,
               (unsigned long long)turn->number, (unsigned long long)end);
     return connection_send(&client->connection, FRAME_RELEASED, &frame, sizeof frame);
@@ -243,7 +251,8 @@ static int begin_closing(struct client *client, uint64_t now) {
     return go_on_closing(client, now);
 }
 
-/* Idle is: no call for a while, and nothing in flight for as long. */
+/* Idle is: no call for a while, and nothing in flight for as long. Who has used its share up is so at once:
+ * its calls wait elsewhere. */
 static int watch(struct client *client, uint64_t now) {
     struct turn *turn = &client->turn;
     struct gate *gate = &client->device->gate;
@@ -257,11 +266,14 @@ static int watch(struct client *client, uint64_t now) {
         turn->due = now + next_look(turn->idle_ns / 16);
         return 0;
     }
-    if (now - turn->quiet_since < turn->idle_ns) {
+    bool is_used_up = share_is_used_up(&client->device->share);
+    if (!is_used_up && now - turn->quiet_since < turn->idle_ns) {
         turn->due = turn->quiet_since + turn->idle_ns;
         return 0;
     }
-    return gate_close_if_unused(gate) ? release(client, RELEASE_REASON_IDLE) : 0;
+    if (!gate_close_if_unused(gate))
+        return 0;
+    return release(client, RELEASE_REASON_IDLE);
 }
 
 static int want(struct client *client) {
@@ -277,7 +289,8 @@ int turn_step(struct client *client, uint64_t now) {
     struct turn *turn = &client->turn;
     if (!turn->is_held)
         return want(client);
-    if (!turn->asked || now < turn->due)
+    bool is_over = turn->asked == URGENCY_WHEN_IDLE && share_is_used_up(&client->device->share);
+    if (!turn->asked || (now < turn->due && !is_over))
         return 0;
     if (turn->is_closing)
         return go_on_closing(client, now);

@@ -15,7 +15,8 @@ static void cover(struct usage *usage, uint64_t from, uint64_t to) {
     from = later(from, usage->known_to);
     if (to <= from)
         return;
-    usage->totals.busy_ns += to - from;
+    if (!usage->is_measured)
+        usage->totals.busy_ns += to - from;
     usage->known_to = to;
 }
 
@@ -27,6 +28,18 @@ void usage_saw(struct usage *usage, uint64_t from, uint64_t to, unsigned launche
         to = usage->waiting_since;
     cover(usage, from, to);
     usage->totals.launches += launches;
+    pthread_mutex_unlock(&usage->lock);
+}
+
+void usage_measure(struct usage *usage, bool is_measured) {
+    pthread_mutex_lock(&usage->lock);
+    usage->is_measured = is_measured;
+    pthread_mutex_unlock(&usage->lock);
+}
+
+void usage_measured(struct usage *usage, uint64_t busy_ns) {
+    pthread_mutex_lock(&usage->lock);
+    usage->totals.busy_ns += busy_ns;
     pthread_mutex_unlock(&usage->lock);
 }
 
@@ -47,10 +60,17 @@ uint64_t usage_wait_ends(struct usage *usage) {
     return now;
 }
 
+bool usage_is_waiting(struct usage *usage) {
+    pthread_mutex_lock(&usage->lock);
+    bool is_waiting = usage->waiting > 0;
+    pthread_mutex_unlock(&usage->lock);
+    return is_waiting;
+}
+
 struct usage_totals usage_read(struct usage *usage) {
     pthread_mutex_lock(&usage->lock);
     struct usage_totals totals = usage->totals;
-    if (usage->waiting)
+    if (usage->waiting && !usage->is_measured)
         totals.busy_ns += clock_now() - later(usage->waiting_since, usage->known_to);
     pthread_mutex_unlock(&usage->lock);
     return totals;

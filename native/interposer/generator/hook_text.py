@@ -21,8 +21,13 @@ _LOOKUPS = ("dlsym", "dlvsym")
 
 _GATED = """
 COLD {returns} slow_{name}({parameters}) {{
-    CUresult refused = submit_slow({stream});
-{sample}    return refused ? refused : real.{name}({arguments});
+    CUresult result = {submit}({stream});
+    if (result)
+        return result;
+{sample}    result = real.{name}({arguments});
+    if (gate_thread.is_metered)
+        meter_end({stream});
+    return result;
 }}
 {entry}({name}, {slot}, ({parameters}), ({arguments}));
 """
@@ -37,12 +42,12 @@ _TIMED = """
 """
 
 _AT_GATE = """\
-    CUresult refused = gate_lets_pass() ? CUDA_SUCCESS : submit_slow({stream});
+    CUresult refused = gate_lets_pass() ? CUDA_SUCCESS : submit_copy({stream});
     if (refused)
         return refused;
 """
 
-_SAMPLE = """    if (!refused && gate_thread.is_sampled)
+_SAMPLE = """    if (gate_thread.is_sampled)
         {call};
 """
 
@@ -57,7 +62,7 @@ def hook_macros(hooks: Iterable[Hook]) -> str:
 
 def wrappers(hooks: Sequence[Hook]) -> str:
     """The wrappers that are not by hand. An open gate costs two tests and a jump."""
-    includes = ("gate_entry.h", "sample.h", "submit.h", "waiting.h")
+    includes = ("gate_entry.h", "meter.h", "sample.h", "submit.h", "waiting.h")
     head = _GENERATED + "".join(f'#include "{name}"\n' for name in includes)
     slots = {hook.name: _POINTER_BYTES * i for i, hook in enumerate(hooks)}
     return head + "".join(
@@ -111,6 +116,7 @@ def _gated_wrapper(hook: Hook, slot: int) -> str:
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
         stream=_stream(hook),
+        submit="submit_slow" if hook.kind == "launch" else "submit_copy",
         sample=_SAMPLE.format(call=_sample(hook)) if hook.kind == "launch" else "",
     )
 

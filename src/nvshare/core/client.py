@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from nvshare.core.effects import NO_SHARE, Share
 from nvshare.core.lease import State
 from nvshare.core.memory import NO_MEMORY, Kind, Memory
 from nvshare.core.settings import NO_LIMITS, Limits
@@ -15,6 +16,9 @@ class Client:
     kind: Kind = Kind.MANAGED
     memory: Memory = NO_MEMORY
     limits: Limits = NO_LIMITS
+    # With whom it has them together, if anybody; and what its share came to when it was last told.
+    group: str = ""
+    share: Share = NO_SHARE
 
     state: State = State.GONE
     # When it came to this state, and a number that orders everybody by when that was.
@@ -35,11 +39,12 @@ class Client:
     sliced: bool = False
     # It computes all the time, as far as is known.
     busy: bool = False
-    # Seconds for which it held turns before the present one; and both counters when it was last
-    # judged: of these seconds, and of its busy ones, if it has reported any.
+    # Seconds for which it held turns before the present one; and all counters when it was last
+    # judged: of these seconds, and of its busy and throttled ones, if it has reported any.
     held_before: float = 0.0
     judged_held: float = 0.0
     judged_busy: float | None = None
+    judged_throttled: float = 0.0
 
     # It was refused memory, and not allowed any since.
     refused: bool = False
@@ -62,6 +67,12 @@ class Client:
     evicting: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.
     filled: int | None = None
+
+    @property
+    def has_share(self) -> bool:
+        """Whether its compute is capped."""
+        percent = self.limits.compute_percent
+        return percent is not None and percent < 100
 
     @property
     def holds(self) -> bool:

@@ -7,7 +7,7 @@ A handler only writes down what has happened. What to do about it is decided in 
 from copy import copy
 
 from nvshare.core.client import Client
-from nvshare.core.effects import Answer, Effect, Report, ReportKind, SetLimits
+from nvshare.core.effects import Answer, Effect, Report, ReportKind
 from nvshare.core.events import (
     ClientEvent,
     ClientJoined,
@@ -29,7 +29,6 @@ from nvshare.core.memory import RULES
 from nvshare.core.policies import find_policy
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
-from nvshare.core.settings import NO_LIMITS
 from nvshare.core.state import DeviceSnapshot, DeviceState
 from nvshare.core.turns import Pace
 from nvshare.core.usage import is_busy, note_turn_end
@@ -90,12 +89,11 @@ class Device:
                 # Time has passed, and restore() sees that. What still depends on it is set anew.
                 self.state.alarms.pop(event.timer.kind, None)
             case ClientJoined():
-                return self._on_joined(event)
+                self._on_joined(event)
             case ClientLeft():
                 self.roster.move(self._client(event), Step.LEAVE, event.now)
             case LimitsChanged():
-                self._client(event).limits = event.limits
-                return [SetLimits(event.client, event.limits)]
+                self.roster.set_limits(self._client(event), event.limits)
             case SettingsChanged():
                 self._on_settings(event)
         return []
@@ -106,12 +104,13 @@ class Device:
             raise IllegalTransition(event.client, State.GONE, type(event).__name__)
         return client
 
-    def _on_joined(self, event: ClientJoined) -> list[Effect]:
+    def _on_joined(self, event: ClientJoined) -> None:
         client = Client(
             id=event.client,
             kind=event.kind,
             memory=event.memory.as_kind(event.kind),
             limits=event.limits,
+            group=event.group,
             turn=event.turn,
             served_at=event.now,
             granted_at=event.now,
@@ -121,7 +120,6 @@ class Device:
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
         # Nobody is given a number again that the client has seen from an earlier daemon.
         self.state.last_turn = max(self.state.last_turn, event.turn)
-        return [] if event.limits == NO_LIMITS else [SetLimits(client.id, event.limits)]
 
     def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
         if client.state is State.IDLE and client.rests_since is not None:
@@ -146,7 +144,7 @@ class Device:
     def _release(self, event: Released, client: Client) -> None:
         wants = event.wants or client.wants
         self._count_turn(event, client)
-        if not wants:
+        if not wants and event.reason is not Reason.USED_UP:
             self.roster.set_busy(client, False)
         self.roster.set_memory(client, event.memory)
         self.roster.set_evicting(client, 0)
@@ -164,7 +162,7 @@ class Device:
 
     def _on_used(self, event: Used, client: Client) -> None:
         window = self.state.settings.slice_seconds
-        self.roster.set_busy(client, is_busy(client, event.busy_seconds, window, event.now))
+        self.roster.set_busy(client, is_busy(client, event, window))
 
     def _judge(self, event: Released, client: Client) -> list[Effect]:
         if event.reason is not Reason.ASKED:

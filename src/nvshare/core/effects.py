@@ -128,11 +128,28 @@ class Answer(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """What a client's share of compute comes to now. None: there is no cap.
+
+    ``window`` is the time over which it is kept, in seconds. ``company`` is how many clients have
+    the device at the same time as this one, itself included.
+    """
+
+    percent: float | None = None
+    window: float = 0.0
+    company: int = 1
+
+
+NO_SHARE = Share()
+
+
+@dataclass(frozen=True, slots=True)
 class SetLimits(Effect):
     """Tell the client what it may use."""
 
     client: int
     limits: Limits
+    share: Share = NO_SHARE
 
 
 @dataclass(frozen=True, slots=True)

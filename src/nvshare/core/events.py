@@ -19,6 +19,9 @@ class Reason(Enum):
     ASKED = "asked"
     """It was told to give way at once."""
 
+    USED_UP = "used up"
+    """It has used its share of compute up for now, and had been asked to give way."""
+
 
 class TimerKind(Enum):
     """What a timer is for."""
@@ -26,6 +29,7 @@ class TimerKind(Enum):
     TURN = "turn"
     PATIENCE = "patience"
     SETTLE = "settle"
+    SHARE = "share"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,8 @@ class ClientJoined(ClientEvent):
     running: bool = False
     turn: int = 0
     limits: Limits = NO_LIMITS
+    # Those with the same name have their limits together; without one it has its own.
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +168,13 @@ class Moved(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used(ClientEvent):
-    """For so long has the client had work on the device without a gap, in all. It only grows."""
+    """For so long has the client had work on the device, and been held back by its share.
+
+    Both only grow.
+    """
 
     busy_seconds: float
+    throttled_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from nvshare.core.client import Client
 from nvshare.core.roster import Roster
+from nvshare.core.shares import slice_seconds
 from nvshare.core.state import DeviceState
 
 
@@ -46,6 +47,8 @@ def idle_seconds(state: DeviceState, roster: Roster, client: Client, leader: Cli
     wrong guess costs no more than twice what the right one would have.
     """
     grace = state.settings.idle_grace
+    if roster.is_sliced:
+        return min(grace, slice_seconds(state.settings, roster) / 5)
     if outgoing_bytes(roster, leader) <= 0:
         return grace
     swap = swap_seconds(state, roster, leader, client.staying)

@@ -18,6 +18,7 @@ from nvshare.core.lease import State
 from nvshare.core.memory import Rule
 from nvshare.core.moves import fill_bytes, share_out
 from nvshare.core.roster import Roster
+from nvshare.core.shares import next_check
 from nvshare.core.state import DeviceState
 
 
@@ -105,6 +106,8 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     if now < state.settle_until:
         return {TimerKind.SETTLE: state.settle_until}
     alarms = {}
+    if (back := next_check(roster)) is not None:
+        alarms[TimerKind.SHARE] = back
     for client in roster.yielding.values():
         alarms[TimerKind.PATIENCE] = client.since + state.settings.revoke_patience
         break

@@ -12,6 +12,7 @@ from nvshare.core.client import Client
 from nvshare.core.lease import State, Step, next_state
 from nvshare.core.memory import Load, Memory, Rule, weigh
 from nvshare.core.policies import Policy
+from nvshare.core.settings import NO_LIMITS, Limits
 from nvshare.core.state import DeviceState
 
 _place = attrgetter("rank", "order")
@@ -66,6 +67,9 @@ class Roster:
         self.overdue: dict[int, Client] = {}
         # Those of the running who were asked to give way when idle.
         self.asked: dict[int, Client] = {}
+        # Those whose compute is capped; and those who have not been told their limits.
+        self.with_share: dict[int, Client] = {}
+        self.untold: dict[int, Client] = {}
         # Those whose gate is closed, but who have memory on the device.
         self.parked: dict[int, Client] = {}
         self._orders = 0
@@ -159,6 +163,8 @@ class Roster:
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self.clients[client.id] = client
         self.move(client, step, now)
+        if client.limits != NO_LIMITS:
+            self.set_limits(client, client.limits)
 
     def restore(self, clients: Iterable[Client]) -> None:
         """Take clients of a snapshot in, in the order in which they came to their states."""
@@ -166,6 +172,8 @@ class Roster:
             self.clients[client.id] = client
             self._orders = client.order
             self._enter(client)
+            if client.has_share:
+                self.with_share[client.id] = client
 
     def move(self, client: Client, step: Step, now: float) -> None:
         """Let a client take a step. An illegal one raises before anything has changed."""
@@ -207,6 +215,14 @@ class Roster:
         client.memory = memory
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self._count(client, 1)
+
+    def set_limits(self, client: Client, limits: Limits) -> None:
+        """Note what a client may use, which it has to be told."""
+        client.limits = limits
+        self.untold[client.id] = client
+        self.with_share.pop(client.id, None)
+        if client.has_share:
+            self.with_share[client.id] = client
 
     def set_busy(self, client: Client, busy: bool) -> None:
         """Note whether a client computes all the time."""
@@ -252,6 +268,8 @@ class Roster:
     def _enter(self, client: Client) -> None:
         if client.state is State.GONE:
             del self.clients[client.id]
+            self.with_share.pop(client.id, None)
+            self.untold.pop(client.id, None)
         elif client.state is State.WAITING:
             self.waiting.add(client)
         else:

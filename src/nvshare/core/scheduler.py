@@ -34,6 +34,7 @@ from nvshare.core.moves import fill_bytes, outgoing_bytes, share_out, swap_secon
 from nvshare.core.orders import make_room, plan_handover, set_alarms
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
+from nvshare.core.shares import forget_the_late, slice_seconds, tell_shares
 from nvshare.core.state import DeviceState
 
 
@@ -59,13 +60,15 @@ class Scheduler:
         state, roster = self._state, self._roster
         effects: list[Effect] = []
         if now >= state.settle_until:
+            forget_the_late(roster, now)
             effects += self._follow_rule(now)
             effects += self._go_on_without_the_silent(now)
             effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
             effects += make_room(roster)
             effects += plan_handover(state, roster)
-        effects += set_alarms(state, roster, now)
-        return effects
+        # Nobody is to run before it knows what it may use.
+        effects = [*tell_shares(state, roster), *effects]
+        return [*effects, *set_alarms(state, roster, now)]
 
     def grant(self, client: Client, now: float) -> Grant:
         """Open a client's gate. A turn begins with the first to run, and with a leader."""
@@ -202,7 +205,7 @@ class Scheduler:
 
     def _turn_length(self, leader: Client) -> float:
         if self._roster.is_sliced:
-            return self._state.settings.slice_seconds
+            return slice_seconds(self._state.settings, self._roster)
         swap = swap_seconds(self._state, self._roster, leader, leader.memory.swappable)
         return self._state.pace.turn_length(self._state.settings, swap)
 

@@ -36,6 +36,8 @@ class Settings:
     turn_max: float = 300.0
     # The length of turns among programs that fit together and compute all the time; 0: none.
     slice_seconds: float = 1.0
+    # The same where somebody has a share of compute: short enough for nobody to notice.
+    share_slice_seconds: float = 0.05
     # How long a program that was asked to give way may have nothing to do before it does.
     idle_grace: float = 0.05
     # How long a program that was told to give way now may take before others go on without it.
@@ -45,7 +47,13 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work, naming the field."""
-        for name in ("turn_multiplier", "turn_min", "turn_max", "initial_bandwidth"):
+        for name in (
+            "turn_multiplier",
+            "turn_min",
+            "turn_max",
+            "share_slice_seconds",
+            "initial_bandwidth",
+        ):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be more than 0")
         if self.turn_seconds is not None and self.turn_seconds <= 0:
@@ -59,7 +67,9 @@ class Settings:
     @property
     def longest_turn(self) -> float:
         """The most that a turn can last while others wait."""
-        return max(self.turn_max, self.turn_seconds or 0.0, self.slice_seconds)
+        return max(
+            self.turn_max, self.turn_seconds or 0.0, self.slice_seconds, self.share_slice_seconds
+        )
 
 
 DEFAULTS = Settings()

@@ -1,10 +1,12 @@
 """Whether a client computes all the time, by what it reports of its busy time. Decides nothing.
 
 Busy time is measured against the time in which the client held a turn: while it waits for one it
-cannot be busy, and that says nothing about it.
+cannot be busy, and that says nothing about it. Who is held back by its share would compute more, if
+it could, and is as busy as its share lets it be.
 """
 
 from nvshare.core.client import Client
+from nvshare.core.events import Used
 
 # Of its turns. Below this, what a client leaves unused is more than what taking turns saves.
 BUSY = 0.9
@@ -17,17 +19,20 @@ def note_turn_end(client: Client, now: float) -> None:
     client.held_before += now - client.granted_at
 
 
-def is_busy(client: Client, busy_seconds: float, window: float, now: float) -> bool:
-    """Take a client's counter of busy seconds down, and say whether it is busy by it.
+def is_busy(client: Client, event: Used, window: float) -> bool:
+    """Take a client's counters down, and say whether it is busy by them.
 
     It is judged anew when it has held turns for as long as the window since the last time.
     """
-    held = client.held_before + (now - client.granted_at if client.holds else 0.0)
+    held = client.held_before + (event.now - client.granted_at if client.holds else 0.0)
+    throttled = event.throttled_seconds - client.judged_throttled
     span, before = held - client.judged_held, client.judged_busy
     if before is not None and span < window:
         return client.busy
-    client.judged_held, client.judged_busy = held, busy_seconds
+    client.judged_held, client.judged_busy = held, event.busy_seconds
+    client.judged_throttled = event.throttled_seconds
     if before is None:
         # It may have counted for hours before we knew it.
         return False
-    return busy_seconds - before >= span * (STILL_BUSY if client.busy else BUSY)
+    enough = span * (STILL_BUSY if client.busy else BUSY)
+    return throttled > 0 or event.busy_seconds - before >= enough

@@ -136,11 +136,18 @@ class Executor:
 
     def _set_limits(self, effect: effects.SetLimits) -> None:
         limits = effect.limits
-        percent = limits.compute_percent or 0
+        share = effect.share
         flags = _PRIORITIES[limits.priority]
         if limits.burst:
             flags |= frames.LimitFlags.BURST
-        frame = frames.Limits(limits.memory_bytes or 0, percent, flags, percent * 10_000, 0, 1)
+        frame = frames.Limits(
+            memory_limit=limits.memory_bytes or 0,
+            compute_percent=limits.compute_percent or 0,
+            flags=flags,
+            share_ppm=0 if share.percent is None else max(1, round(share.percent * 10_000)),
+            window_us=min(round(share.window * 1e6), _LONGEST_US),
+            company=share.company,
+        )
         self._send(effect.client, frame)
 
     def _set_timer(self, effect: effects.SetTimer) -> None:

@@ -28,6 +28,7 @@ KINDS = {
 _REASONS = {
     frames.ReleaseReason.IDLE: events.Reason.IDLE,
     frames.ReleaseReason.ASKED: events.Reason.ASKED,
+    frames.ReleaseReason.USED_UP: events.Reason.USED_UP,
 }
 # Who connects and says nothing is let go after this time.
 _HELLO_SECONDS = 10.0
@@ -191,12 +192,19 @@ class Session:
         self.tally.busy_ns = frame.busy_ns
         self.tally.launches = frame.launches
         self.tally.throttled_ns = frame.throttled_ns
+        self.tally.gpu_ns = frame.gpu_ns
         # More often than it can make a difference, the core need not hear of it.
         now, slice_seconds = self._node.now(), self._node.settings[member.gpu.uuid].slice_seconds
         if slice_seconds and now >= self._used_at + slice_seconds:
             self._used_at = now
-            busy = frame.busy_ns / 1e9
-            self._node.dispatch(events.Used(now=now, client=member.id, busy_seconds=busy))
+            self._node.dispatch(
+                events.Used(
+                    now=now,
+                    client=member.id,
+                    busy_seconds=frame.busy_ns / 1e9,
+                    throttled_seconds=frame.throttled_ns / 1e9,
+                )
+            )
 
     def _moved(self, out_bytes: int, in_bytes: int, seconds: float) -> None:
         self.tally.moved_out += out_bytes

@@ -104,4 +104,5 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         busy_seconds=tally.busy_ns / 1e9,
         launches=tally.launches,
         throttled_seconds=tally.throttled_ns / 1e9,
+        gpu_seconds=tally.gpu_ns / 1e9,
     )

@@ -17,6 +17,7 @@ class Tally:
     busy_ns: int = 0
     launches: int = 0
     throttled_ns: int = 0
+    gpu_ns: int = 0
 
     running_since: float | None = None
     waiting_since: float | None = None

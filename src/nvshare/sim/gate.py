@@ -174,6 +174,8 @@ class Gate:
 
     def close_for_good(self) -> None:
         """The program ends."""
+        if self._open and not self._ready:
+            self._mover.stop_filling()
         if self.holds:
             self._site.open_bytes_changed(-self._site.holding(self._key).allocated)
         self._open = self.draining = False

@@ -84,6 +84,7 @@ class DeviceSettings(_Model):
     turn_min: Positive = _CORE.turn_min
     turn_max: Positive = _CORE.turn_max
     slice_seconds: NotNegative = _CORE.slice_seconds
+    share_slice_seconds: Positive = _CORE.share_slice_seconds
     idle_grace: NotNegative = _CORE.idle_grace
     revoke_patience: NotNegative = _CORE.revoke_patience
     initial_bandwidth: Positive = _CORE.initial_bandwidth
@@ -113,6 +114,7 @@ class DeviceSettings(_Model):
             turn_min=self.turn_min,
             turn_max=self.turn_max,
             slice_seconds=self.slice_seconds,
+            share_slice_seconds=self.share_slice_seconds,
             idle_grace=self.idle_grace,
             revoke_patience=self.revoke_patience,
             initial_bandwidth=self.initial_bandwidth,

@@ -52,6 +52,8 @@ class ClientStatus(_Model):
     busy_seconds: float
     launches: int
     throttled_seconds: float
+    # GPU time that it has used while it had a share, as its events measured it.
+    gpu_seconds: float = 0.0
 
 
 class DeviceStatus(_Model):

@@ -29,6 +29,7 @@ class ReleaseReason(IntEnum):
 
     IDLE = 1  # it had nothing to do
     ASKED = 2  # it was told to, now
+    USED_UP = 3  # its share is used up for now
 
 
 class Urgency(IntEnum):
@@ -68,6 +69,7 @@ class LimitFlags(IntFlag):
     BURST = 1  # it may use more compute while nobody else wants it
     HIGH = 2  # it goes before others
     LOW = 4  # it takes what others leave
+    COPIES = 8  # copies count as well as kernels
 
 
 class SettingFlags(IntFlag):
@@ -313,19 +315,21 @@ class Usage:
     """
 
     TYPE: ClassVar[int] = 6
-    LAYOUT: ClassVar[Struct] = Struct("<QQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     busy_ns: int  # time in which it is known to have had work on the GPU
     launches: int  # calls that gave the GPU work, without each thread's last few
     throttled_ns: int  # time that it was held back by its share of compute
+    gpu_ns: int  # GPU time that it has used while it had a share, as measured
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.busy_ns,
             self.launches,
             self.throttled_ns,
+            self.gpu_ns,
         )
 
     @classmethod

@@ -36,7 +36,7 @@ class Fuzzer:
             self._hello,
             frames.Want(0).pack(),
             frames.Memory(1 << 30, 0, 0, 0).pack(),
-            frames.Usage(1, 2, 3).pack(),
+            frames.Usage(1, 2, 3, 4).pack(),
             frames.Moved(0, 0, 0, 0, 1, 1, 1).pack(),
             frames.Released(1, frames.ReleaseReason.IDLE, 1, 0, 0, 0, 0, 0, 0).pack(),
         ]

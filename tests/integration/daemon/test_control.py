@@ -124,7 +124,7 @@ def test_usage_is_shown(daemon: Daemon) -> None:
     client = daemon.connect()
     client.join(daemon.gpus[0])
     client.expect(frames.Grant)
-    client.send(frames.Usage(busy_ns=3 * 10**9, launches=17, throttled_ns=10**9))
+    client.send(frames.Usage(busy_ns=3 * 10**9, launches=17, throttled_ns=10**9, gpu_ns=0))
     # An answer proves that what was sent before has been read.
     client.release(1)
     client.expect(frames.Grant)

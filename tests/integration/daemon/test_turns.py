@@ -145,7 +145,7 @@ def test_who_computes_all_the_time_takes_short_turns(daemon: Daemon) -> None:
     # They claim to have been busy for a second longer each time.
     for busy in (1, 2):
         for client in (first, second):
-            client.send(frames.Usage(busy_ns=busy * 10**9, launches=1, throttled_ns=0))
+            client.send(frames.Usage(busy_ns=busy * 10**9, launches=1, throttled_ns=0, gpu_ns=0))
         time.sleep(0.03)
     revoke = second.expect(frames.Revoke)
     assert (revoke.urgency, revoke.evict_bytes) == (Urgency.NOW, 0)

@@ -1,7 +1,7 @@
 import pytest
 
 from nvshare.core.codec import to_json
-from nvshare.core.effects import Answer, Grant, Report, ReportKind, SetLimits
+from nvshare.core.effects import Answer, Grant, Report, ReportKind, SetLimits, Share
 from nvshare.core.events import LimitsChanged, Reason, Released, TimerKind
 from nvshare.core.lease import IllegalTransition, State
 from nvshare.core.memory import Memory
@@ -24,10 +24,10 @@ def contended() -> Stage:
 def test_limits_are_passed_on_at_the_beginning_and_when_they_change() -> None:
     stage = Stage()
     limits = Limits(memory_bytes=8, compute_percent=40)
-    assert stage.join(1, limits=limits) == [SetLimits(1, limits), Grant(1, 1)]
+    assert stage.join(1, limits=limits) == [SetLimits(1, limits, Share(40.0, 0.1)), Grant(1, 1)]
     changed = Limits(compute_percent=50)
     event = LimitsChanged(now=stage.now, client=1, limits=changed)
-    assert stage.core.handle(event) == [SetLimits(1, changed)]
+    assert stage.core.handle(event) == [SetLimits(1, changed, Share(50.0, 0.1))]
     assert stage.device.roster.clients[1].limits == changed
 
 

@@ -1,6 +1,7 @@
 import pytest
 
 from nvshare.core.client import Client
+from nvshare.core.events import Used
 from nvshare.core.lease import State
 from nvshare.core.usage import is_busy, note_turn_end
 
@@ -9,12 +10,16 @@ from nvshare.core.usage import is_busy, note_turn_end
 def client() -> Client:
     """Somebody who has held a turn since 100, and has told so far that it was busy for 50 s."""
     client = Client(1, state=State.RUNNING, granted_at=100.0)
-    assert not is_busy(client, 50.0, 1.0, 100.0)
+    assert not is_busy(client, used(100.0, 50.0), 1.0)
     return client
 
 
-def report(client: Client, now: float, busy_seconds: float) -> bool:
-    client.busy = is_busy(client, 50.0 + busy_seconds, 1.0, now)
+def used(now: float, busy: float, throttled: float = 0.0) -> Used:
+    return Used(now=now, client=1, busy_seconds=busy, throttled_seconds=throttled)
+
+
+def report(client: Client, now: float, busy_seconds: float, throttled: float = 0.0) -> bool:
+    client.busy = is_busy(client, used(now, 50.0 + busy_seconds, throttled), 1.0)
     return client.busy
 
 
@@ -59,3 +64,9 @@ def test_a_counter_that_begins_anew_is_not_busy(client: Client) -> None:
     assert report(client, 101.0, 1.0)
     assert not report(client, 102.0, -40.0)
     assert report(client, 103.0, -39.0)
+
+
+def test_who_is_held_back_by_its_share_is_as_busy_as_it_can_be(client: Client) -> None:
+    assert report(client, 101.0, 0.3, throttled=0.7)
+    # It was held back before, and is not any more.
+    assert not report(client, 102.0, 0.6, throttled=0.7)

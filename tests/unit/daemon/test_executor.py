@@ -94,8 +94,8 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
         (effects.Evict(1, 100), frames.Evict(100)),
         (effects.Answer(1, 5, missing=9), frames.Answer(5, frames.Verdict.YES, 9)),
         (
-            effects.SetLimits(1, Limits(100, 40)),
-            frames.Limits(100, 40, frames.LimitFlags(0), 400_000, 0, 1),
+            effects.SetLimits(1, Limits(100, 40), effects.Share(33.3, 0.2, 2)),
+            frames.Limits(100, 40, frames.LimitFlags(0), 333_000, 200_000, 2),
         ),
         (effects.SetLimits(1, Limits()), frames.Limits(0, 0, frames.LimitFlags(0), 0, 0, 1)),
     ],

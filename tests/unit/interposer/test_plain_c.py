@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,21 @@ def test_gate_opens_by_an_eventfd(build: Build, sanitizer: str) -> None:
     run(program, "states")
     run(program, "turns", 6, 50)
     run(program, "storm", 6, 5_000)
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_bucket(build: Build, sanitizer: str) -> None:
+    program = build("bucket_check", "bucket.c", sanitizer=sanitizer)
+    run(program, "states")
+    run(program, "threads", 8, 10_000)
+
+
+def test_a_bucket_lets_through_what_the_share_says(build: Build) -> None:
+    program = build("bucket_check", "bucket.c")
+    for percent, call_ms in product([1, 10, 33, 50, 90, 99], [0.01, 0.3, 9.7, 38, 400]):
+        got = float(run(program, "play", percent, 100, call_ms, 600))
+        # What it begins with and the last call are not made up for: less than a call, and a window.
+        assert abs(got - percent) < 100 * (call_ms / 1000 + 0.05) / 600 + 0.01, (percent, call_ms)
 
 
 def test_usage_against_a_model(build: Build) -> None:

@@ -1,0 +1,107 @@
+#include "share.h"
+
+#include <time.h>
+
+#include "clock.h"
+#include "devices.h"
+#include "meter.h"
+
+void share_init(struct share *share, void (*knock)(void *), void *argument) {
+    pthread_condattr_t attributes;
+    *share = (struct share){.company = 1, .knock = knock, .knock_argument = argument};
+    share->bucket = &share->own_bucket;
+    pthread_mutex_init(&share->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&share->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    usage_init(&share->throttled);
+}
+
+void share_change(struct share *share, const struct share_order *order) {
+    struct rate rate = {order->share_ppm, order->window_ns};
+    pthread_mutex_lock(&share->lock);
+    bucket_change(share->bucket, &share->rate, &rate, clock_now());
+    share->rate = rate;
+    share->company = order->company ? order->company : 1;
+    share->may_burst = order->may_burst;
+    share->counts_copies = order->counts_copies;
+    atomic_store(&share->is_set, rate.share_ppm != 0);
+    pthread_mutex_unlock(&share->lock);
+    pthread_cond_broadcast(&share->changed);
+}
+
+void share_is_wanted(struct share *share, bool is_wanted) {
+    if (atomic_exchange(&share->is_wanted, is_wanted) != is_wanted && share_is_set(share))
+        pthread_cond_broadcast(&share->changed);
+}
+
+bool share_is_used_up(struct share *share) {
+    return usage_is_waiting(&share->throttled);
+}
+
+/* With the lock held, as everything below that is static. */
+static void bill(struct device *device, uint64_t used_ns, uint64_t now) {
+    struct share *share = &device->share;
+    if (!used_ns || !share->rate.share_ppm)
+        return;
+    usage_measured(&device->usage, used_ns);
+    uint64_t own = used_ns / share->company;
+    atomic_fetch_add(&share->gpu_ns, own);
+    bucket_bill(share->bucket, &share->rate, own, now);
+}
+
+static bool is_free(const struct share *share) {
+    return share->may_burst && !atomic_load(&share->is_wanted);
+}
+
+/* Whether what is in flight uses up what is left. */
+static bool is_enough_left(struct share *share, uint64_t now) {
+    if (!share->rate.share_ppm)
+        return true;
+    if (is_free(share)) {
+        bucket_forgive(share->bucket, now);
+        return true;
+    }
+    uint64_t pending = meter_pending() / share->company;
+    return bucket_left(share->bucket, &share->rate, now) >= (int64_t)pending;
+}
+
+/* A launch is no place where a program expects its thread to be cancelled. */
+static void pause_until(struct share *share, uint64_t moment) {
+    struct timespec until = {(time_t)(moment / 1000000000), (long)(moment % 1000000000)};
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_cond_timedwait(&share->changed, &share->lock, &until);
+    pthread_setcancelstate(before, &before);
+}
+
+/* Nothing of this thread is in flight, so that all of it is billed. Others may be billed meanwhile. */
+static void wait_for_time(struct share *share) {
+    usage_wait_begins(&share->throttled);
+    share->knock(share->knock_argument);
+    uint64_t now = clock_now(), next = bucket_next(share->bucket, &share->rate);
+    while (share->rate.share_ppm && now < next && !is_free(share)) {
+        pause_until(share, next);
+        now = clock_now();
+        next = bucket_next(share->bucket, &share->rate);
+    }
+    usage_wait_ends(&share->throttled);
+}
+
+void share_wait(struct device *device) {
+    struct share *share = &device->share;
+    uint64_t used = meter_collect(device);
+    pthread_mutex_lock(&share->lock);
+    bill(device, used, clock_now());
+    while (!is_enough_left(share, clock_now())) {
+        pthread_mutex_unlock(&share->lock);
+        bool was_in_flight = meter_await();
+        used = meter_collect(device);
+        pthread_mutex_lock(&share->lock);
+        bill(device, used, clock_now());
+        if (!was_in_flight)
+            wait_for_time(share);
+    }
+    pthread_mutex_unlock(&share->lock);
+}

@@ -1,0 +1,101 @@
+"""What shares of compute come to at the moment. The interposers see to it that they are kept.
+
+A share is a cap. If the shares of those who want to run add up to more than the device has, all of
+them shrink in proportion. Processes that have their limits together have one share and count once.
+
+A program keeps to its share over a window, and uses it up in a cycle of half of that. The window
+has to be long enough for everybody to have had a turn in it: what a program could not use because
+others had theirs must not be lost to it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Effect, SetLimits, Share
+from nvshare.core.lease import State
+from nvshare.core.memory import Rule
+from nvshare.core.roster import Roster
+from nvshare.core.settings import Settings
+from nvshare.core.state import DeviceState
+
+WHOLE = 100.0
+# Who has used its share up comes back when it may use more. Who does not has nothing to do.
+LATENESS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What is the same for everybody."""
+
+    scale: float
+    window: float
+    company: int
+
+
+def forget_the_late(roster: Roster, now: float) -> None:
+    """Note that those who have used their shares up and are not back have nothing to do."""
+    for client in [one for one in _used_up(roster) if now >= _back_by(one)]:
+        roster.set_busy(client, False)
+
+
+def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
+    """Tell everybody what its share comes to, if that is not what it was told last."""
+    if not roster.with_share and not roster.untold:
+        return []
+    terms = _Terms(_scale(roster), _window(state, roster), _company(roster))
+    clients = [*roster.with_share.values(), *roster.untold.values()]
+    return [order for client in clients for order in _tell(roster, client, terms)]
+
+
+def next_check(roster: Roster) -> float | None:
+    """Return when somebody who has used its share up should be back."""
+    return min((_back_by(client) for client in _used_up(roster)), default=None)
+
+
+def slice_seconds(settings: Settings, roster: Roster) -> float:
+    """Return how long turns are that are not for memory."""
+    return settings.share_slice_seconds if roster.with_share else settings.slice_seconds
+
+
+def _used_up(roster: Roster) -> Iterable[Client]:
+    return (c for c in roster.with_share.values() if c.state is State.IDLE and c.busy)
+
+
+def _back_by(client: Client) -> float:
+    return client.since + client.share.window + LATENESS
+
+
+def _scale(roster: Roster) -> float:
+    wanted: dict[str | int, float] = {}
+    for client in roster.with_share.values():
+        if client.busy or client.state is State.WAITING:
+            wanted[client.group or client.id] = float(client.limits.compute_percent or 0)
+    total = sum(wanted.values())
+    return WHOLE / total if total > WHOLE else 1.0
+
+
+def _window(state: DeviceState, roster: Roster) -> float:
+    settings = state.settings
+    if roster.everything_fits:
+        return 2 * settings.share_slice_seconds
+    length = slice_seconds(settings, roster)
+    if not roster.is_sliced:
+        length = settings.turn_seconds or settings.turn_min
+    return 2 * length * max(1, roster.everyone_load.heavy)
+
+
+def _company(roster: Roster) -> int:
+    """Return how many have the device at the same time. Where turns are taken that is one."""
+    return max(1, roster.busy) if roster.rule is Rule.NOTHING else 1
+
+
+def _tell(roster: Roster, client: Client, terms: _Terms) -> list[Effect]:
+    share = Share()
+    if client.has_share and client.limits.compute_percent is not None:
+        share = Share(client.limits.compute_percent * terms.scale, terms.window, terms.company)
+    if share == client.share and client.id not in roster.untold:
+        return []
+    roster.untold.pop(client.id, None)
+    client.share = share
+    return [SetLimits(client.id, client.limits, share)]
