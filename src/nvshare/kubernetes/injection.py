@@ -44,7 +44,11 @@ def inject(settings: PluginSettings, gpus: Sequence[str]) -> ContainerAllocateRe
 
 def _add_emulated(response: ContainerAllocateResponse, folder: Path) -> None:
     node = find(folder.parent, folder.name)
-    response.envs.update(node.environment(INSIDE / EMULATOR, {}))
+    variables = node.environment(INSIDE / EMULATOR, {})
+    # The CUDA runtimes are there for whoever looks for them. Preloaded, they would keep every
+    # program of an image from starting whose C library is older than theirs, or another one.
+    del variables["LD_PRELOAD"]
+    response.envs.update(variables)
     # Programs on a node share its state, and so write to it.
     response.mounts.append(Mount(host_path=str(folder), container_path=str(folder)))
 

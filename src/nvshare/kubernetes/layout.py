@@ -4,7 +4,7 @@
     <version>/{lib,lib64,…} -> .       so that $LIB leads to it, whatever glibc puts in its place
     <version>/$LIB/libnvshare.so       what is preloaded where $LIB is left as it is
     <version>/ld.so.preload            for /etc/ld.so.preload
-    <version>/emulator/                the emulated driver
+    <version>/emulator/                the emulated driver, NVML and CUDA runtimes
 
 Programs have these files open. So they are replaced by renaming, and those of other versions stay.
 """
@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import nvshare
-from nvshare.emulator.libraries import DRIVER, NVML, library_folder
+from nvshare.emulator.libraries import DRIVER, NVML, RUNTIMES, library_folder
 from nvshare.launch.preload import LIBRARY, library
 
 # Where it is inside of containers.
@@ -42,7 +42,7 @@ def install(folder: Path) -> Path:
             (target / link).symlink_to(".")
     _copy(library(), target / LIBRARY)
     _copy(Path(str(files("nvshare") / "lib" / "otherlibc" / LIBRARY)), target / PLACE / LIBRARY)
-    for name in (DRIVER, NVML):
+    for name in (DRIVER, NVML, *RUNTIMES):
         _copy(library_folder() / name, target / EMULATOR / name)
     _replace(target / PRELOAD_FILE, f"{INSIDE / LIBRARY}\n".encode())
     return target

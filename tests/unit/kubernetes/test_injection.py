@@ -49,6 +49,11 @@ def test_through_a_file_of_the_linker() -> None:
     assert (f"{INSTALLED}/ld.so.preload", "/etc/ld.so.preload", True) in mounts(response)
 
 
+def test_emulated_gpus_and_the_file_of_the_linker(tmp_path: Path) -> None:
+    node = create(tmp_path, "here", Settings(), parse_gpus("1xtiny"))
+    assert "LD_PRELOAD" not in given(emulated=node.folder, preload="file").envs
+
+
 def test_through_cdi() -> None:
     response = given(devices="cdi")
     names = [one.name for one in response.cdi_devices]
@@ -60,6 +65,8 @@ def test_through_cdi() -> None:
 def test_emulated_gpus_come_with_their_driver(tmp_path: Path, devices: str) -> None:
     node = create(tmp_path, "here", Settings(speed=5.0), parse_gpus("2xtiny"))
     response = given(emulated=node.folder, devices=devices)
+    # All that is preloaded is what every program of every image can load.
+    assert response.envs["LD_PRELOAD"] == "/usr/local/nvshare/$LIB/libnvshare.so"
     assert response.envs["LD_LIBRARY_PATH"] == "/usr/local/nvshare/emulator"
     assert response.envs["NVSHARE_EMULATOR_NODE"] == str(node.folder)
     assert response.envs["NVSHARE_EMULATOR_SPEED"] == "5"

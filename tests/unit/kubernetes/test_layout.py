@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import nvshare
+from nvshare.emulator.libraries import library_folder
 from nvshare.kubernetes.layout import install
 from nvshare.launch.preload import library
 
@@ -38,6 +39,11 @@ def test_whatever_glibc_puts_in_the_place_of_lib_leads_to_the_interposer(
     installed: Path, lib: str
 ) -> None:
     assert (installed / lib / "libnvshare.so").read_bytes() == library().read_bytes()
+
+
+def test_all_of_the_emulated_gpu_is_there(installed: Path) -> None:
+    names = {path.name for path in (installed / "emulator").iterdir()}
+    assert names == {path.name for path in library_folder().iterdir()}
 
 
 def run(*command: str | Path, preload: Path | None = None) -> "subprocess.CompletedProcess[str]":
