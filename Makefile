@@ -19,7 +19,7 @@ demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 test: $(VENV)/installed ## Run every test (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest $(ARGS)
 
-test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests that need one (root, Go)
+test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests that need one (root)
 	$(BIN)/python -m tests.kubernetes.run $(ARGS)
 
 test-torch: $(VENV)/installed ## Run PyTorch itself on emulated GPUs (installs it in ~/.cache once, 11 GB)
@@ -38,7 +38,7 @@ lint: $(VENV)/installed ## Check style, types, C formatting and layers
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
 
-manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests (Go)
+manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests
 	$(BIN)/python -m tools.manifests
 
 clean: ## Remove everything that make created

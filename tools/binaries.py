@@ -9,12 +9,12 @@ ahead of time:
 
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from tools.cache import folder, kept
+from tools.go import go, version
 
 KUBERNETES = "v1.34.4"
 HELM = "v3.19.5"
@@ -69,15 +69,14 @@ def _write_module(target: Path, *lines: str) -> Path:
     """Write a module beside the target, from which programs of others can be compiled."""
     module = target.with_name("module")
     module.mkdir()
-    go = re.match(r"(\d+\.\d+)", _go("env", "GOVERSION", cwd=module).removeprefix("go"))
-    if go is None:
-        raise RuntimeError("`go env GOVERSION` does not begin with a version")
-    (module / "go.mod").write_text("\n".join([*lines, f"go {go[1]}", ""]))
+    major, minor = version(go())
+    (module / "go.mod").write_text("\n".join([*lines, f"go {major}.{minor}", ""]))
     return module
 
 
 def _go_build(module: Path, package: str, target: Path, flags: list[str]) -> None:
     """One program at a time: linking one takes more than a gigabyte of memory."""
+    print(f"compiling {package}", flush=True)
     out = target / package.rpartition("/")[2]
     ldflags = " ".join(["-s", "-w", *flags])
     _go("build", "-mod=mod", "-trimpath", "-ldflags", ldflags, "-o", str(out), package, cwd=module)
@@ -93,13 +92,10 @@ def _go_mod_of(module: str, version: str) -> str:
 
 
 def _go(*arguments: str, cwd: Path) -> str:
-    program = shutil.which("go")
-    if program is None:
-        raise RuntimeError("Go is needed to compile Kubernetes: install Go 1.24 or later")
     # Static programs, so that they also run inside images that have no C library.
     environment = os.environ | {"CGO_ENABLED": "0", "GOWORK": "off"}
     done = subprocess.run(
-        [program, *arguments], cwd=cwd, env=environment, stdout=subprocess.PIPE, text=True
+        [go(), *arguments], cwd=cwd, env=environment, stdout=subprocess.PIPE, text=True
     )
     if done.returncode != 0:
         raise RuntimeError(f"`go {arguments[0]}` failed with exit code {done.returncode}")

@@ -1,13 +1,15 @@
 """``make test-k8s``: a cluster of one node, tests on it, and nothing of it left afterwards.
 
-    python -m tests.kubernetes.run [ARGUMENTS OF PYTEST]
+    python -m tests.kubernetes.run [--where-possible] [ARGUMENTS OF PYTEST]
 
-Needs root, Linux, Go and the packages below. The cluster has namespaces of its own: its processes,
-mounts and addresses are not seen outside and end with it.
+Needs root; what else it needs it installs, or compiles and keeps. The cluster has namespaces of its
+own: its processes, mounts and addresses are not seen outside and end with it.
+
+Where no cluster can be started, that is an error; with --where-possible every test is skipped, and
+pytest says so and why.
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,29 +17,22 @@ import tempfile
 
 from tests.kubernetes.cluster.images import all_archives
 from tests.kubernetes.cluster.leftovers import Leftovers
+from tests.kubernetes.machine import install, obstacles
 from tools.binaries import helm, kubernetes
 
-# Programs, and the Debian packages that they are in.
-_NEEDED = {
-    "containerd": "containerd",
-    "runc": "runc",
-    "etcd": "etcd-server",
-    "debootstrap": "debootstrap",
-    "ip": "iproute2",
-    "openssl": "openssl",
-    "/usr/lib/cni/bridge": "containernetworking-plugins",
-}
+_WHERE_POSSIBLE = "--where-possible"
 
 
 def main() -> int:
     """Prepare what needs the network, then run the tests in namespaces of their own."""
-    if os.getuid() != 0:
-        print("test-k8s starts a node of a cluster, and only root can do that", file=sys.stderr)
-        return 1
-    _install()
+    arguments = [word for word in sys.argv[1:] if word != _WHERE_POSSIBLE]
+    if found := "; ".join(obstacles()):
+        print(f"The cluster tests are NOT run: {found}.", file=sys.stderr, flush=True)
+        return _skip(found, arguments) if _WHERE_POSSIBLE in sys.argv else 1
+    install()
+    helm()
     prepared = {
         "TEST_K8S_KUBERNETES": str(kubernetes()),
-        "TEST_K8S_HELM": str(helm()),
         "TEST_K8S_IMAGES": ":".join(map(str, all_archives())),
     }
     # Whoever wants us to end wants the cluster to end, too.
@@ -45,33 +40,29 @@ def main() -> int:
     leftovers, code = Leftovers(), 1
     try:
         with tempfile.TemporaryDirectory(prefix="nvshare-k8s-") as folder:
-            code = _test({**prepared, "TEST_K8S_FOLDER": folder})
+            code = _test({**prepared, "TEST_K8S_FOLDER": folder}, arguments)
     finally:
         code = leftovers.clear() or code
     return code
 
 
-def _test(environment: dict[str, str]) -> int:
+def _skip(why: str, arguments: list[str]) -> int:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "tests/kubernetes", "-rs", *arguments],
+        env={**os.environ, "TEST_K8S_OBSTACLE": why},
+    ).returncode
+
+
+def _test(environment: dict[str, str], arguments: list[str]) -> int:
     return subprocess.run(
         [
             *("/usr/bin/unshare", "--mount", "--net", "--pid", "--ipc", "--uts"),
             *("--fork", "--kill-child", "--mount-proc", "--propagation=private"),
             *(sys.executable, "-m", "tests.kubernetes.cluster.init"),
-            *("tests/kubernetes", "--timeout=600", *sys.argv[1:]),
+            *("tests/kubernetes", "--timeout=600", *arguments),
         ],
         env={**os.environ, **environment},
     ).returncode
-
-
-def _install() -> None:
-    missing = [package for name, package in _NEEDED.items() if shutil.which(name) is None]
-    if missing:
-        print(f"installing {' '.join(missing)}", flush=True)
-        subprocess.run(
-            ["/usr/bin/apt-get", "install", "--yes", "--no-install-recommends", *missing],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ class Leftovers:
         self._mounts = _mounts()
         self._processes = _processes()
         _remove_cgroups()
-        for hierarchy in _hierarchies():
+        for hierarchy in hierarchies():
             _make_cgroup(hierarchy / CGROUP)
 
     def clear(self) -> int:
@@ -25,7 +25,7 @@ class Leftovers:
         _remove_cgroups()
         left = [f"mounted: {mount}" for mount in _mounts() - self._mounts]
         left += [f"running: {process}" for process in _processes() - self._processes]
-        left += [f"cgroup: {one / CGROUP}" for one in _hierarchies() if (one / CGROUP).exists()]
+        left += [f"cgroup: {one / CGROUP}" for one in hierarchies() if (one / CGROUP).exists()]
         for line in left:
             print(f"left behind: {line}", file=sys.stderr)
         return 1 if left else 0
@@ -47,11 +47,11 @@ def _processes() -> set[str]:
     return found
 
 
-def _hierarchies() -> list[Path]:
+def hierarchies() -> list[Path]:
     """One folder per controller (version 1), or the one folder of version 2."""
     if (_CGROUPS / "cgroup.controllers").exists():
         return [_CGROUPS]
-    return [path for path in _CGROUPS.iterdir() if path.is_dir() and not path.is_symlink()]
+    return [path for path in _CGROUPS.glob("*/") if not path.is_symlink()]
 
 
 def _make_cgroup(path: Path) -> None:
@@ -63,7 +63,7 @@ def _make_cgroup(path: Path) -> None:
 
 
 def _remove_cgroups() -> None:
-    for hierarchy in _hierarchies():
+    for hierarchy in hierarchies():
         top = hierarchy / CGROUP
         for _ in range(50):
             for path in sorted([*top.rglob("*/"), top], reverse=True):

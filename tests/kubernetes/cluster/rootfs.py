@@ -24,6 +24,7 @@ def musl(program: Path) -> Path:
         root.mkdir()
         packages = root / "packages"
         packages.mkdir()
+        run("apt-get", "update")
         run("apt-get", "download", "musl", "musl-dev", cwd=packages)
         for package in packages.glob("*.deb"):
             run("dpkg-deb", "--extract", package, root)

@@ -1,0 +1,46 @@
+"""Adds up the closing lines of several runs of pytest, into one line of the same form.
+
+    python -m tools.summary LOG…
+
+A run that did not get to its closing line counts as an error. If anything failed, so do we.
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+
+_CLOSING = re.compile(r"^(?:=+ )?(\d+ [a-z]+(?:, \d+ [a-z]+)*) in (\d+\.\d+)s\b", re.MULTILINE)
+# In the order in which pytest names them, in the singular where it has both.
+_WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "warning", "error")
+_WIDTH = 80
+
+
+def total(logs: Iterable[str]) -> str:
+    """Return one closing line for what these runs have printed."""
+    counts: Counter[str] = Counter()
+    seconds = 0.0
+    for log in logs:
+        closing = _CLOSING.findall(log)
+        if not closing:
+            counts["error"] += 1
+            continue
+        numbers, duration = closing[-1]
+        seconds += float(duration)
+        for number, word in (one.split() for one in numbers.split(", ")):
+            counts[word.removesuffix("s")] += int(number)
+    parts = [_count(counts[word], word) for word in _WORDS if counts[word]]
+    clock = f" ({timedelta(seconds=int(seconds))})" if seconds >= 60 else ""
+    return f" {', '.join(parts)} in {seconds:.2f}s{clock} ".center(_WIDTH, "=")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' if word in ('warning', 'error') and number > 1 else ''}"
+
+
+if __name__ == "__main__":
+    closing = total(Path(path).read_text(errors="replace") for path in sys.argv[1:])
+    print(closing)
+    sys.exit("failed" in closing or "error" in closing)
