@@ -140,8 +140,15 @@ class Lab:
 
     def in_daemon(self, *command: str) -> str:
         """Run a command in the daemon's container."""
+        return self.kubectl(*self._exec_in_daemon(), *command)
+
+    def command_in_daemon(self, *command: str) -> list[str]:
+        """Return what runs a command in the daemon's container."""
+        return [*self.cluster.kubectl_command, *self._exec_in_daemon(), *command]
+
+    def _exec_in_daemon(self) -> list[str]:
         name = self.system_pod()["metadata"]["name"]
-        return self.kubectl("exec", "-n", "nvshare", name, "-c", "daemon", "--", *command)
+        return ["exec", "-n", "nvshare", name, "-c", "daemon", "--"]
 
     def status(self) -> NodeStatus:
         """Ask the daemon."""

@@ -11,22 +11,25 @@ from .lab import RESOURCE, Lab
 SLEEP = ("sleep", "infinity")
 
 
-def spread(lab: Lab) -> list[int]:
-    """Let four pods come at once; return how many are on each GPU."""
+def gpu_of(lab: Lab, name: str) -> str:
+    """Wait for a pod; return its only GPU."""
+    lab.until_phase(name, "Running")
+    (gpu,) = lab.gpus_of(name)
+    return gpu
+
+
+def test_pods_stay_two_on_each_gpu_however_often_one_is_deleted_and_created(lab: Lab) -> None:
     names = [f"pod-{number}" for number in range(4)]
     for name in names:
         lab.start_pod(name, *SLEEP)
-    for name in names:
-        lab.until_phase(name, "Running")
-    gpus = [lab.gpus_of(name) for name in names]
-    assert all(len(one) == 1 for one in gpus)
-    return sorted(Counter(one[0] for one in gpus).values())
-
-
-def test_four_pods_are_two_on_each_gpu_every_time_they_come(lab: Lab) -> None:
-    for _ in range(10):
-        assert spread(lab) == [2, 2]
-        lab.delete_pods()
+    gpus = {name: gpu_of(lab, name) for name in names}
+    assert sorted(Counter(gpus.values()).values()) == [2, 2]
+    for number in range(10):
+        name = names[number % len(names)]
+        lab.kubectl("delete", "pod", name, "--wait=true")
+        lab.start_pod(name, *SLEEP)
+        gpus[name] = gpu_of(lab, name)
+        assert sorted(Counter(gpus.values()).values()) == [2, 2]
 
 
 def test_a_pod_that_asks_for_two_gets_two_different_ones(lab: Lab) -> None:

@@ -59,7 +59,7 @@ class Cluster:
 
     def stop(self) -> None:
         """End everything."""
-        self.processes.stop_all()
+        self.processes.kill_all()
 
     def process(self, name: str) -> Process:
         """Return one of the servers."""
@@ -73,10 +73,15 @@ class Cluster:
         conditions = json.loads(done.stdout)["status"].get("conditions", [])
         return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
+    @property
+    def kubectl_command(self) -> list[str]:
+        """The words that kubectl is started with as an administrator."""
+        return [str(self.kubectl), f"--kubeconfig={self.kubeconfig}"]
+
     def run_kubectl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run kubectl as an administrator."""
         return subprocess.run(
-            [self.kubectl, f"--kubeconfig={self.kubeconfig}", *arguments],
+            [*self.kubectl_command, *arguments],
             capture_output=True,
             text=True,
             timeout=120,

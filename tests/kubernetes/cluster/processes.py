@@ -56,10 +56,10 @@ class Processes:
         process.start()
         return process
 
-    def stop_all(self) -> None:
-        """End them, the last first."""
+    def kill_all(self) -> None:
+        """End them, the last first. What they would still want to put in order is thrown away."""
         for process in reversed(self.by_name.values()):
-            process.stop()
+            process.stop(signal.SIGKILL)
 
     def check(self) -> None:
         """Complain if one has ended by itself."""
