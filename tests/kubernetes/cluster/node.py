@@ -222,6 +222,8 @@ class Cluster:
             "makeIPTablesUtilChains": False,
             "resolvConf": "",
             "healthzBindAddress": "127.0.0.1",
+            # How soon everybody hears of GPUs that come and go.
+            "nodeStatusUpdateFrequency": "1s",
             "evictionHard": {"memory.available": "10Mi"},
             "imageGCHighThresholdPercent": 100,
             "imageGCLowThresholdPercent": 99,
