@@ -15,18 +15,31 @@ pytestmark = pytest.mark.timeout(900)
 ADDS = HERE / "programs" / "adds.py"
 LAUNCHES = 20_000
 
-# What the interposer asks for itself, when it meets a GPU and when it looks after the work in
-# flight; and what it allocates instead of what it was asked for.
-OURS = {
-    "cuCtxGetCurrent",
+# What the interposer does itself when it meets a GPU, and when it has memory to move: the few bytes
+# that were allocated before the first turn, and count as away.
+SELDOM = {
     "cuCtxGetDevice",
+    "cuCtxPopCurrent_v2",
+    "cuCtxPushCurrent_v2",
     "cuDeviceGetAttribute",
     "cuDeviceGetUuid",
     "cuDeviceTotalMem_v2",
     "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventSynchronize",
+    "cuMemAllocManaged",
+    "cuMemGetInfo_v2",
+    "cuMemPrefetchAsync",
+    "cuStreamCreate",
+    "cuStreamDestroy_v2",
+}
+# What it does once in a hundred launches or so: it looks after the work in flight, and at the
+# memory that a kernel uses.
+NOW_AND_THEN = {
+    "cuCtxGetCurrent",
     "cuEventQuery",
     "cuEventRecord",
-    "cuMemAllocManaged",
+    "cuFuncGetParamInfo",
     "cuStreamIsCapturing",
     "cuThreadExchangeStreamCaptureMode",
 }
@@ -61,8 +74,10 @@ def test_no_more_calls_than_without_apart_from_our_own(
     assert bare["cuLaunchKernel"] > LAUNCHES
     more = {name: shared[name] - bare.get(name, 0) for name in shared}
     more = {name: count for name, count in more.items() if count > 0}
-    assert more.keys() <= OURS
-    assert sum(more.values()) < 0.1 * LAUNCHES
+    assert more.keys() <= SELDOM | NOW_AND_THEN
+    assert all(more.get(name, 0) < 50 for name in SELDOM)
+    assert all(more.get(name, 0) < 0.05 * LAUNCHES for name in NOW_AND_THEN)
+    assert sum(more.values()) < 0.01 * sum(bare.values())
     # What the program asked for, it got: no call went missing.
     missing = {name for name in bare if shared.get(name, 0) < bare[name]}
     assert missing <= {"cuMemAlloc_v2"}

@@ -14,13 +14,15 @@ def allocate(size: int) -> torch.Tensor:
 torch.cuda.init()
 print("allocated", torch.cuda.memory_allocated(), "reserved", torch.cuda.memory_reserved())
 free, total = torch.cuda.mem_get_info()
-x = allocate(512 * MIB)
+# All allocators take whole steps: of 2 MiB, or of 20 in expandable segments.
+x = allocate(520 * MIB)
 print("allocated MiB", torch.cuda.memory_allocated() // MIB)
 print("reserved MiB", torch.cuda.memory_reserved() // MIB)
 print("less free MiB", (free - torch.cuda.mem_get_info()[0]) // MIB, "total", total)
 del x
-print("left", torch.cuda.memory_allocated(), "peak", torch.cuda.max_memory_allocated() // MIB)
+# Stream-ordered memory is given back when the stream gets there.
 torch.cuda.synchronize()
+print("left", torch.cuda.memory_allocated(), "peak", torch.cuda.max_memory_allocated() // MIB)
 torch.cuda.empty_cache()
 print("given back", torch.cuda.mem_get_info()[0] == free)
 
@@ -41,7 +43,9 @@ print("one back, one more:", len(held))
 held.clear()
 torch.cuda.empty_cache()
 data = torch.arange(1 << 20)
-print("goes on", torch.equal(data.cuda().cpu(), data), torch.cuda.memory_allocated())
+print("goes on", torch.equal(data.cuda().cpu(), data))
+torch.cuda.synchronize()
+print("and has", torch.cuda.memory_allocated())
 
 # Grows in the middle of a capture.
 given = torch.zeros(1 << 20, device="cuda")
