@@ -28,8 +28,6 @@ class Result:
     seconds: float
     loop_seconds: float
     iterations_per_s: float
-    # When each phase began, counted from its own beginning; only programs with phases tell.
-    phases: tuple[float, ...] = ()
 
 
 def installed_program(folder: str, name: str) -> Path:

@@ -1,11 +1,14 @@
 """``nvshare bench scenario``: play a scenario, really on emulated GPUs, or in the simulator."""
 
 import json
+from pathlib import Path
 
 import click
 from rich.console import Console
 
+from nvshare.cli.trial.cast import DRIVER
 from nvshare.cli.trial.play import on_emulator, on_simulator
+from nvshare.cli.trial.torch import TorchCast
 from nvshare.errors import BadInputError
 from nvshare.sim import table
 from nvshare.sim.catalog import find
@@ -41,6 +44,12 @@ UNMANAGED_LIMIT = 2.0
     help="Stop after so many emulated seconds, and reckon on from there. "
     f"Default with --unmanaged: {UNMANAGED_LIMIT:.0f} times the ideal.",
 )
+@click.option(
+    "--torch",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="PYTHON",
+    help="With PyTorch programs, run by this Python, in place of those of the driver API.",
+)
 @click.option("--seed", default=0, show_default=True, help="What chance draws from.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def scenario(
@@ -50,13 +59,14 @@ def scenario(
     mode: str | None,
     unmanaged: bool,
     limit: float | None,
+    torch: Path | None,
     seed: int,
     as_json: bool,
 ) -> None:
     """Play the scenario NAME: a name that `nvshare simulate --list` shows, or a TOML file."""
-    if on == "simulator" and (speed or unmanaged or limit):
+    if on == "simulator" and (speed or unmanaged or limit or torch):
         raise BadInputError(
-            "--speed, --unmanaged and --limit are for the emulator",
+            "--speed, --unmanaged, --limit and --torch are for the emulator",
             do="leave them out; `--mode off` simulates programs that nobody schedules",
         )
     told = find(name, seed)
@@ -66,7 +76,7 @@ def scenario(
     if on == "simulator":
         figures = on_simulator(told, label, seed)
     else:
-        figures = _emulate(told, label, speed, unmanaged, limit, seed)
+        figures = _emulate(told, label, speed, unmanaged, limit, seed, torch)
     if as_json:
         click.echo(json.dumps(figures.as_json()))
     else:
@@ -80,10 +90,20 @@ def _emulate(
     unmanaged: bool,
     limit: float | None,
     seed: int,
+    torch: Path | None,
 ) -> Figures:
+    speed = speed or told.speed
     if unmanaged:
         label = f"{label}/unmanaged"
         limit = limit or UNMANAGED_LIMIT * (on_simulator(told, label, seed).ideal_s or 0.0)
+    if torch:
+        label = f"{label}/torch"
     return on_emulator(
-        told, label, speed=speed or told.speed, managed=not unmanaged, limit=limit, seed=seed
+        told,
+        label,
+        speed=speed,
+        managed=not unmanaged,
+        limit=limit,
+        seed=seed,
+        cast=TorchCast(torch.absolute(), speed) if torch else DRIVER,
     )

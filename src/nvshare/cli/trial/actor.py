@@ -2,22 +2,35 @@
 
 import json
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from nvshare.emulator.workload import Result
 from nvshare.errors import NvshareError
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What a program says of itself when it is over. Times are emulated seconds."""
+
+    seconds: float
+    # None, and no phases: it does not know, and the GPU has to tell.
+    iterations_per_s: float | None = None
+    phases: tuple[float, ...] = ()
 
 
 class Actor:
     """A process. It has loaded the driver when it is ready, and has touched no GPU."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
+        # A file, and not a pipe: nobody reads while it runs, and progress bars say a lot.
+        self._errors = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
         self._process = subprocess.Popen(
             command,
             env=dict(environ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._errors,
             text=True,
         )
 
@@ -43,21 +56,25 @@ class Actor:
         """Whether it is over."""
         return self._process.poll() is not None
 
-    def result(self) -> Result:
+    def ending(self) -> Ending:
         """Return what it says of itself at its end."""
-        output, errors = self._process.communicate()
+        output, _ = self._process.communicate()
         if self._process.returncode != 0:
-            self._fail(errors)
+            self._fail()
+        self._errors.close()
         told = json.loads(output)
-        return Result(**{**told, "phases": tuple(told.get("phases", ()))})
+        return Ending(told["seconds"], told.get("iterations_per_s"), tuple(told.get("phases", ())))
 
     def stop(self) -> None:
         """End it now, whatever it is doing."""
         self._process.kill()
         self._process.communicate()
+        self._errors.close()
 
-    def _fail(self, errors: str | None = None) -> None:
-        if errors is None:
-            self._process.kill()
-            errors = self._process.communicate()[1]
-        raise NvshareError("a program of the scenario failed", why=errors.strip() or "no reason")
+    def _fail(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._errors.seek(0)
+        errors = self._errors.read().strip()
+        self._errors.close()
+        raise NvshareError("a program of the scenario failed", why=errors or "no reason")

@@ -40,15 +40,16 @@ def figures_of(trial: Trial, label: str) -> Figures:
 
 
 def _client(part: Part, ended: float) -> ClientFigures:
-    if part.result is not None:
-        duration, rate = part.result.seconds, part.result.iterations_per_s
-    elif part.progress is not None:
-        duration, rate = part.progress.estimate(ended)
-    else:
+    if part.progress is None:
         raise NvshareError(
             f"{part.coming.name} had not come yet when the run was stopped",
             do="allow more time, with --limit",
         )
+    if part.result is not None:
+        told = part.result.iterations_per_s
+        duration, rate = part.result.seconds, part.progress.rate() if told is None else told
+    else:
+        duration, rate = part.progress.estimate(ended)
     return ClientFigures(
         name=part.coming.name, gpu=part.gpu, duration_s=duration, iterations_per_s=rate
     )
@@ -66,7 +67,12 @@ def _more(trial: Trial) -> dict[str, Any]:
 
 def _recovery(trial: Trial, after: str, phase: int | None) -> float | None:
     part = next(part for part in trial.parts if part.coming.name == after)
-    if part.result is None:
+    if part.result is None or part.progress is None:
         return None
-    seconds = part.result.seconds if phase is None else part.result.phases[phase - 1]
+    if phase is None:
+        seconds = part.result.seconds
+    elif part.result.phases:
+        seconds = part.result.phases[phase - 1]
+    else:
+        seconds = part.progress.begin_of(phase)
     return recovery_seconds(trial.curve_of(part.gpu), part.coming.time + seconds)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nvshare.cli.trial.baseline import alone_seconds
+from nvshare.cli.trial.cast import DRIVER, Cast
 from nvshare.cli.trial.outcome import figures_of
 from nvshare.cli.trial.stage import open_stage
 from nvshare.cli.trial.trial import Trial
@@ -31,9 +32,10 @@ def on_emulator(
     managed: bool = True,
     limit: float | None = None,
     seed: int = 0,
+    cast: Cast = DRIVER,
 ) -> Figures:
     """Have it happen. Not ``managed``: with unified memory alone, and no nvshare."""
-    with prepare(scenario, speed, managed=managed, limit=limit, seed=seed) as trial:
+    with prepare(scenario, speed, managed=managed, limit=limit, seed=seed, cast=cast) as trial:
         trial.run()
         figures = figures_of(trial, label)
     return replace(figures, baseline_s=measured_baseline(trial))
@@ -48,6 +50,7 @@ def prepare(
     plain: bool = False,
     limit: float | None = None,
     seed: int = 0,
+    cast: Cast = DRIVER,
 ) -> Iterator[Trial]:
     """Give a trial that has not begun; it is all cleared away at the end."""
     if (
@@ -64,7 +67,7 @@ def prepare(
     settings = [scenario.settings_of(index) for index in range(len(profiles))]
     with (
         open_stage(profiles, speed, settings if managed else None) as stage,
-        Trial(scenario, stage, plain=plain, seed=seed, limit=limit) as trial,
+        Trial(scenario, stage, plain=plain, seed=seed, limit=limit, cast=cast) as trial,
     ):
         yield trial
 
@@ -73,5 +76,6 @@ def measured_baseline(trial: Trial) -> float:
     """Return what the longest of the programs takes alone, on a GPU such as it was on."""
     profiles, speed = trial.scenario.profiles(), trial.stage.node.speed
     return max(
-        alone_seconds(part.coming.program, profiles[part.gpu], speed) for part in trial.parts
+        alone_seconds(part.coming.program, profiles[part.gpu], speed, trial.cast)
+        for part in trial.parts
     )

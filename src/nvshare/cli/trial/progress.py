@@ -28,14 +28,33 @@ class Progress:
 
     def note(self, now: float, kernels: int) -> None:
         """Write down how many kernels the GPU has counted by now."""
-        if now > self.curve[-1][0]:
-            self.curve.append((now, self.work.seconds(kernels)))
+        instant, before = self.curve[-1]
+        done = self.work.seconds(kernels)
+        # A process that is ending is no longer counted, and has still done what it has.
+        if now > instant and done >= before:
+            self.curve.append((now, done))
 
     def end(self, seconds: float) -> None:
         """It has ended by itself, so long after it came."""
         # The GPU's clock and the program's are read one after the other.
         self.curve = [point for point in self.curve if point[0] < self.arrival + seconds]
         self.curve.append((self.arrival + seconds, self.work.total))
+
+    def rate(self) -> float:
+        """Return the iterations per second of a program that has ended, as the GPU has seen it.
+
+        From the last look at which nothing was done yet: a little too long, never too short.
+        """
+        began = max(instant for instant, done in self.curve if done == 0)
+        return self.work.iterations / (self.curve[-1][0] - began)
+
+    def begin_of(self, phase: int) -> float:
+        """Return when a phase began, at the latest look before it, counted from the arrival."""
+        before = self.work.before(phase)
+        return (
+            max((at for at, done in self.curve if done < before), default=self.arrival)
+            - self.arrival
+        )
 
     def estimate(self, now: float) -> tuple[float, float]:
         """Return seconds and iterations per second, as if all went on as in the second half.

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from math import inf
 from types import TracebackType
 
-from nvshare.cli.trial.actor import Actor
-from nvshare.cli.trial.command import command_of
+from nvshare.cli.trial.actor import Actor, Ending
+from nvshare.cli.trial.cast import DRIVER, Cast
 from nvshare.cli.trial.progress import Progress
 from nvshare.cli.trial.stage import Stage
 from nvshare.cli.trial.work import Work
 from nvshare.emulator.report import Report, read_report
-from nvshare.emulator.workload import Result
 from nvshare.sim.arrivals import Arrival, arrivals
 from nvshare.sim.placement import Placement
 from nvshare.sim.recovery import work_at
@@ -36,7 +35,7 @@ class Part:
     actor: Actor
     gpu: int = -1
     progress: Progress | None = None
-    result: Result | None = None
+    result: Ending | None = None
 
 
 class Trial:
@@ -54,9 +53,11 @@ class Trial:
         plain: bool = False,
         seed: int = 0,
         limit: float | None = None,
+        cast: Cast = DRIVER,
     ) -> None:
         self.scenario = scenario
         self.stage = stage
+        self.cast = cast
         self._managed = stage.daemon is None and not plain
         self._seed = seed
         self._limit = inf if limit is None else limit
@@ -71,7 +72,7 @@ class Trial:
         try:
             for number, coming in enumerate(arrivals(self.scenario, self._seed)):
                 seed = self._seed + number
-                command = command_of(coming.program, managed=self._managed, seed=seed)
+                command = self.cast.command(coming.program, managed=self._managed, seed=seed)
                 self.parts.append(Part(coming, Actor(command, self.stage.environ)))
             for part in self.parts:
                 part.actor.wait_until_ready()
@@ -119,7 +120,7 @@ class Trial:
             if part.progress is None:
                 self._begin_if_due(part)
             elif part.result is None and part.actor.has_ended:
-                part.result = part.actor.result()
+                part.result = part.actor.ending()
                 part.progress.end(part.result.seconds)
                 self._placement.gone(part.gpu, part.coming.promised)
         if time.monotonic() - self._looked > self._look_every:
@@ -146,16 +147,17 @@ class Trial:
             return
         coming = part.coming
         part.gpu = self._placement.choose(coming.wanted_gpu, coming.promised)
-        work = Work(coming.program, self._profiles[part.gpu])
+        work = Work(self.cast.launched(coming.program), self._profiles[part.gpu])
         part.progress = Progress(coming.name, coming.time, work)
         part.actor.begin(part.gpu, instant)
 
     def _note(self, report: Report) -> None:
         now = report.clock_ns / 1e9 - self._clock_zero
         for part in self.parts:
-            process = report.process(part.actor.pid)
-            if process is not None and part.progress is not None and part.result is None:
-                part.progress.note(now, sum(account.kernels for account in process.gpus))
+            if part.progress is not None and part.result is None:
+                process = report.process(part.actor.pid)
+                accounts = process.gpus if process is not None else ()
+                part.progress.note(now, sum(account.kernels for account in accounts))
 
     def curve_of(self, gpu: int) -> list[tuple[float, float]]:
         """Return the work of all programs of a GPU over time."""

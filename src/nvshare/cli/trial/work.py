@@ -28,6 +28,10 @@ class Work:
         """What all of them take."""
         return self._seconds[-1]
 
+    def before(self, phase: int) -> float:
+        """Return what all kernels before a phase take; phases count from 1."""
+        return self._seconds[phase - 1]
+
     def seconds(self, kernels: int) -> float:
         """Return what the first so many take."""
         done = min(kernels, self.kernels)
