@@ -23,8 +23,7 @@ test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests th
 	$(BIN)/python -m tests.kubernetes.run $(ARGS)
 
 test-torch: $(VENV)/installed ## Run PyTorch itself on emulated GPUs (installs it in ~/.cache once, 11 GB)
-	$(BIN)/python tests/pytorch/environment.py
-	$(BIN)/python -m pytest $(ARGS) tests/pytorch
+	$(BIN)/python -m tests.pytorch.run $(ARGS)
 
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json

@@ -1,7 +1,7 @@
 """Environments with PyTorch in them: several GB each, kept in the user's cache, one per version.
 
-Started as a program, it makes those that are missing; with --list it only says where they are, and
-how to get rid of them.
+Started as a program, it makes those that are missing, and says where they are and how to get rid of
+them; with --list it only says.
 """
 
 import argparse
@@ -19,6 +19,10 @@ VERSIONS = (NEWEST, CUDA_12)
 # What an environment takes when it is done, and while pip unpacks the largest of its wheels.
 NEEDED = {NEWEST: 6 << 30, CUDA_12: 8 << 30}
 _COMPLETE = "complete"
+
+
+class ImpossibleError(Exception):
+    """PyTorch cannot be had on this machine, and why."""
 
 
 def cache() -> Path:
@@ -52,9 +56,9 @@ def make(version: str) -> None:
         shutil.rmtree(place, ignore_errors=True)
         free = shutil.disk_usage(place.parent).free
         if free < NEEDED[version]:
-            raise SystemExit(
+            raise ImpossibleError(
                 f"PyTorch {version} needs {NEEDED[version] >> 30} GiB in {place.parent}, and "
-                f"{free >> 30} GiB are free. Make room, or choose another disk with XDG_CACHE_HOME."
+                f"{free >> 30} GiB are free; make room, or choose another disk with XDG_CACHE_HOME"
             )
         print(f"installing PyTorch {version} in {place}: this takes a few minutes", flush=True)
         _install(version, place)
@@ -66,7 +70,12 @@ def _install(version: str, place: Path) -> None:
     pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"]
     # Its cache would hold all of it a second time.
     pip += ["--no-cache-dir", "-r", str(HERE / "environments" / f"{version}.txt")]
-    subprocess.run(pip, check=True)
+    done = subprocess.run(pip, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["no reason"]
+        raise ImpossibleError(
+            f"PyTorch {version} cannot be had from the package index, as pip says: {said[-1]}"
+        )
 
 
 def main() -> None:
@@ -75,7 +84,10 @@ def main() -> None:
     parser.add_argument("--list", action="store_true")
     if not parser.parse_args().list:
         for version in VERSIONS:
-            make(version)
+            try:
+                make(version)
+            except ImpossibleError as error:
+                raise SystemExit(str(error)) from error
     places = " ".join(str(folder(version)) for version in VERSIONS if folder(version).exists())
     print(f"PyTorch is in {places}" if places else "There is no PyTorch here.")
     if places:
