@@ -13,11 +13,11 @@ from hypothesis.stateful import (
     rule,
 )
 
-from nvshare.core.events import HostMemoryChanged, SettingsChanged
+from nvshare.core.events import HostMemoryChanged, LimitsChanged, SettingsChanged
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.replay import replay
-from nvshare.core.settings import Mode, Settings
+from nvshare.core.settings import Limits, Mode, Priority, Settings
 
 from .program import Program
 from .world import GPU, SETTLE, World
@@ -29,12 +29,19 @@ BASE = Settings(
     turn_min=1.0,
     turn_max=8.0,
     slice_seconds=0.5,
+    share_slice_seconds=0.5,
+    priority_floor=0.25,
     revoke_patience=PATIENCE,
     initial_bandwidth=8.0,
 )
 
 memories = st.builds(
     Memory, allocated=st.integers(0, 20), pinned=st.integers(0, 3), swapped=st.just(0)
+)
+limits = st.builds(
+    Limits,
+    compute_percent=st.sampled_from([None, 1, 30, 80, 100]),
+    priority=st.sampled_from(Priority),
 )
 lengths = st.sampled_from([None, 0.5, 2.0, 12.0])
 
@@ -145,6 +152,13 @@ class Sharing(RuleBasedStateMachine):
         self.world.feed(SettingsChanged(now=self.world.now, device=GPU, settings=changed))
         self.calm_since = self.world.now
 
+    @rule(program=programs, changed=limits)
+    def change_limits(self, program: Program, changed: Limits) -> None:
+        if program.id in self.world.core.devices[GPU].roster.clients:
+            event = LimitsChanged(now=self.world.now, client=program.id, limits=changed)
+            self.world.feed(event)
+            self.calm_since = self.world.now
+
     @rule(limit=st.sampled_from([0, 5, 20, 1000]))
     def change_host(self, limit: int) -> None:
         self.world.host_limit = limit
@@ -164,7 +178,8 @@ class Sharing(RuleBasedStateMachine):
 
     def _bound(self) -> float:
         turn = self.world.settings.longest_turn + max(PATIENCE, SLOWEST_DRAIN)
-        return SETTLE + self.world.joined * turn
+        # Who goes before others does so for three turns, with the floor that there is.
+        return SETTLE + (self.world.joined + 3) * turn
 
     def _everybody_agrees(self) -> None:
         """Once all messages have arrived, the core's picture is the truth."""

@@ -18,6 +18,7 @@ from nvshare.core.effects import (
     Keep,
     Report,
     Revoke,
+    SetLimits,
     SetTimer,
     Verdict,
 )
@@ -205,6 +206,16 @@ class World:
         state = self.core.devices[GPU].roster.clients[event.client].state
         assert state is State.RUNNING or not answers[0].missing, "who does not run misses nothing"
 
+    def _check_share(self, order: SetLimits) -> None:
+        """A share is never more than was set, and nobody is without one who has one."""
+        percent, share = order.limits.compute_percent, order.share.percent
+        if percent is None or percent == 100:
+            assert share is None, "a share without a limit"
+        else:
+            assert share is not None, "a limit without a share"
+            assert 0 < share <= percent, "a share that is more than was set"
+            assert order.share.window > 0, "a share over no time"
+
     def _carry_out(self, effect: Effect) -> None:
         match effect:
             case SetTimer():
@@ -213,6 +224,8 @@ class World:
                 del self.timers[effect.timer]
             case Report():
                 self.reports.append(effect)
+            case SetLimits():
+                self._check_share(effect)
             case Grant() | Revoke() | Keep() | Evict() | Answer():
                 self._post(effect.client, effect)
             case Handover() | CancelHandover():

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 from nvshare.core.effects import NO_SHARE, Share
 from nvshare.core.lease import State
 from nvshare.core.memory import NO_MEMORY, Kind, Memory
-from nvshare.core.settings import NO_LIMITS, Limits
+from nvshare.core.settings import NO_LIMITS, Limits, Priority
+
+# The lower, the sooner.
+_STANDINGS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
+BEST_STANDING = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +55,9 @@ class Client:
 
     # What it takes of the device's capacity under the present rule.
     weight: int = 0
-    # Its place in the queue, as the policy saw it when it began to wait.
+    # Its place in the queue: by its priority, unless it has waited for too long; and then as the
+    # policy saw it when it began to wait. It keeps its standing through the turn that it waits for.
+    standing: int = _STANDINGS[Priority.NORMAL]
     rank: float = 0.0
     # When it last gave up a turn, or joined.
     served_at: float = 0.0
@@ -67,6 +73,11 @@ class Client:
     evicting: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.
     filled: int | None = None
+
+    @property
+    def usual_standing(self) -> int:
+        """What its priority gives it."""
+        return _STANDINGS[self.limits.priority]
 
     @property
     def has_share(self) -> bool:

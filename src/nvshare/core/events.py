@@ -30,6 +30,7 @@ class TimerKind(Enum):
     PATIENCE = "patience"
     SETTLE = "settle"
     SHARE = "share"
+    FLOOR = "floor"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ tests check those over whole histories.
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from nvshare.core.client import Client
+from nvshare.core.client import BEST_STANDING, Client
 from nvshare.core.device import Device
 from nvshare.core.events import TimerKind
 from nvshare.core.lease import State
-from nvshare.core.memory import Load, Rule, weigh
+from nvshare.core.memory import RULES, Load, Rule, weigh
+from nvshare.core.priority import is_outranked
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
 
@@ -106,7 +107,7 @@ def _load(clients: Iterable[Client]) -> Load:
 
 
 def _queue(roster: Roster) -> Iterator[str]:
-    places = [(c.rank, c.order) for c in roster.waiting]
+    places = [(c.standing, c.rank, c.order) for c in roster.waiting]
     if places != sorted(places):
         yield "those who wait are out of order"
 
@@ -123,9 +124,13 @@ def _turns(device: Device) -> Iterator[str]:
 def _rule(device: Device) -> Iterator[str]:
     """Turns that are not for memory are taken where they help, and nowhere else."""
     roster, settings = device.roster, device.state.settings
-    helps = roster.busy > 1 and roster.swappable <= roster.room
-    allowed = settings.mode is Mode.AUTO and settings.slice_seconds > 0
-    if roster.is_sliced != (helps and allowed):
+    fits = settings.mode is Mode.AUTO and roster.swappable <= roster.room
+    expected = RULES[settings.mode]
+    if fits and len({c.limits.priority for c in roster.clients.values()}) > 1:
+        expected = Rule.RANKED
+    elif fits and settings.slice_seconds > 0 and roster.busy > 1:
+        expected = Rule.BUSY
+    if roster.rule is not expected:
         yield "turns are taken by the wrong rule"
 
 
@@ -167,8 +172,13 @@ def _timers(device: Device) -> Iterator[str]:
     roster, state = device.roster, device.state
     leader = None if state.leader is None else roster.clients.get(state.leader)
     needs_turn_end = leader is not None and not roster.running_admits(leader)
-    if needs_turn_end != (TimerKind.TURN in state.alarms):
+    ends = leader is not None and not is_outranked(leader, roster)
+    if (needs_turn_end and ends) != (TimerKind.TURN in state.alarms):
         yield "the timer of the turn is wrong"
+    ranked = len({c.limits.priority for c in roster.clients.values()}) > 1
+    behind = ranked and any(c.standing != BEST_STANDING for c in roster.waiting)
+    if behind != (TimerKind.FLOOR in state.alarms):
+        yield "the timer of the floor is wrong"
     in_the_way = (client for client in roster.running.values() if client.weight)
     if needs_turn_end and not all(client.asked for client in in_the_way):
         yield "somebody in the leader's way was not asked to give way"

@@ -60,6 +60,8 @@ class Rule(Enum):
     ONE = "one"
     BUSY = "busy"
     """As ONE, but only those who compute all the time; the others run beside them."""
+    RANKED = "ranked"
+    """As ONE, because some go before others."""
 
 
 RULES = {
@@ -74,7 +76,7 @@ def weigh(rule: Rule, memory: Memory, *, busy: bool) -> int:
     """Return how much of the device's capacity a client takes under a rule."""
     if rule is Rule.BYTES:
         return memory.swappable
-    return int(rule is Rule.ONE or (rule is Rule.BUSY and busy))
+    return int(rule in (Rule.ONE, Rule.RANKED) or (rule is Rule.BUSY and busy))
 
 
 @dataclass(slots=True)

@@ -4,6 +4,8 @@ scheduler.py decides who runs; these functions only compare what should stand wi
 ordered last, and order the difference.
 """
 
+from math import inf
+
 from nvshare.core.client import Client
 from nvshare.core.effects import (
     CancelHandover,
@@ -17,6 +19,7 @@ from nvshare.core.events import Timer, TimerKind
 from nvshare.core.lease import State
 from nvshare.core.memory import Rule
 from nvshare.core.moves import fill_bytes, share_out
+from nvshare.core.priority import next_promotion
 from nvshare.core.roster import Roster
 from nvshare.core.shares import next_check
 from nvshare.core.state import DeviceState
@@ -111,6 +114,8 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     for client in roster.yielding.values():
         alarms[TimerKind.PATIENCE] = client.since + state.settings.revoke_patience
         break
-    if state.leader is not None and state.deadline is not None:
+    if state.leader is not None and state.deadline is not None and state.deadline < inf:
         alarms[TimerKind.TURN] = state.deadline
+    if (starves := next_promotion(state.settings, roster)) < inf:
+        alarms[TimerKind.FLOOR] = starves
     return alarms

@@ -5,6 +5,7 @@ is, so no event needs to look at all clients.
 """
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
@@ -12,10 +13,10 @@ from nvshare.core.client import Client
 from nvshare.core.lease import State, Step, next_state
 from nvshare.core.memory import Load, Memory, Rule, weigh
 from nvshare.core.policies import Policy
-from nvshare.core.settings import NO_LIMITS, Limits
+from nvshare.core.settings import NO_LIMITS, Limits, Priority
 from nvshare.core.state import DeviceState
 
-_place = attrgetter("rank", "order")
+_place = attrgetter("standing", "rank", "order")
 
 
 def _overflow(swappable: int, room: int) -> int:
@@ -70,6 +71,8 @@ class Roster:
         # Those whose compute is capped; and those who have not been told their limits.
         self.with_share: dict[int, Client] = {}
         self.untold: dict[int, Client] = {}
+        # How many there are of each priority.
+        self.classes: Counter[Priority] = Counter()
         # Those whose gate is closed, but who have memory on the device.
         self.parked: dict[int, Client] = {}
         self._orders = 0
@@ -104,12 +107,12 @@ class Roster:
     @property
     def capacity(self) -> int:
         """What clients compete for, in the unit of their weights."""
-        return 1 if self.rule in (Rule.ONE, Rule.BUSY) else self.room
+        return self.room if self.rule in (Rule.BYTES, Rule.NOTHING) else 1
 
     @property
     def is_sliced(self) -> bool:
         """Whether turns are taken although everything fits in memory."""
-        return self.rule is Rule.BUSY
+        return self.rule in (Rule.BUSY, Rule.RANKED)
 
     @property
     def everything_fits(self) -> bool:
@@ -162,6 +165,8 @@ class Roster:
         next_state(client.id, known.state, step)
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self.clients[client.id] = client
+        self.classes[client.limits.priority] += 1
+        client.standing = client.usual_standing
         self.move(client, step, now)
         if client.limits != NO_LIMITS:
             self.set_limits(client, client.limits)
@@ -172,6 +177,7 @@ class Roster:
             self.clients[client.id] = client
             self._orders = client.order
             self._enter(client)
+            self.classes[client.limits.priority] += 1
             if client.has_share:
                 self.with_share[client.id] = client
 
@@ -184,6 +190,8 @@ class Roster:
         client.state, client.since = state, now
         self._orders += 1
         client.order = self._orders
+        if state in (State.WAITING, State.IDLE):
+            client.standing = client.usual_standing
         if state is State.WAITING:
             client.rank = self.policy.rank(client)
         self._enter(client)
@@ -218,11 +226,27 @@ class Roster:
 
     def set_limits(self, client: Client, limits: Limits) -> None:
         """Note what a client may use, which it has to be told."""
+        self._count_class(client, -1)
         client.limits = limits
+        self._count_class(client, 1)
+        self.set_standing(client, client.usual_standing)
         self.untold[client.id] = client
         self.with_share.pop(client.id, None)
         if client.has_share:
             self.with_share[client.id] = client
+
+    def set_standing(self, client: Client, standing: int) -> None:
+        """Let a client go before others, or not any more."""
+        if client.state is State.WAITING:
+            self.waiting.remove(client)
+        client.standing = standing
+        if client.state is State.WAITING:
+            self.waiting.add(client)
+
+    def _count_class(self, client: Client, by: int) -> None:
+        self.classes[client.limits.priority] += by
+        if not self.classes[client.limits.priority]:
+            del self.classes[client.limits.priority]
 
     def set_busy(self, client: Client, busy: bool) -> None:
         """Note whether a client computes all the time."""
@@ -268,6 +292,7 @@ class Roster:
     def _enter(self, client: Client) -> None:
         if client.state is State.GONE:
             del self.clients[client.id]
+            self._count_class(client, -1)
             self.with_share.pop(client.id, None)
             self.untold.pop(client.id, None)
         elif client.state is State.WAITING:

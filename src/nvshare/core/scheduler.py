@@ -24,14 +24,16 @@ Its gate stays closed until it has released its turn and been granted another.
 """
 
 from collections.abc import Iterable
+from math import inf
 
 from nvshare.core.asking import ask, relax
-from nvshare.core.client import Client
+from nvshare.core.client import BEST_STANDING, Client
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
 from nvshare.core.moves import fill_bytes, outgoing_bytes, share_out, swap_seconds
 from nvshare.core.orders import make_room, plan_handover, set_alarms
+from nvshare.core.priority import is_outranked, outranks, starving
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
 from nvshare.core.shares import forget_the_late, slice_seconds, tell_shares
@@ -62,6 +64,7 @@ class Scheduler:
         if now >= state.settle_until:
             forget_the_late(roster, now)
             effects += self._follow_rule(now)
+            self._let_starving_go_first(now)
             effects += self._go_on_without_the_silent(now)
             effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
             effects += make_room(roster)
@@ -99,14 +102,22 @@ class Scheduler:
         effects = relax(state, self._roster, now)
         self._roster.set_rule(rule)
         state.deadline = None
-        if rule is Rule.BUSY:
+        if self._roster.is_sliced:
             state.turn_started = now
         return effects
 
     def _rule(self) -> Rule:
         roster, settings = self._roster, self._state.settings
-        sliced = settings.slice_seconds > 0 and roster.busy > 1 and roster.swappable <= roster.room
-        return Rule.BUSY if settings.mode is Mode.AUTO and sliced else RULES[settings.mode]
+        if settings.mode is Mode.AUTO and roster.swappable <= roster.room:
+            if len(roster.classes) > 1:
+                return Rule.RANKED
+            if settings.slice_seconds > 0 and roster.busy > 1:
+                return Rule.BUSY
+        return RULES[settings.mode]
+
+    def _let_starving_go_first(self, now: float) -> None:
+        for client in starving(self._state.settings, self._roster, now):
+            self._roster.set_standing(client, BEST_STANDING)
 
     def _go_on_without_the_silent(self, now: float) -> list[Effect]:
         patience = self._state.settings.revoke_patience
@@ -170,11 +181,12 @@ class Scheduler:
         return effects
 
     def _leader(self) -> Client | None:
+        first = self._roster.waiting.first()
         if self._state.leader is not None:
             leader = self._roster.clients.get(self._state.leader)
-            if leader and leader.state is State.WAITING:
-                return leader
-        return self._roster.waiting.first()
+            if leader and first and leader.state is State.WAITING:
+                return first if first.standing < leader.standing else leader
+        return first
 
     def _admit(self, now: float) -> list[Effect]:
         effects: list[Effect] = []
@@ -199,9 +211,23 @@ class Scheduler:
 
     def _turn_end(self, leader: Client) -> float:
         state = self._state
-        if state.deadline is None:
+        if len(self._roster.classes) > 1:
+            # It depends on who runs, which changes.
+            state.deadline = state.turn_started + self._ranked_length(leader)
+        elif state.deadline is None:
             state.deadline = state.turn_started + self._turn_length(leader)
         return state.deadline
+
+    def _ranked_length(self, leader: Client) -> float:
+        """Nobody ends the turn of one who goes before it; and who goes before others need not wait.
+
+        Except for memory to be moved: that has to be worth while.
+        """
+        if is_outranked(leader, self._roster):
+            return inf
+        if not outranks(leader, self._roster):
+            return self._turn_length(leader)
+        return 0.0 if self._roster.is_sliced else self._state.settings.turn_min
 
     def _turn_length(self, leader: Client) -> float:
         if self._roster.is_sliced:

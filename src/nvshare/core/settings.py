@@ -38,6 +38,8 @@ class Settings:
     slice_seconds: float = 1.0
     # The same where somebody has a share of compute: short enough for nobody to notice.
     share_slice_seconds: float = 0.05
+    # What a program gets of the device at least, as a fraction, whoever goes before it.
+    priority_floor: float = 0.05
     # How long a program that was asked to give way may have nothing to do before it does.
     idle_grace: float = 0.05
     # How long a program that was told to give way now may take before others go on without it.
@@ -58,6 +60,8 @@ class Settings:
                 raise ValueError(f"{name} must be more than 0")
         if self.turn_seconds is not None and self.turn_seconds <= 0:
             raise ValueError("turn_seconds must be more than 0")
+        if not 0 < self.priority_floor <= 1:
+            raise ValueError("priority_floor must be more than 0 and at most 1")
         if self.turn_max < self.turn_min:
             raise ValueError("turn_max must not be less than turn_min")
         for name in ("slice_seconds", "idle_grace", "revoke_patience"):

@@ -44,8 +44,11 @@ def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
     if not roster.with_share and not roster.untold:
         return []
     terms = _Terms(_scale(roster), _window(state, roster), _company(roster))
-    clients = [*roster.with_share.values(), *roster.untold.values()]
-    return [order for client in clients for order in _tell(roster, client, terms)]
+    concerned = {**roster.with_share, **roster.untold}
+    # In an order that does not depend on what has happened.
+    return [
+        order for _, client in sorted(concerned.items()) for order in _tell(roster, client, terms)
+    ]
 
 
 def next_check(roster: Roster) -> float | None:
@@ -55,7 +58,8 @@ def next_check(roster: Roster) -> float | None:
 
 def slice_seconds(settings: Settings, roster: Roster) -> float:
     """Return how long turns are that are not for memory."""
-    return settings.share_slice_seconds if roster.with_share else settings.slice_seconds
+    short = roster.with_share or roster.rule is Rule.RANKED
+    return settings.share_slice_seconds if short else settings.slice_seconds
 
 
 def _used_up(roster: Roster) -> Iterable[Client]:
@@ -69,7 +73,7 @@ def _back_by(client: Client) -> float:
 def _scale(roster: Roster) -> float:
     wanted: dict[str | int, float] = {}
     for client in roster.with_share.values():
-        if client.busy or client.state is State.WAITING:
+        if client.busy:
             wanted[client.group or client.id] = float(client.limits.compute_percent or 0)
     total = sum(wanted.values())
     return WHOLE / total if total > WHOLE else 1.0

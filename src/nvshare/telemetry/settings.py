@@ -64,6 +64,7 @@ Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_number)]
 PositiveOrAuto: TypeAlias = Annotated[
     Annotated[float, Field(gt=0)] | Auto, BeforeValidator(_number)
 ]
+Fraction: TypeAlias = Annotated[float, Field(gt=0, le=1), BeforeValidator(_number)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_number)]
 Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
 PriorityName: TypeAlias = Literal["high", "normal", "low"]
@@ -85,6 +86,7 @@ class DeviceSettings(_Model):
     turn_max: Positive = _CORE.turn_max
     slice_seconds: NotNegative = _CORE.slice_seconds
     share_slice_seconds: Positive = _CORE.share_slice_seconds
+    priority_floor: Fraction = _CORE.priority_floor
     idle_grace: NotNegative = _CORE.idle_grace
     revoke_patience: NotNegative = _CORE.revoke_patience
     initial_bandwidth: Positive = _CORE.initial_bandwidth
@@ -115,6 +117,7 @@ class DeviceSettings(_Model):
             turn_max=self.turn_max,
             slice_seconds=self.slice_seconds,
             share_slice_seconds=self.share_slice_seconds,
+            priority_floor=self.priority_floor,
             idle_grace=self.idle_grace,
             revoke_patience=self.revoke_patience,
             initial_bandwidth=self.initial_bandwidth,

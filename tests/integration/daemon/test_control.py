@@ -36,6 +36,8 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "turn_min": 1.0,
         "turn_max": 60.0,
         "slice_seconds": 0.5,
+        "share_slice_seconds": 0.1,
+        "priority_floor": 0.2,
         "idle_grace": 0.1,
         "revoke_patience": 5.0,
         "initial_bandwidth": 1e9,

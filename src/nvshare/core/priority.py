@@ -1,0 +1,52 @@
+"""Who goes before whom. Decides nothing; scheduler.py asks.
+
+A client waits with the standing of its priority, and those of a better standing are served first.
+Who waits for so long that it falls below its floor is given the best standing for its next turn,
+so that nobody starves whatever the others do.
+"""
+
+from math import inf
+
+from nvshare.core.client import BEST_STANDING, Client
+from nvshare.core.roster import Roster
+from nvshare.core.settings import Settings
+from nvshare.core.shares import slice_seconds
+
+
+def outranks(leader: Client, roster: Roster) -> bool:
+    """Whether a client goes before all who are in its way."""
+    return all(leader.standing < client.standing for client in _in_the_way(roster))
+
+
+def is_outranked(leader: Client, roster: Roster) -> bool:
+    """Whether somebody who is in its way goes before a client."""
+    return any(client.standing < leader.standing for client in _in_the_way(roster))
+
+
+def _in_the_way(roster: Roster) -> list[Client]:
+    return [client for client in roster.running.values() if client.weight]
+
+
+def patience(settings: Settings, roster: Roster) -> float:
+    """Return how long a client can wait for a turn, and still have its floor by it."""
+    turn = settings.turn_seconds or settings.turn_min
+    if roster.is_sliced:
+        turn = slice_seconds(settings, roster)
+    return turn * (1 / settings.priority_floor - 1)
+
+
+def starving(settings: Settings, roster: Roster, now: float) -> list[Client]:
+    """Return those who would fall below their floor if they waited any longer."""
+    if len(roster.classes) < 2:
+        return []
+    longest = patience(settings, roster)
+    return [c for c in roster.waiting if c.standing != BEST_STANDING and now >= c.since + longest]
+
+
+def next_promotion(settings: Settings, roster: Roster) -> float:
+    """Return when somebody will starve; never: infinity."""
+    if len(roster.classes) < 2:
+        return inf
+    longest = patience(settings, roster)
+    waiting = (c.since + longest for c in roster.waiting if c.standing != BEST_STANDING)
+    return min(waiting, default=inf)
