@@ -35,6 +35,7 @@ enum frame_type {
     FRAME_SETTINGS = 138,
     FRAME_REJECT = 139,
     FRAME_ANSWER = 140,
+    FRAME_QUOTA = 141,
 };
 
 /* How the memory of a program is allocated. */
@@ -114,8 +115,9 @@ struct frame_hello {
     uint64_t turn;            /* that it holds, or held last, from an earlier daemon; 0: none */
     uint8_t group[16];        /* token that `nvshare run` gave the process tree; zeros: none */
     char library_version[32]; /* of libnvshare.so */
+    uint64_t seat;            /* that it has in its group, from an earlier daemon; 0: none */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_hello) == 120, "protocol/frames.toml");
+static_assert(sizeof(struct frame_hello) == 128, "protocol/frames.toml");
 
 /* From client to daemon.
  * The client has work and no turn. Sent once, until it is granted one. */
@@ -238,7 +240,7 @@ static_assert(sizeof(struct frame_evict) == 8, "protocol/frames.toml");
 /* From daemon to client.
  * The limits in force. Sent after WELCOME if there are any, and at every change. */
 struct frame_limits {
-    uint64_t memory_limit;    /* bytes; 0: none */
+    uint64_t memory_limit;    /* bytes, for a client without a page of its group; 0: none */
     uint32_t compute_percent; /* 1 to 100; 0: none */
     uint32_t flags;           /* enum limit_flags: how the limits are meant */
     uint32_t share_ppm;       /* millionths of the GPU's time that it may use; 0: all of it */
@@ -276,5 +278,14 @@ struct frame_answer {
     uint64_t missing;  /* bytes that others are still moving out to make room for it */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_answer) == 24, "protocol/frames.toml");
+
+/* From daemon to client. Carries a descriptor.
+ * Where the limits of the client's group are, and its place there (quota.h). Before WELCOME. */
+struct frame_quota {
+    uint32_t slot;     /* its number in the page that the descriptor is of */
+    uint32_t reserved; /* sent as 0 */
+    uint64_t seat;     /* drawn by the daemon; the client's for as long as it has the slot */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_quota) == 16, "protocol/frames.toml");
 
 #endif

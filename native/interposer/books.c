@@ -13,14 +13,15 @@ struct books books = {LEDGER_INITIALIZER, LEDGER_INITIALIZER, LEDGER_INITIALIZER
 static const uint64_t answer_patience = CLOCK_MS(5000);
 
 /* More memory than the GPU has can be had only if it can be moved. */
-static void say_why(const struct device *device, uint64_t bytes, enum ledger_kind kind) {
+static void say_why(struct device *device, uint64_t bytes, enum ledger_kind kind) {
     unsigned long long wanted = bytes, used = atomic_load(&device->account.used);
-    unsigned long long limit = atomic_load(&device->account.limit);
-    if (limit < device->total_bytes)
+    struct device_view view = device_view(device);
+    if (view.is_limited)
         log_info(
-            "GPU %d: %llu bytes refused: that would pass the program's memory limit (%llu of %llu "
-            "are in use)",
-            device->ordinal, wanted, used, limit);
+            "GPU %d: %llu bytes refused: that would pass the memory limit (%llu of %llu are left, "
+            "and this process uses %llu)",
+            device->ordinal, wanted, (unsigned long long)view.free, (unsigned long long)view.total,
+            used);
     else if (residency_can_move(kind))
         log_warn_once(
             "GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has, "
@@ -53,6 +54,7 @@ static uint64_t coming(enum ledger_kind kind, uint64_t bytes) {
 }
 
 CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
+    device_settle(device);
     if (account_reserve(&device->account, bytes, ledger_is_pinned(kind)) < 0) {
         say_why(device, bytes, kind);
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -89,6 +89,7 @@ static int say_hello(struct client *client) {
         .compute_percent = config()->compute_percent,
         .limit_flags = config()->limit_flags,
         .turn = client->turn.number,
+        .seat = device->account.seat.number,
     };
     if (gate_waiting(&client->device->gate)) {
         hello.flags |= HELLO_WANTS;
@@ -167,6 +168,14 @@ static void take_answer(struct client *client, const struct frame_answer *answer
     ask_answer(&device->ask, &device->account, is_yes ? ASK_YES : ASK_NO);
 }
 
+static void take_seat(struct client *client, const struct frame_quota *quota) {
+    int page = connection_take_descriptor(&client->connection);
+    if (page < 0)
+        return;
+    device_join_group(client->device, page, quota->slot, quota->seat);
+    close(page);
+}
+
 struct receiving {
     struct client *client;
     uint64_t now;
@@ -178,6 +187,7 @@ static int handle(void *argument, const struct frame_view *frame) {
     union {
         struct frame_welcome welcome;
         struct frame_limits limits;
+        struct frame_quota quota;
         struct frame_settings settings;
         struct frame_reject reject;
         struct frame_evict evict;
@@ -193,6 +203,10 @@ static int handle(void *argument, const struct frame_view *frame) {
     case FRAME_LIMITS:
         if (TAKE(limits))
             take_limits(client, &fields.limits);
+        return result;
+    case FRAME_QUOTA:
+        if (TAKE(quota))
+            take_seat(client, &fields.quota);
         return result;
     case FRAME_SETTINGS:
         if (TAKE(settings))

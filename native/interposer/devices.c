@@ -51,6 +51,7 @@ static struct device *make(CUdevice ordinal) {
         log_info("GPU %d has no managed memory that can be moved: allocations stay as they are",
                  ordinal);
     atomic_store(&device->inflight_ns, default_inflight_ns);
+    pthread_mutex_init(&device->account.lock, NULL);
     device_set_limit(device, config()->memory_limit);
     usage_init(&device->usage);
     meter_init(&device->meter);
@@ -98,9 +99,19 @@ CUresult device_may_be_used(CUdevice ordinal) {
     return device && gate_settle(&device->gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 
+void device_settle(struct device *device) {
+    if (atomic_load_explicit(&device->is_settled, memory_order_acquire))
+        return;
+    gate_settle(&device->gate);
+    atomic_store_explicit(&device->is_settled, true, memory_order_release);
+}
+
+/* A limit is the whole group's, and stands in the group's page. It is this process's own only as long as
+ * there is no such page. */
 static void apply_limit(struct device *device) {
     bool is_allowed = config()->oversubscribe || device->may_oversubscribe;
-    uint64_t most = is_allowed ? UINT64_MAX : device->total_bytes, limit = device->memory_limit;
+    uint64_t most = is_allowed ? UINT64_MAX : device->total_bytes;
+    uint64_t limit = device->account.seat.page ? 0 : device->memory_limit;
     atomic_store(&device->account.limit, limit && limit < most ? limit : most);
 }
 
@@ -114,13 +125,32 @@ void device_set_oversubscription(struct device *device, bool is_allowed) {
     apply_limit(device);
 }
 
+void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number) {
+    struct seat seat;
+    if (device->account.seat.number == number)
+        return; /* after a restart of the daemon: it has it already */
+    int result = seat_take(&seat, page, slot, number);
+    if (result < 0) {
+        log_warn_once("GPU %d: the page with the limits of this program's group cannot be used "
+                      "(%s): its memory limit is kept by each process for itself",
+                      device->ordinal, strerror(-result));
+        return;
+    }
+    account_join(&device->account, &seat);
+    apply_limit(device);
+}
+
 bool device_moves_memory(const struct device *device) {
     return device->can_manage && !config()->native;
 }
 
-uint64_t device_visible_bytes(const struct device *device) {
-    uint64_t limit = atomic_load_explicit(&device->account.limit, memory_order_relaxed);
-    return limit < device->total_bytes ? limit : device->total_bytes;
+struct device_view device_view(struct device *device) {
+    uint64_t limit = account_limit(&device->account), left = account_left(&device->account);
+    uint64_t used = atomic_load(&device->account.used), size = device->total_bytes;
+    struct device_view view = {.is_limited = limit < size, .total = limit < size ? limit : size};
+    uint64_t own = used < view.total ? view.total - used : 0;
+    view.free = left < own ? left : own;
+    return view;
 }
 
 void devices_stop(void) {

@@ -26,12 +26,13 @@ struct device {
     struct account account;
     struct mover mover;
     struct ask ask;
-    uint64_t memory_limit;  /* 0: none */
+    uint64_t memory_limit;  /* without a group; 0: none */
     bool may_oversubscribe; /* allocate more than it has */
     struct usage usage;
     struct meter meter;
     struct share share;
     _Atomic uint64_t inflight_ns;    /* most work in flight */
+    _Atomic bool is_settled;         /* it is known whether one does, and what it allows */
     _Atomic bool is_managed;         /* a daemon looks after it */
     _Atomic bool memory_has_changed; /* since the daemon was last told */
 };
@@ -53,6 +54,10 @@ struct device *device_of_gate(const struct gate *gate);
  * unmanaged and finds no daemon. */
 CUresult device_may_be_used(CUdevice ordinal);
 
+/* Waits until it is known whether there is a daemon: what is allocated before could pass a limit that only
+ * that one knows. Costs nothing when it is known. */
+void device_settle(struct device *device);
+
 /* Most that the program may allocate on it: its limit, or all there is, or more than that. */
 void device_set_limit(struct device *device, uint64_t bytes);
 void device_set_oversubscription(struct device *device, bool is_allowed);
@@ -60,8 +65,15 @@ void device_set_oversubscription(struct device *device, bool is_allowed);
 /* Whether memory that is allocated on it can be moved. */
 bool device_moves_memory(const struct device *device);
 
-/* How large the device is to the program. */
-uint64_t device_visible_bytes(const struct device *device);
+/* The limit is that of a group now, which stands in a page. The descriptor stays the caller's. */
+void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number);
+
+/* How large the device is to the program, and how much of it is left. */
+struct device_view {
+    bool is_limited; /* it is smaller than it is to others */
+    uint64_t total, free;
+};
+struct device_view device_view(struct device *device);
 
 /* The program ends: nothing is moved any more. */
 void devices_stop(void);

@@ -5,22 +5,69 @@
 
 enum { FIRST_BUCKETS = 256 };
 
+static uint64_t get(const _Atomic uint64_t *value) {
+    return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+/* Only under the lock, and so no more than a store. */
+static void set(_Atomic uint64_t *value, uint64_t to) {
+    atomic_store_explicit(value, to, memory_order_relaxed);
+}
+
 int account_reserve(struct account *account, uint64_t bytes, bool pinned) {
-    uint64_t limit = atomic_load_explicit(&account->limit, memory_order_relaxed);
-    uint64_t used = atomic_load_explicit(&account->used, memory_order_relaxed);
-    do {
-        if (used > limit || bytes > limit - used)
-            return -ENOMEM;
-    } while (!atomic_compare_exchange_weak(&account->used, &used, used + bytes));
-    if (pinned)
-        atomic_fetch_add(&account->pinned, bytes);
-    return 0;
+    pthread_mutex_lock(&account->lock);
+    uint64_t limit = get(&account->limit), used = get(&account->used);
+    int result = -ENOMEM;
+    if (used <= limit && bytes <= limit - used)
+        result = seat_reserve(&account->seat, used, bytes);
+    if (result == 0) {
+        set(&account->used, used + bytes);
+        set(&account->pinned, get(&account->pinned) + (pinned ? bytes : 0));
+    }
+    pthread_mutex_unlock(&account->lock);
+    return result;
 }
 
 void account_release(struct account *account, uint64_t bytes, bool pinned) {
-    if (pinned)
-        atomic_fetch_sub(&account->pinned, bytes);
-    atomic_fetch_sub(&account->used, bytes);
+    pthread_mutex_lock(&account->lock);
+    uint64_t used = get(&account->used) - bytes;
+    set(&account->pinned, get(&account->pinned) - (pinned ? bytes : 0));
+    set(&account->used, used);
+    seat_tell(&account->seat, used);
+    pthread_mutex_unlock(&account->lock);
+}
+
+void account_join(struct account *account, const struct seat *seat) {
+    pthread_mutex_lock(&account->lock);
+    struct seat before = account->seat;
+    account->seat = *seat;
+    seat_tell(&account->seat, get(&account->used));
+    pthread_mutex_unlock(&account->lock);
+    seat_leave(&before);
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t left_of(uint64_t limit, uint64_t used) {
+    return used < limit ? limit - used : 0;
+}
+
+uint64_t account_limit(struct account *account) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t limit = least(get(&account->limit), seat_limit(&account->seat));
+    pthread_mutex_unlock(&account->lock);
+    return limit;
+}
+
+uint64_t account_left(struct account *account) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t used = get(&account->used), all = seat_group_used(&account->seat, used);
+    uint64_t left =
+        least(left_of(get(&account->limit), used), left_of(seat_limit(&account->seat), all));
+    pthread_mutex_unlock(&account->lock);
+    return left;
 }
 
 /* These change one after the other, so that for a moment they need not go together. */

@@ -1,5 +1,6 @@
 /* What the program has allocated: how much on each GPU, and which allocation is whose. Plain C: it
- * knows keys (addresses, handles) and numbers, and calls no driver.
+ * knows keys (addresses, handles) and numbers, and calls no driver. What the program may allocate is
+ * limited twice: by a limit of its own, and by that of its group (seat.h).
  *
  * An allocation is counted before the driver is asked for it (account_reserve), so that threads which
  * allocate at the same time cannot pass the limit together. It is taken out of the table before the
@@ -16,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "seat.h"
+
 /* The sums of one GPU. */
 struct account {
     _Atomic uint64_t used;        /* bytes, pinned ones included */
@@ -25,12 +28,21 @@ struct account {
     _Atomic uint64_t all_used_ns; /* when all memory may have been in use, as far as one knows */
     _Atomic uint64_t agreed;      /* bytes in use that the daemon knows of, and agrees to */
     _Atomic uint64_t limit;       /* most that may be used; UINT64_MAX: no limit */
+    pthread_mutex_t lock;         /* of what is counted, and of the seat */
+    struct seat seat;             /* in its group; at first there is none */
 };
 
 /* Counts bytes. Returns 0, or -ENOMEM if they would pass the limit. This is where limits are enforced,
  * and nowhere else. */
 int account_reserve(struct account *account, uint64_t bytes, bool pinned);
 void account_release(struct account *account, uint64_t bytes, bool pinned);
+
+/* Takes a seat in a group, in the place of the one before. */
+void account_join(struct account *account, const struct seat *seat);
+
+/* The smaller one of both limits; and how many bytes could be reserved at this moment. */
+uint64_t account_limit(struct account *account);
+uint64_t account_left(struct account *account);
 
 /* Bytes on the GPU that can leave it. */
 uint64_t account_there(const struct account *account);

@@ -17,7 +17,7 @@ static bool is_device(const struct device *device, const char *uuid) {
     return strcmp(text, uuid) == 0;
 }
 
-static const struct device *find_device(nvmlDevice_t handle) {
+static struct device *find_device(nvmlDevice_t handle) {
     char uuid[NVML_DEVICE_UUID_V2_BUFFER_SIZE];
     if (real.nvmlDeviceGetUUID(handle, uuid, sizeof uuid) != NVML_SUCCESS)
         return NULL;
@@ -33,15 +33,18 @@ struct view {
 
 /* Returns false for a program that has neither a limit nor anything on that GPU: it is told the truth. */
 static bool own_view(nvmlDevice_t handle, unsigned long long total, struct view *view) {
-    const struct device *device = config()->disable ? NULL : find_device(handle);
+    struct device *device = config()->disable ? NULL : find_device(handle);
     uint64_t limit = config()->disable ? 0 : config()->memory_limit;
+    struct device_view own = {0};
     if (!device && !limit)
         return false;
-    /* NVML counts what CUDA keeps for itself as well; a program without a limit sees NVML's number. */
-    if (device && device_visible_bytes(device) < device->total_bytes)
-        limit = device_visible_bytes(device);
+    if (device) {
+        own = device_view(device);
+        /* NVML counts what CUDA keeps for itself as well; a program without a limit sees NVML's number. */
+        limit = own.is_limited ? own.total : 0;
+    }
     view->total = limit && limit < total ? limit : total;
-    view->used = device ? atomic_load(&device->account.used) : 0;
+    view->used = own.total - own.free;
     if (view->used > view->total)
         view->used = view->total;
     return true;

@@ -1,20 +1,20 @@
-/* What a program is told about memory: its own view, which is its limit or the whole GPU, and what it has
- * allocated itself. */
+/* What a program is told about memory: its own view, which is its limit or the whole GPU, and what is left of
+ * that. Programs size their pools by it, so it is the answer of one who knows the daemon's limits. */
 #include "books.h"
 #include "config.h"
 #include "devices.h"
 #include "log.h"
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
-    const struct device *device = device_here();
+    struct device *device = device_here();
     if (!device)
         return real.cuMemGetInfo_v2(free, total);
-    uint64_t all = device_visible_bytes(device);
-    uint64_t used = atomic_load_explicit(&device->account.used, memory_order_relaxed);
+    device_settle(device);
+    struct device_view view = device_view(device);
     if (total)
-        *total = all;
+        *total = view.total;
     if (free)
-        *free = used < all ? all - used : 0;
+        *free = view.free;
     return CUDA_SUCCESS;
 }
 
@@ -24,8 +24,8 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
     CUresult result = real.cuDeviceTotalMem_v2(bytes, dev);
     if (result != CUDA_SUCCESS || config()->disable)
         return result;
-    const struct device *device = device_known(dev);
-    uint64_t limit = device ? device_visible_bytes(device) : config()->memory_limit;
+    struct device *device = device_known(dev);
+    uint64_t limit = device ? device_view(device).total : config()->memory_limit;
     if (limit && limit < *bytes)
         *bytes = limit;
     return result;

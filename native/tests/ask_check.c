@@ -19,7 +19,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-static struct account account = {.limit = UINT64_MAX};
+static struct account account = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = UINT64_MAX};
 static struct ask ask;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t knocked = PTHREAD_COND_INITIALIZER;

@@ -115,7 +115,7 @@ static void step_refer(struct ledger *ledger, struct model *model, int i) {
 
 static void run_model(unsigned seed, long steps) {
     struct ledger ledger = LEDGER_INITIALIZER;
-    struct account account = {.limit = 1500000};
+    struct account account = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = 1500000};
     struct model model = {0};
     srand(seed);
     for (long step = 0; step < steps; step++) {
@@ -141,7 +141,7 @@ static void run_model(unsigned seed, long steps) {
 }
 
 static struct ledger shared = LEDGER_INITIALIZER;
-static struct account shared_account = {.limit = 100000};
+static struct account shared_account = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = 100000};
 static long steps_per_thread;
 
 static void *run_thread(void *number) {
@@ -175,7 +175,7 @@ static void run_threads(int count, long steps) {
 
 static void run_cost(long others) {
     struct ledger ledger = LEDGER_INITIALIZER;
-    struct account account = {.limit = UINT64_MAX};
+    struct account account = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = UINT64_MAX};
     const long rounds = 200000;
     for (long i = 0; i < others; i++)
         add(&ledger, &account, (uint64_t)i * 512, 512, 1);

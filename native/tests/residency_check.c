@@ -26,7 +26,7 @@
 #define BLOCK  RESIDENCY_BLOCK
 #define SECOND ((uint64_t)1000000000)
 
-static struct account account = {.limit = UINT64_MAX};
+static struct account account = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = UINT64_MAX};
 static struct ledger ledger = LEDGER_INITIALIZER;
 
 static uint64_t key_of(int index) {

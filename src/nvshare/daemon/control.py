@@ -27,6 +27,7 @@ from nvshare.daemon.node import Node
 from nvshare.daemon.session import Session
 from nvshare.daemon.status import describe_client, describe_gpu, describe_node
 from nvshare.errors import BadInputError
+from nvshare.telemetry.settings import ClientLimits
 from nvshare.validation import describe
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -103,12 +104,11 @@ class Control:
         """Change the limits of a process, on every GPU that it uses."""
         changes = await _body(request)
         sessions = self._sessions(request)
-        new = [session.own_limits.changed(changes) for session in sessions]
+        ClientLimits().changed(changes)
         for session in sessions:
             self._check_orders(session, changes)
-        for session, limits in zip(sessions, new, strict=True):
-            session.own_limits = limits
-            self._node.apply_limits(session)
+        for group in {session.member.group for session in sessions if session.member}:
+            self._node.change_limits(group, changes, "somebody")
         return self._clients(sessions)
 
     async def story(self, request: web.Request) -> web.Response:

@@ -1,5 +1,6 @@
 """Who is at the other end of a connection: asked of the kernel, never believed from the peer."""
 
+import os
 import re
 import socket
 import struct
@@ -32,6 +33,8 @@ class Identity:
     program: str = "?"
     pod: str = ""
     container: str = ""
+    # When it began, in the kernel's ticks: a pid comes back, and this does not.
+    started: int = 0
 
 
 def identify(connection: socket.socket) -> Identity:
@@ -39,7 +42,12 @@ def identify(connection: socket.socket) -> Identity:
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, gid = _CREDENTIALS.unpack(raw)
     pod, container = parse_cgroup(_read(pid, "cgroup"))
-    return Identity(pid, uid, gid, _program(pid), pod, container)
+    return Identity(pid, uid, gid, _program(pid), pod, container, _started(pid))
+
+
+def own_container() -> str:
+    """Return the container that this process is in, if it can tell."""
+    return parse_cgroup(_read(os.getpid(), "cgroup"))[1]
 
 
 def parse_cgroup(text: str) -> tuple[str, str]:
@@ -59,6 +67,12 @@ def _program(pid: int) -> str:
         script = next((word for word in words[1:] if word and not word.startswith("-")), "")
         name = Path(script).name if script.endswith(".py") else name
     return name or _read(pid, "comm").strip() or "?"
+
+
+def _started(pid: int) -> int:
+    # The name of the program comes before, in parentheses, and can have anything in it.
+    words = _read(pid, "stat").rpartition(")")[2].split()
+    return int(words[19]) if len(words) > 19 else 0
 
 
 def _read(pid: int, name: str) -> str:

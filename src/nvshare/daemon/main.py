@@ -83,6 +83,8 @@ class _Daemon:
             version=nvshare.__version__,
             max_clients=self._config.max_clients,
             spare_memory=spare_memory(self._sources.environ),
+            # Not beside the socket that programs can see, if there are two folders.
+            folder=self._control_place.path / "groups",
             on_population=self._population_changed,
         )
         node.change_node(self._config.node_settings())

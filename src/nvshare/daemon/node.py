@@ -4,8 +4,10 @@ import asyncio
 import itertools
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from nvshare.core import events
 from nvshare.core.events import Event
@@ -13,12 +15,17 @@ from nvshare.core.node import Core
 from nvshare.core.settings import Priority
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
+from nvshare.daemon.groups import Group, Groups
+from nvshare.daemon.identity import own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.pods import Pods
 from nvshare.daemon.session import Rejection, Session
 from nvshare.telemetry.pods import PodOrders
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.wire import frames
+
+# A client that has lost the daemon looks for it at least every five seconds.
+_RETURN_SECONDS = 10.0
 
 log = logging.getLogger("nvshare.node")
 
@@ -31,6 +38,7 @@ class Member:
     gpu: Gpu
     context: int
     since: float
+    group: Group
 
 
 class Node:
@@ -43,6 +51,7 @@ class Node:
         version: str,
         max_clients: int,
         spare_memory: int,
+        folder: Path,
         on_population: Callable[[int], None],
         core: Core | None = None,
     ) -> None:
@@ -59,6 +68,8 @@ class Node:
         self.handovers: dict[str, int] = {}
         self.members: dict[int, Session] = {}
         self.pods = Pods()
+        self.groups = Groups(folder, self.pods, own_container())
+        self._forgetting = loop.call_later(_RETURN_SECONDS, self.groups.forget_missing)
         self._by_key: dict[bytes, Gpu] = {}
         self._strangers: set[Session] = set()
         self._numbers = itertools.count(1)
@@ -116,31 +127,38 @@ class Node:
         log.info("host memory", extra=fields(limit=limit))
         self.dispatch(events.HostMemoryChanged(now=self.now(), limit=limit))
 
-    def change_limits(self, member: Member, limits: ClientLimits) -> None:
-        """Let a client use more or less from now on."""
-        self.dispatch(
-            events.LimitsChanged(
-                now=self.now(),
-                client=member.id,
-                limits=limits.for_core(),
-            )
+    def change_limits(self, group: Group, changes: Mapping[str, Any], by: str) -> None:
+        """Let a group use more or less from now on. What is said in the log is who wanted it."""
+        before = self.groups.limits(group)
+        self.groups.choose(group, changes)
+        self.apply_limits(group)
+        now = self.groups.limits(group)
+        log.info(
+            "limits set",
+            extra=fields(group=group.key, by=by, before=in_words(before), now=in_words(now)),
         )
-        log.info("limits changed", extra=fields(client=member.id, **limits.model_dump()))
 
-    def apply_limits(self, session: Session) -> None:
-        """Let a client use what is right for it: what was set for it, and over that its pod's."""
-        if session.member is None:
-            return
-        limits = self.pods.limits(session.identity, session.own_limits)
-        if limits != limits_of(self.core, session.member):
-            self.change_limits(session.member, limits)
+    def apply_limits(self, group: Group) -> None:
+        """Let a group use what is right for it by now. Holds when this returns."""
+        limits = self.groups.limits(group)
+        for page in group.pages.values():
+            if page.limit != limits.memory_limit:
+                page.limit = limits.memory_limit
+        for session in group.members.values():
+            member = session.member
+            if member is None or limits == limits_of(self.core, member):
+                continue
+            self.dispatch(
+                events.LimitsChanged(now=self.now(), client=member.id, limits=limits.for_core())
+            )
+            log.info("limits changed", extra=fields(client=member.id, limits=in_words(limits)))
 
     def change_pod(self, uid: str, orders: PodOrders | None) -> None:
         """Take note of what a pod asks for. Programs that outlive their pod keep what they have."""
         self.pods.set(uid, orders)
         if orders is not None:
-            for session in [s for s in self.members.values() if s.identity.pod == uid]:
-                self.apply_limits(session)
+            for group in [g for g in self.groups.all() if g.identity.pod == uid]:
+                self.apply_limits(group)
 
     def find_gpus(self, name: str) -> Sequence[Gpu]:
         """Return the GPUs that a name means: an index, a UUID, the beginning of one, or "all"."""
@@ -178,26 +196,39 @@ class Node:
             raise Rejection(frames.RejectCode.FULL, text)
         settings = self.settings[gpu.uuid]
         number = next(self._numbers)
-        member = Member(number, gpu, settings.context_of(gpu.memory), self.now())
+        group = self.groups.enter(session, number, hello)
+        context = settings.context_of(gpu.memory)
+        member = Member(number, gpu, context, self.now(), group)
         self._strangers.discard(session)
         session.member = member
         self.members[number] = session
         self.executor.add(number, session)
+        self._seat(session, member, hello.seat)
         session.send(frames.Welcome(number, self._version))
         session.send(client_settings(settings))
         self._on_population(len(self.members))
         return member
+
+    def _seat(self, session: Session, member: Member, seat: int) -> None:
+        """Show a client the limits of its group, before it is told that it may begin."""
+        place = self.groups.seat(member.group, member.gpu.uuid, seat)
+        if place is not None:
+            page, slot, session.seat = place
+            session.send(frames.Quota(slot, session.seat), page.descriptor)
 
     def leave(self, session: Session) -> None:
         """Forget a connection that has ended."""
         self._strangers.discard(session)
         if session.member is None:
             return
-        number = session.member.id
+        number, group = session.member.id, session.member.group
         # Before the core decides anything: what it sends to this client goes nowhere.
         self.executor.remove(number)
         del self.members[number]
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
+        self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
+        if group.members:
+            self.apply_limits(group)
         self._on_population(len(self.members))
 
     def heir(self, member: Member, turn: int) -> int | None:
@@ -210,9 +241,11 @@ class Node:
     def close(self) -> None:
         """Let go of everybody. They run on without us."""
         self.executor.close()
+        self._forgetting.cancel()
         for session in [*self.members.values(), *self._strangers]:
             session.member = None
             session.close("the daemon ends")
+        self.groups.close()
 
 
 def limits_of(core: Core, member: Member) -> ClientLimits:
@@ -224,6 +257,12 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
         burst=limits.burst or None,
         priority=None if limits.priority is Priority.NORMAL else limits.priority.value,
     )
+
+
+def in_words(limits: ClientLimits) -> str:
+    """Return limits as one word of the log."""
+    named = {name: value for name, value in limits.model_dump().items() if value is not None}
+    return ",".join(f"{name}={value}" for name, value in named.items()) or "none"
 
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:

@@ -53,8 +53,9 @@ class Session:
         self.identity: Identity = identify(sock)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
-        # What it may use, unless its pod says otherwise.
+        # What it was started with; what it may use is its group's.
         self.own_limits = ClientLimits()
+        self.seat = 0
         self.tally = Tally()
         self._used_at = 0.0
         self._decoder = client_frames()
@@ -104,7 +105,6 @@ class Session:
         self._patience.cancel()
         self.hello = frame
         self.own_limits = _limits(frame)
-        limits = self._node.pods.limits(self.identity, self.own_limits)
         if frame.turn > _MOST_TURNS:
             raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {frame.turn}")
         memory = _memory(frame)
@@ -122,13 +122,15 @@ class Session:
                 kind=KINDS[frame.allocation_kind],
                 running=running,
                 turn=frame.turn,
-                limits=limits.for_core(),
+                limits=self._node.groups.limits(member.group).for_core(),
             )
         )
         log.info(
             "client joined",
             extra=fields(**self.log_fields, device=member.gpu.index, resumed=running or None),
         )
+        # With it, the others may be limited by another environment.
+        self._node.apply_limits(member.group)
         if frame.flags & frames.HelloFlags.WANTS:
             self._want(frames.Want(frame.turn), member)
 

@@ -86,7 +86,7 @@ class Hello:
     """
 
     TYPE: ClassVar[int] = 1
-    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQIIQ16s32s")
+    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQIIQ16s32sQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     device_uuid: bytes  # of the GPU, as cuDeviceGetUuid gives it
@@ -101,10 +101,11 @@ class Hello:
     turn: int  # that it holds, or held last, from an earlier daemon; 0: none
     group: bytes  # token that `nvshare run` gave the process tree; zeros: none
     library_version: str  # of libnvshare.so
+    seat: int  # that it has in its group, from an earlier daemon; 0: none
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 120, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 128, 0) + self.LAYOUT.pack(
             self.device_uuid,
             self.allocation_kind,
             self.flags,
@@ -117,6 +118,7 @@ class Hello:
             self.turn,
             self.group,
             self.library_version.encode()[:31],
+            self.seat,
         )
 
     @classmethod
@@ -135,6 +137,7 @@ class Hello:
             turn,
             group,
             library_version,
+            seat,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             device_uuid,
@@ -149,6 +152,7 @@ class Hello:
             turn,
             group,
             library_version.split(b"\0", 1)[0].decode(errors="replace"),
+            seat,
         )
 
 
@@ -581,7 +585,7 @@ class Limits:
     LAYOUT: ClassVar[Struct] = Struct("<QIIIII4x")
     DESCRIPTOR: ClassVar[bool] = False
 
-    memory_limit: int  # bytes; 0: none
+    memory_limit: int  # bytes, for a client without a page of its group; 0: none
     compute_percent: int  # 1 to 100; 0: none
     flags: LimitFlags  # how the limits are meant
     share_ppm: int  # millionths of the GPU's time that it may use; 0: all of it
@@ -730,6 +734,33 @@ class Answer:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """Where the limits of the client's group are, and its place there (quota.h). Before WELCOME.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 141
+    LAYOUT: ClassVar[Struct] = Struct("<I4xQ")
+    DESCRIPTOR: ClassVar[bool] = True
+
+    slot: int  # its number in the page that the descriptor is of
+    seat: int  # drawn by the daemon; the client's for as long as it has the slot
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.slot,
+            self.seat,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Quota":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
 FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage
 FromDaemon: TypeAlias = (
     Welcome
@@ -744,5 +775,6 @@ FromDaemon: TypeAlias = (
     | Settings
     | Reject
     | Answer
+    | Quota
 )
 Frame: TypeAlias = FromClient | FromDaemon

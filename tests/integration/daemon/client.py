@@ -32,6 +32,7 @@ def hello(uuid: str, **changes: Any) -> frames.Hello:
         "turn": 0,
         "group": bytes(16),
         "library_version": "test",
+        "seat": 0,
     }
     return frames.Hello(**{**values, **changes})
 
@@ -46,6 +47,8 @@ class Client:
         self.sock.settimeout(SECONDS)
         self.received: deque[FromDaemon] = deque()
         self.descriptors: deque[int] = deque()
+        self.seat = 0
+        self.page = -1
         self._decoder = daemon_frames()
 
     def __enter__(self) -> "Client":
@@ -65,10 +68,15 @@ class Client:
         for descriptor in self.descriptors:
             os.close(descriptor)
         self.descriptors.clear()
+        if self.page >= 0:
+            os.close(self.page)
+            self.page = -1
 
     def join(self, uuid: str, **changes: Any) -> frames.Welcome:
         """Register; leaves what comes after WELCOME and SETTINGS to be received."""
         self.send(hello(uuid, **changes))
+        self.seat = self.expect(frames.Quota).seat
+        self.page = self.take_descriptor()
         welcome = self.expect(frames.Welcome)
         self.expect(frames.Settings)
         return welcome

@@ -34,10 +34,18 @@ class Guest:
 
     def ask(self, text: str) -> Any:
         """Evaluate an expression there."""
+        self.put(text)
+        return self.answer()
+
+    def put(self, text: str) -> None:
+        """Have an expression evaluated there, which may wait for the daemon."""
         assert self.process.stdin is not None
-        assert self.process.stdout is not None
         self.process.stdin.write(text + "\n")
         self.process.stdin.flush()
+
+    def answer(self) -> Any:
+        """Return its value."""
+        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
             pytest.fail(f"the guest has ended: {self.process.communicate(timeout=10)}")

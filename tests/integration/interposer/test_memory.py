@@ -27,9 +27,10 @@ MIB = 1 << 20
 
 @pytest.fixture
 def link(scripted: Scripted, guest: Guest) -> Link:
-    assert guest.ask("gpu.init() or gpu.alloc(1)[0]") == 0
+    guest.put("gpu.init() or gpu.alloc(1)[0]")
     link = scripted.accept()
     assert link.welcome().flags & HelloFlags.RESUMING == 0
+    assert guest.answer() == 0
     return link
 
 
@@ -143,9 +144,10 @@ def test_rows_are_as_the_driver_makes_them(
 def test_native_memory_is_pinned(scripted: Scripted, start_guest: StartGuest) -> None:
     guest = start_guest(NVSHARE_ALLOCATION="native")
     guest.ask("gpu.init()")
-    _, pointer = guest.ask("gpu.alloc(1 << 20)")
+    guest.put("gpu.alloc(1 << 20)")
     link = scripted.accept()
     hello = link.welcome()
+    _, pointer = guest.answer()
     memory = hello if hello.allocated else settled(link)
     assert (memory.allocated, memory.pinned) == (MIB, MIB)
     assert guest.ask(f"gpu.attribute({IS_MANAGED}, {pointer})") == [0, 0]

@@ -181,8 +181,9 @@ def test_hello_says_what_the_environment_says(scripted: Scripted, start_guest: S
         NVSHARE_GROUP="00112233445566778899aabbccddeeff",
         NVSHARE_ALLOCATION="native",
     )
-    assert guest.ask("gpu.init() or gpu.alloc(1 << 20)[0]") == 0
+    guest.put("gpu.init() or gpu.alloc(1 << 20)[0]")
     hello = scripted.accept().welcome()
+    assert guest.answer() == 0
     assert (hello.memory_limit, hello.compute_percent) == (64 << 20, 40)
     assert hello.group.hex() == "00112233445566778899aabbccddeeff"
     assert hello.allocation_kind.name == "NATIVE"

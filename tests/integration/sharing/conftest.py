@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -20,6 +21,8 @@ from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.launch.start import find_or_start
 from nvshare.telemetry.snapshot import NodeStatus
+
+from ..interposer.conftest import GUEST, Guest
 
 # For what takes a second or two on a machine with nothing else to do.
 PATIENCE = 20.0
@@ -46,16 +49,19 @@ class Sharing:
         """Start a daemon in the place of one that has died."""
         find_or_start(self._base)
 
-    def start(self, *command: str | Path) -> "subprocess.Popen[str]":
+    def start(
+        self, *command: str | Path, wishes: Wishes | None = None, **variables: str
+    ) -> "subprocess.Popen[str]":
         """Start a program under the daemon; it ends with the test, and not before."""
+        base = {**self._base, **variables}
         environment: Mapping[str, str] = {
-            **self._base,
-            **program_environment(Wishes(), self._folder, library(), self._base),
+            **base,
+            **program_environment(wishes or Wishes(), self._folder, library(), base),
         }
         process = subprocess.Popen(
             command,
             env=dict(environment),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -64,6 +70,10 @@ class Sharing:
         self._stack.callback(process.kill)
         self._running.append(process)
         return process
+
+    def guest(self, wishes: Wishes | None = None, **variables: str) -> Guest:
+        """Start a program that does what it is told, line by line."""
+        return Guest(self.start(sys.executable, GUEST, wishes=wishes, **variables))
 
     def kill(self, process: "subprocess.Popen[str]") -> None:
         """Kill a program."""

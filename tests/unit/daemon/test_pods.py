@@ -3,6 +3,8 @@
 import asyncio
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,10 +61,15 @@ def test_orders_go_over_what_the_program_had_field_by_field() -> None:
 class Stage:
     """A node in this process, and the other end of one client's socket."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, folder: Path) -> None:
         self.loop = loop
         self.node = Node(
-            loop, version="test", max_clients=9, spare_memory=GIB, on_population=lambda _: None
+            loop,
+            version="test",
+            max_clients=9,
+            spare_memory=GIB,
+            folder=folder / "groups",
+            on_population=lambda _: None,
         )
         self.node.add_gpu(GPU, DeviceSettings(), 0.0)
         ours, self.client = socket.socketpair(socket.AF_UNIX)
@@ -73,26 +80,27 @@ class Stage:
     def join(self, memory_limit: int = 0, compute_percent: int = 0) -> None:
         hello = frames.Hello(
             GPU.key, frames.AllocationKind.MANAGED, frames.HelloFlags(0), 0, 0, 0,
-            memory_limit, compute_percent, frames.LimitFlags(0), 0, bytes(16), "test",
+            memory_limit, compute_percent, frames.LimitFlags(0), 0, bytes(16), "test", 0,
         )  # fmt: skip
         self.client.send(hello.pack())
 
     def heard(self) -> list[tuple[int, int]]:
         """Turn the loop; return the limits that the client was sent since the last time."""
         self.loop.run_until_complete(asyncio.sleep(0.01))
-        try:
-            data = self.client.recv(65536)
-        except BlockingIOError:
-            return []
+        data = b""
+        # What comes with a descriptor comes by itself.
+        with suppress(BlockingIOError):
+            while True:
+                data += self.client.recv(65536)
         got = [one for one in self._decoder.feed(data) if isinstance(one, frames.Limits)]
         return [(one.memory_limit, one.compute_percent) for one in got]
 
 
 @pytest.fixture
-def stage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
     monkeypatch.setattr(session_module, "identify", lambda _: WHO)
     loop = asyncio.new_event_loop()
-    stage = Stage(loop)
+    stage = Stage(loop, tmp_path)
     yield stage
     stage.client.close()
     stage.node.close()

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from nvshare.daemon import quota
+
 from .conftest import Build
 
 SANITIZERS = ["address,undefined", "thread"]
@@ -23,23 +25,54 @@ def run(program: Path, *arguments: object) -> str:
 
 
 def test_ledger_against_a_model(build: Build) -> None:
-    program = build("ledger_check", "ledger.c")
+    program = build("ledger_check", "ledger.c", "seat.c")
     for seed in range(20):
         run(program, "model", seed, 10_000)
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_ledger_from_eight_threads(build: Build, sanitizer: str) -> None:
-    run(build("ledger_check", "ledger.c", sanitizer=sanitizer), "threads", 8, 20_000)
+    run(build("ledger_check", "ledger.c", "seat.c", sanitizer=sanitizer), "threads", 8, 20_000)
 
 
 def test_ledger_does_not_slow_down(build: Build) -> None:
-    program = build("ledger_check", "ledger.c", sanitizer="")
+    program = build("ledger_check", "ledger.c", "seat.c", sanitizer="")
     empty, full = (
         min(float(run(program, "cost", count)) for _ in range(5)) for count in (0, 100_000)
     )
     # A list or a tree would be slower by its length or depth; ten times is room for a busy machine.
     assert full < 10 * empty
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_seat_in_a_group_from_eight_threads(build: Build, sanitizer: str) -> None:
+    program = build("seat_check", "seat.c", "ledger.c", sanitizer=sanitizer)
+    run(program, "states")
+    run(program, "threads", 8, 20_000)
+
+
+def test_processes_of_a_group_never_pass_its_limit_though_some_are_killed(
+    build: Build, tmp_path: Path
+) -> None:
+    program = build("seat_check", "seat.c", "ledger.c", sanitizer="")
+    run(program, "processes", tmp_path / "page", 6, 20_000, 40)
+    run(program, "fill", tmp_path / "page", 6)
+    run(program, "stopped", tmp_path / "page")
+
+
+def test_the_page_of_a_group_is_laid_out_as_the_daemon_has_it(build: Build) -> None:
+    layout = json.loads(run(build("seat_check", "seat.c", "ledger.c"), "layout"))
+    assert layout == {
+        "magic": quota.MAGIC,
+        "check": quota.CHECK,
+        "size": quota.SIZE,
+        "limit": 8,
+        "seats": 24,
+        "slots": quota.HEADER_SIZE,
+        "slot_size": quota.SLOT_SIZE,
+        "seat": 0,
+        "used": 8,
+    }
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
@@ -152,7 +185,7 @@ def test_a_gpu_that_runs_dry_between_launches_is_not(inflight: Path) -> None:
     assert phase["launches"] >= 10_000 - 128
 
 
-RESIDENCY = ("residency_check", "residency.c", "recency.c", "room.c", "ledger.c")
+RESIDENCY = ("residency_check", "residency.c", "recency.c", "room.c", "ledger.c", "seat.c")
 
 
 @pytest.fixture(scope="module")
@@ -177,14 +210,15 @@ def test_residency_while_others_allocate_and_free(build: Build, residency: Path)
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_questions_from_many_threads(build: Build, sanitizer: str) -> None:
-    program = build("ask_check", "ask.c", "ledger.c", sanitizer=sanitizer)
+    program = build("ask_check", "ask.c", "ledger.c", "seat.c", sanitizer=sanitizer)
     run(program, 6, 2_000)
     run(program, "silence")
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_moves_while_everything_else_happens(build: Build, sanitizer: str) -> None:
-    sources = ("mover.c", "haul.c", "lane.c", "room.c", "residency.c", "ledger.c", "gate.c")
-    program = build("mover_check", *sources, "standby.c", "thread.c", sanitizer=sanitizer)
+    sources = ("mover.c", "haul.c", "lane.c", "room.c", "residency.c", "ledger.c", "seat.c")
+    rest = ("gate.c", "standby.c", "thread.c")
+    program = build("mover_check", *sources, *rest, sanitizer=sanitizer)
     for seed, full_prefetch in enumerate(("evict", "ignore")):
         run(program, seed, 150, full_prefetch)

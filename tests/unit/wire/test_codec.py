@@ -112,6 +112,7 @@ HELLO = Hello(
     turn=0,
     group=bytes(16),
     library_version="1",
+    seat=0,
 )
 
 

@@ -1,0 +1,43 @@
+/* The page that the processes of a group share, one for each GPU: what the group may use, and what each
+ * of them does use. It is a file that the daemon makes, and hands out as a descriptor (QUOTA).
+ *
+ * The daemon writes `magic`, `limit`, `check`, `seats` and who sits in which slot; it writes with pwrite, so
+ * that nobody who shortens the file can harm it. A process writes its own slot, and `lock`. Sums are never
+ * stored: they are added up under the lock each time, so that a process which dies at any moment leaves
+ * nothing behind but its own slot, which the daemon clears.
+ *
+ * src/nvshare/daemon/quota.py has the same layout; a test compares the two. */
+#ifndef NVSHARE_QUOTA_H
+#define NVSHARE_QUOTA_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define QUOTA_MAGIC    UINT64_C(0x3141544f5551564e) /* the bytes "NVQUOTA1" */
+#define QUOTA_NO_LIMIT UINT64_MAX
+#define QUOTA_CHECK    UINT64_C(0x9e3779b97f4a7c15) /* `check` is the limit, exclusive-or this */
+#define QUOTA_SLOTS    1024
+
+struct quota_slot {
+    _Atomic uint64_t seat;  /* drawn by the daemon for one process; 0: the slot is free */
+    _Atomic uint64_t used;  /* bytes */
+    _Atomic uint64_t asked; /* bytes that it is about to use, if they fit */
+    uint64_t reserved;
+};
+
+struct quota_page {
+    uint64_t magic;
+    _Atomic uint64_t limit; /* bytes */
+    _Atomic uint64_t check; /* a limit without it is half written */
+    _Atomic uint32_t seats; /* slots behind these are free */
+    _Atomic uint32_t lock;  /* who adds up; 0: nobody */
+    uint64_t reserved[4];
+    uint64_t compute[16]; /* of the group's share of compute */
+    struct quota_slot slots[QUOTA_SLOTS];
+};
+
+static_assert(sizeof(struct quota_slot) == 32, "src/nvshare/daemon/quota.py");
+static_assert(sizeof(struct quota_page) == 192 + 32 * QUOTA_SLOTS, "src/nvshare/daemon/quota.py");
+
+#endif

@@ -1,0 +1,161 @@
+"""Which processes belong together, and what they may use together.
+
+A group is a container, or all that one `nvshare run` has started, or else a single process. A limit
+is the group's: on each GPU its processes share it, through a page that they all have (quota.py).
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nvshare.daemon.identity import Identity
+from nvshare.daemon.logs import fields
+from nvshare.daemon.pods import Pods
+from nvshare.daemon.quota import Page
+from nvshare.daemon.remembered import Changes, Remembered
+from nvshare.telemetry.settings import ClientLimits
+from nvshare.wire import frames
+
+if TYPE_CHECKING:
+    from nvshare.daemon.session import Session
+
+log = logging.getLogger("nvshare.groups")
+
+_FROM_HIGH_TO_LOW = ("high", "normal", "low")
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """Processes with one limit."""
+
+    key: str
+    members: dict[int, "Session"] = field(default_factory=dict)
+    pages: dict[str, Page] = field(default_factory=dict)
+    # What people have set, over what the environment of its members says.
+    chosen: Changes = field(default_factory=dict)
+
+    @property
+    def identity(self) -> Identity:
+        """Who its first member is: the others are in the same pod and container."""
+        return next(iter(self.members.values())).identity
+
+    def environment(self) -> ClientLimits:
+        """What its members were started with, taken together."""
+        return together(session.own_limits for session in self.members.values())
+
+
+class Groups:
+    """All groups that have members. ``folder`` is where what outlives the daemon is kept."""
+
+    def __init__(self, folder: Path, pods: Pods, own_container: str = "") -> None:
+        self._folder = folder
+        self._pods = pods
+        # A daemon in a container meets programs of that container, too: they are not one group.
+        self._own_container = own_container
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self._remembered = Remembered(folder / "limits.json")
+        self._groups: dict[str, Group] = {}
+
+    def all(self) -> Iterable[Group]:
+        """Every group, in the order of their first members."""
+        return self._groups.values()
+
+    def limits(self, group: Group) -> ClientLimits:
+        """What a group may use: its environment, over that what was set, over that its pod."""
+        return self._pods.limits(group.identity, group.environment().changed(group.chosen))
+
+    def enter(self, session: "Session", client: int, hello: frames.Hello) -> Group:
+        """Find the group of a client, or begin one."""
+        key = key_of(session.identity, hello.group, client, self._own_container)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = Group(key, chosen=self._remembered.of(key))
+        group.members[client] = session
+        return group
+
+    def seat(self, group: Group, device: str, seat: int) -> tuple[Page, int, int] | None:
+        """Give a client its place in the page of its group; None: there is no page, or no place."""
+        try:
+            page = group.pages.get(device)
+            if page is None:
+                page = group.pages[device] = Page(self._folder / f"{group.key}.{device}")
+            page.limit = self.limits(group).memory_limit
+            place = page.sit(seat)
+        except OSError as error:
+            log.warning(
+                "the members of a group are limited one by one",
+                extra=fields(group=group.key, why=error.strerror),
+            )
+            return None
+        return None if place is None else (page, *place)
+
+    def leave(self, group: Group, client: int, device: str, seat: int) -> None:
+        """Forget a client. With the last one, forget what was set for the group.
+
+        After a start of the daemon, others of the group may still be on their way.
+        """
+        del group.members[client]
+        page = group.pages.get(device)
+        if page is not None:
+            page.leave(seat)
+            if page.is_empty:
+                group.pages.pop(device).remove()
+        if group.members:
+            return
+        del self._groups[group.key]
+        for page in group.pages.values():
+            page.close()
+        if not group.pages:
+            self._remembered.set(group.key, {})
+
+    def choose(self, group: Group, changes: Mapping[str, Any]) -> None:
+        """Set some limits of a group; they have been checked."""
+        group.chosen = {**group.chosen, **changes}
+        self._remembered.set(group.key, group.chosen)
+
+    def forget_missing(self) -> None:
+        """Whoever was there before the daemon was started, and has not come back, is gone."""
+        self._remembered.keep(set(self._groups))
+        used = {self._remembered.path}
+        for group in self._groups.values():
+            for page in group.pages.values():
+                page.forget_missing()
+                used.add(page.path)
+        for path in self._folder.iterdir():
+            if path not in used:
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Leave everything as it is: the members run on, and the next daemon takes it up."""
+        for group in self._groups.values():
+            for page in group.pages.values():
+                page.close()
+        self._groups.clear()
+
+
+def key_of(who: Identity, token: bytes, client: int, own_container: str) -> str:
+    """Return what the members of a group have in common, as a name that a file can have."""
+    if who.container and who.container != own_container:
+        return f"container-{who.container}"
+    if any(token):
+        return f"run-{who.uid}-{token.hex()}"
+    if who.pid:
+        return f"process-{who.pid}-{who.started}"
+    # One that we cannot see is known by its connection only.
+    return f"client-{client}"
+
+
+def together(all_limits: Iterable[ClientLimits]) -> ClientLimits:
+    """Return the limits of processes that were started with these: of each kind the tightest."""
+    found = list(all_limits)
+    memory = [one.memory_limit for one in found if one.memory_limit is not None]
+    compute = [one.compute_percent for one in found if one.compute_percent is not None]
+    named = [one.priority for one in found if one.priority is not None]
+    return ClientLimits(
+        memory_limit=min(memory, default=None),
+        compute_percent=min(compute, default=None),
+        burst=all(one.burst for one in found) or None,
+        priority=max(named, key=_FROM_HIGH_TO_LOW.index, default=None),
+    )

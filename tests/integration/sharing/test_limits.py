@@ -1,0 +1,98 @@
+"""Memory limits with the real daemon: whose they are, when they hold, and that they are exact."""
+
+import os
+import secrets
+import signal
+from collections.abc import Callable
+
+import pytest
+
+from nvshare.launch.preload import Wishes
+
+from ..interposer.conftest import Guest
+from .conftest import Sharing
+
+Share = Callable[..., Sharing]
+MIB, GIB = 1 << 20, 1 << 30
+OUT_OF_MEMORY = 2
+
+
+@pytest.fixture
+def sharing(share: Share) -> Sharing:
+    return share("1xt4", speed=20, data="off")
+
+
+def ready(guest: Guest) -> Guest:
+    assert guest.ask("gpu.init()") == 0
+    return guest
+
+
+def test_a_second_tensor_that_would_pass_the_limit_is_refused_until_it_is_raised(
+    sharing: Sharing,
+) -> None:
+    guest = ready(sharing.guest(Wishes(memory_bytes=GIB)))
+    assert guest.ask("gpu.info()") == [GIB, GIB]
+    assert guest.ask("gpu.alloc(748 << 20)")[0] == 0
+    assert guest.ask("gpu.info()") == [276 * MIB, GIB]
+    assert guest.ask("gpu.alloc(748 << 20)")[0] == OUT_OF_MEMORY
+    assert guest.ask("gpu.info()") == [276 * MIB, GIB]
+    sharing.daemon().change_clients(str(guest.process.pid), {"memory_limit": "2Gi"})
+    assert guest.ask("gpu.info()") == [1300 * MIB, 2 * GIB]
+    assert guest.ask("gpu.nvml()") == [748 * MIB, 2 * GIB]
+    assert guest.ask("gpu.alloc(748 << 20)")[0] == 0
+    assert guest.ask("gpu.alloc(552 << 20)")[0] == 0
+    assert guest.ask("gpu.alloc(1)")[0] == OUT_OF_MEMORY
+    # Lifted, it sees the whole GPU.
+    sharing.daemon().change_clients(str(guest.process.pid), {"memory_limit": None})
+    free, total = guest.ask("gpu.info()")
+    assert (total - free, total > 14 * GIB) == (2 * GIB, True)
+
+
+def test_two_processes_of_one_run_share_one_limit(sharing: Sharing) -> None:
+    wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
+    one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
+    two = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
+    other = ready(sharing.guest(wishes))
+    code, pointer = one.ask("gpu.alloc(600 << 20)")
+    assert code == 0
+    assert two.ask("gpu.info()") == [424 * MIB, GIB]
+    assert two.ask("gpu.alloc(500 << 20)")[0] == OUT_OF_MEMORY
+    assert other.ask("gpu.alloc(1 << 30)")[0] == 0
+    # Free and try again, as PyTorch does.
+    assert one.ask(f"gpu.free({pointer})") == 0
+    assert two.ask("gpu.alloc(500 << 20)")[0] == 0
+    assert one.ask("gpu.info()") == [524 * MIB, GIB]
+
+
+def test_what_a_member_had_is_free_when_it_is_dead(sharing: Sharing) -> None:
+    wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
+    one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
+    two = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
+    assert one.ask("gpu.alloc(1 << 30)")[0] == 0
+    assert two.ask("gpu.alloc(1)")[0] == OUT_OF_MEMORY
+    sharing.kill(one.process)
+    sharing.until_status(lambda status: len(status.clients) == 1)
+    assert two.ask("gpu.info()") == [GIB, GIB]
+    assert two.ask("gpu.alloc(1 << 30)")[0] == 0
+
+
+def test_limits_and_sums_outlive_the_daemon(sharing: Sharing) -> None:
+    wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
+    one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
+    two = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
+    assert one.ask("gpu.alloc(600 << 20)")[0] == 0
+    assert two.ask("gpu.alloc(100 << 20)")[0] == 0
+    sharing.daemon().change_clients(str(two.process.pid), {"memory_limit": "800Mi"})
+    os.kill(sharing.daemon().status().pid, signal.SIGKILL)
+    # Without a daemon too, they keep to it together.
+    assert two.ask("gpu.info()") == [100 * MIB, 800 * MIB]
+    assert two.ask("gpu.alloc(101 << 20)")[0] == OUT_OF_MEMORY
+    assert two.ask("gpu.alloc(90 << 20)")[0] == 0
+    assert one.ask("gpu.info()") == [10 * MIB, 800 * MIB]
+    sharing.start_daemon_again()
+    status = sharing.until_status(lambda status: len(status.clients) == 2)
+    assert {client.limits.memory_limit for client in status.clients} == {800 * MIB}
+    assert one.ask("gpu.info()") == two.ask("gpu.info()") == [10 * MIB, 800 * MIB]
+    assert one.ask("gpu.alloc(11 << 20)")[0] == OUT_OF_MEMORY
+    sharing.daemon().change_clients(str(two.process.pid), {"memory_limit": "801Mi"})
+    assert one.ask("gpu.alloc(11 << 20)")[0] == 0
