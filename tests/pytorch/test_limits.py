@@ -25,7 +25,7 @@ def ask(process: "subprocess.Popen[str]", mebibytes: int) -> tuple[str, str]:
 
 def set_limit(node: Node, pid: int, limit: str) -> None:
     environment = {**os.environ, **node.environment(library_folder(), os.environ)}
-    command = [sys.executable, "-m", "nvshare", "set", "--client", str(pid), f"memory={limit}"]
+    command = [sys.executable, "-m", "nvshare", "limit", str(pid), "--memory", limit]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
 
 

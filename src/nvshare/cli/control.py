@@ -11,7 +11,7 @@ from urllib.parse import quote
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.place import control_socket
 from nvshare.telemetry.settings import NodeSettings
-from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, NodeStatus
+from nvshare.telemetry.snapshot import DeviceStatus, GroupStatus, NodeStatus
 
 _SECONDS = 10.0
 
@@ -50,10 +50,20 @@ class Daemon:
         body = self._ask("PATCH", f"/v1/devices/{quote(name, safe='')}", changes)
         return [DeviceStatus.model_validate(one) for one in json.loads(body)["devices"]]
 
-    def change_clients(self, name: str, changes: dict[str, Any]) -> list[ClientStatus]:
-        """Change the limits of a process."""
-        body = self._ask("PATCH", f"/v1/clients/{quote(name, safe='')}", changes)
-        return [ClientStatus.model_validate(one) for one in json.loads(body)["clients"]]
+    def groups(self) -> list[GroupStatus]:
+        """Return who shares which limits."""
+        body = self._ask("GET", "/v1/groups")
+        return [GroupStatus.model_validate(one) for one in json.loads(body)["groups"]]
+
+    def group(self, who: str) -> GroupStatus:
+        """Return one group."""
+        body = self._ask("GET", f"/v1/groups/{quote(who, safe='')}")
+        return GroupStatus.model_validate(json.loads(body)["group"])
+
+    def change_limits(self, who: str, changes: dict[str, Any]) -> GroupStatus:
+        """Change the limits of a group."""
+        body = self._ask("PATCH", f"/v1/groups/{quote(who, safe='')}", changes)
+        return GroupStatus.model_validate(json.loads(body)["group"])
 
     def story(self) -> str:
         """Return the story so far."""

@@ -17,6 +17,7 @@ VERBS = {
     "run": "nvshare.cli.run:run",
     "status": "nvshare.cli.status:status",
     "ls": "nvshare.cli.ls:ls",
+    "limit": "nvshare.cli.limit:limit",
     "set": "nvshare.cli.set:change",
     "daemon": "nvshare.cli.daemon:daemon",
     "device-plugin": "nvshare.cli.device_plugin:device_plugin",

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from nvshare.launch.child import CannotStartError
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.launch.start import find_or_start
 from nvshare.quantity import parse_quantity
+from nvshare.wire import environment
 
 
 class Quantity(click.ParamType[int]):
@@ -38,24 +40,43 @@ class Quantity(click.ParamType[int]):
     help="Most of the GPU's time, 1 to 100.",
 )
 @click.option(
+    "--burst", is_flag=True, help="It may have more of that while nobody else wants the GPU."
+)
+@click.option("--priority", type=click.Choice(["high", "normal", "low"]), help="Who goes first.")
+@click.option(
     "--native",
     is_flag=True,
     help="Allocate memory as the program asks for it. It is counted and limited, and never moved.",
 )
 @click.pass_context
 def run(
-    ctx: click.Context, gpus: str | None, memory: int | None, compute: int | None, native: bool
+    ctx: click.Context,
+    gpus: str | None,
+    memory: int | None,
+    compute: int | None,
+    burst: bool,
+    priority: str | None,
+    native: bool,
 ) -> None:
     """Run a command that shares its GPU with others.
 
-    A daemon is started if there is none. The exit code and all signals are the command's own.
+    A daemon is started if there is none. The exit code and all signals are the command's own. All
+    processes of the command share its limits.
     """
     if memory == 0:
         ctx.fail("--memory 0 would leave nothing to allocate.")
+    check_limits(os.environ)
     path = library()
     check_driver()
     folder = find_or_start(os.environ, _announce)
-    wishes = Wishes(gpus=gpus, memory_bytes=memory, compute_percent=compute, native=native)
+    wishes = Wishes(
+        gpus=gpus,
+        memory_bytes=memory,
+        compute_percent=compute,
+        burst=burst,
+        priority=priority,
+        native=native,
+    )
     variables = program_environment(wishes, folder, path, os.environ)
     become(command_of(ctx), {**os.environ, **variables})
 
@@ -70,6 +91,31 @@ def become(command: list[str], variables: dict[str, str]) -> None:
         os.execvpe(command[0], command, variables)  # noqa: S606 (running it is the point)
     except OSError as error:
         raise CannotStartError(command[0], error) from error
+
+
+def check_limits(environ: Mapping[str, str]) -> None:
+    """Refuse limits in the environment that the library would not understand."""
+    checks: dict[str, Callable[[str], bool]] = {
+        environment.GPU_MEMORY_LIMIT: _is_some_memory,
+        environment.GPU_CORE_LIMIT: lambda text: (
+            text.isascii() and text.isdecimal() and 1 <= int(text) <= 100
+        ),
+        environment.GPU_PRIORITY: lambda text: text in ("high", "normal", "low"),
+    }
+    for name, is_good in checks.items():
+        if (value := environ.get(name)) and not is_good(value):
+            raise BadInputError(
+                f'{name} is "{value}", which is no limit',
+                why="the command would get no access to the GPU, rather than run without a limit",
+                do=f"correct it, or unset it; docs/environment.md says what {name} can be",
+            )
+
+
+def _is_some_memory(text: str) -> bool:
+    try:
+        return parse_quantity(text) > 0
+    except BadInputError:
+        return False
 
 
 def check_driver() -> None:

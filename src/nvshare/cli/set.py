@@ -1,4 +1,4 @@
-"""``nvshare set``: change how GPUs are shared, or what a program may use, and read it back."""
+"""``nvshare set``: change how GPUs are shared, and read it back. For programs: nvshare limit."""
 
 import json
 from typing import Any, TypeAlias
@@ -8,21 +8,20 @@ from pydantic import ValidationError
 
 from nvshare.cli.control import Daemon
 from nvshare.errors import BadInputError
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.telemetry.settings import DeviceSettings, NodeSettings
 from nvshare.validation import describe
 
 Result: TypeAlias = tuple[str, dict[str, Any]]
 
 # What people say, and what the API calls it.
-_SHORT = {"turn": "turn_seconds", "memory": "memory_limit", "compute": "compute_percent"}
+_SHORT = {"turn": "turn_seconds"}
 
 
 @click.command("set")
 @click.option("--gpu", metavar="GPU", help="Index or UUID of a GPU, or all (the default).")
-@click.option("--client", metavar="PID", help="A program: its pid, or its id as in #3.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.argument("changes", nargs=-1, metavar="[NAME=VALUE]…")
-def change(gpu: str | None, client: str | None, as_json: bool, changes: tuple[str, ...]) -> None:
+def change(gpu: str | None, as_json: bool, changes: tuple[str, ...]) -> None:
     """Change settings, and print those in force. Without changes, only print them.
 
     nvshare set mode=serial turn=30
@@ -31,17 +30,9 @@ def change(gpu: str | None, client: str | None, as_json: bool, changes: tuple[st
 
     nvshare set host_memory=64Gi
 
-    nvshare set --client 4711 memory=4Gi compute=none
+    What programs may use is changed with nvshare limit.
     """
-    if gpu is not None and client is not None:
-        raise BadInputError("--gpu and --client cannot be combined", do="use one of them")
-    daemon = Daemon()
-    if client is not None:
-        wanted = _parse(changes, set(ClientLimits.model_fields))
-        limits = [(f"#{c.id}", c.limits) for c in daemon.change_clients(client, wanted)]
-        _show([(name, one.model_dump()) for name, one in limits], as_json)
-    else:
-        _show(_change_settings(daemon, gpu, changes), as_json)
+    _show(_change_settings(Daemon(), gpu, changes), as_json)
 
 
 def _change_settings(daemon: Daemon, gpu: str | None, changes: tuple[str, ...]) -> list[Result]:
@@ -78,7 +69,7 @@ def _parse(changes: tuple[str, ...], known: set[str]) -> dict[str, Any]:
                 why=None if equals else 'a change is written "name=value"',
                 do=f"the names are {', '.join(sorted(known))}",
             )
-        wanted[name] = None if value == "none" else value
+        wanted[name] = value
     return wanted
 
 
@@ -88,9 +79,8 @@ def _show(results: list[Result], as_json: bool) -> None:
         return
     for name, values in results:
         for field, value in values.items():
-            shown = "none" if value is None else value
             click.echo(
-                f"{name}: {field}={shown:g}"
+                f"{name}: {field}={value:g}"
                 if isinstance(value, float)
-                else f"{name}: {field}={shown}"
+                else f"{name}: {field}={value}"
             )

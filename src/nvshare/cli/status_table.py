@@ -47,7 +47,7 @@ def draw_clients(status: NodeStatus) -> Table:
             str(client.pid),
             escape(": ".join(filter(None, (client.pod_name, client.program)))),
             f"[{_COLOURS[client.state]}]{_state(client)}[/]",
-            f"{gib(client.allocated)} GiB",
+            memory(client),
             limits(client),
             str(client.turns),
             duration(client.waited_seconds),
@@ -64,10 +64,17 @@ def host(status: HostStatus) -> str:
     )
 
 
+def memory(client: ClientStatus) -> str:
+    """What a program has, and how much of it is on the host."""
+    text = f"{gib(client.allocated)} GiB"
+    return f"{text}, {gib(client.swapped_out)} swapped" if client.swapped_out else text
+
+
 def limits(client: ClientStatus) -> str:
-    """Memory and compute, or a dash."""
-    memory, compute = client.limits.memory_limit, client.limits.compute_percent
-    words = [f"{gib(memory)} GiB"] if memory is not None else []
+    """Memory, of all that share the limit, and compute; or a dash."""
+    most, compute = client.limits.memory_limit, client.limits.compute_percent
+    words = [f"{gib(client.group_used)} of {gib(most)} GiB"] if most is not None else []
+    words += ["over its limit"] if most is not None and client.group_used > most else []
     words += [f"{compute} %"] if compute is not None else []
     return ", ".join(words) or "-"
 

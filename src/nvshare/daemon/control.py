@@ -6,14 +6,18 @@
     PATCH /v1/node                   change them
     GET   /v1/devices/{gpu}          settings; gpu is an index, a UUID or the beginning of one
     PATCH /v1/devices/{gpu}          change settings; gpu may be "all"
-    GET   /v1/clients/{client}       limits; client is a pid, or an id such as #3 (written %233)
-    PATCH /v1/clients/{client}       change limits
+    GET   /v1/groups                 who shares which limits, and what they use
+    GET   /v1/groups/{who}           one of them; who is a pid, an id such as #3 (written %233), a
+                                     program, a pod or a container
+    PATCH /v1/groups/{who}           change its limits
     GET   /v1/story                  the story so far, as JSON lines
 
 Who may connect to the socket may do all of this; its mode and group are the permissions.
 """
 
 import json
+import pwd
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -23,9 +27,10 @@ from pydantic import ValidationError
 import nvshare
 from nvshare.core.node import Core
 from nvshare.daemon.devices import Gpu
+from nvshare.daemon.groups import Group
+from nvshare.daemon.identity import identify
 from nvshare.daemon.node import Node
-from nvshare.daemon.session import Session
-from nvshare.daemon.status import describe_client, describe_gpu, describe_node
+from nvshare.daemon.status import describe_gpu, describe_group, describe_node
 from nvshare.errors import BadInputError
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.validation import describe
@@ -55,8 +60,9 @@ class Control:
                 web.patch("/v1/node", self.patch_node),
                 web.get("/v1/devices/{gpu}", self.get_device),
                 web.patch("/v1/devices/{gpu}", self.patch_device),
-                web.get("/v1/clients/{client}", self.get_client),
-                web.patch("/v1/clients/{client}", self.patch_client),
+                web.get("/v1/groups", self.get_groups),
+                web.get("/v1/groups/{who}", self.get_group),
+                web.patch("/v1/groups/{who}", self.patch_group),
                 web.get("/v1/story", self.story),
             ]
         )
@@ -96,20 +102,25 @@ class Control:
             self._node.change_settings(gpu, settings)
         return self._devices(gpus)
 
-    async def get_client(self, request: web.Request) -> web.Response:
-        """Describe the clients of a process."""
-        return self._clients(self._sessions(request))
+    async def get_groups(self, request: web.Request) -> web.Response:
+        """Describe all groups."""
+        del request
+        shown = [describe_group(self._node, group) for group in self._node.groups.all()]
+        return web.json_response({"groups": [one.model_dump() for one in shown]})
 
-    async def patch_client(self, request: web.Request) -> web.Response:
-        """Change the limits of a process, on every GPU that it uses."""
+    async def get_group(self, request: web.Request) -> web.Response:
+        """Describe one group."""
+        return self._group(self._node.find_group(request.match_info["who"]))
+
+    async def patch_group(self, request: web.Request) -> web.Response:
+        """Change the limits of a group, on every GPU that it uses."""
         changes = await _body(request)
-        sessions = self._sessions(request)
-        ClientLimits().changed(changes)
-        for session in sessions:
-            self._check_orders(session, changes)
-        for group in {session.member.group for session in sessions if session.member}:
-            self._node.change_limits(group, changes, "somebody")
-        return self._clients(sessions)
+        group = self._node.find_group(request.match_info["who"])
+        checked = ClientLimits().changed(changes)
+        self._check_orders(group, changes)
+        wanted = {name: getattr(checked, name) for name in changes}
+        self._node.change_limits(group, wanted, _caller(request))
+        return self._group(group)
 
     async def story(self, request: web.Request) -> web.Response:
         """Give the story so far."""
@@ -127,24 +138,13 @@ class Control:
             )
         return gpus
 
-    def _sessions(self, request: web.Request) -> list[Session]:
-        name = request.match_info["client"]
-        sessions = list(self._node.find_members(name))
-        if not sessions:
-            raise BadInputError(
-                f'no client has the pid "{name}"',
-                why="it has ended, uses no GPU, or was not started with `nvshare run`",
-                do="look at `nvshare ls`; an id is written with a #, as in #3",
-            )
-        return sessions
-
-    def _check_orders(self, session: Session, changes: dict[str, Any]) -> None:
-        orders = self._node.pods.orders(session.identity).orders
+    def _check_orders(self, group: Group, changes: dict[str, Any]) -> None:
+        orders = self._node.pods.orders(group.identity).orders
         for field in changes:
             if getattr(orders, field) is not None:
                 raise BadInputError(
                     f"{field} of this program is set by its pod",
-                    why=f"the pod is {self._node.pods.name(session.identity)}, and what it is "
+                    why=f"the pod is {self._node.pods.name(group.identity)}, and what it is "
                     "annotated with goes over what is set here",
                     do="change the annotation, with kubectl annotate or `kubectl nvshare limit`",
                 )
@@ -153,13 +153,8 @@ class Control:
         shown = [describe_gpu(self._node, gpu).model_dump() for gpu in gpus]
         return web.json_response({"devices": shown})
 
-    def _clients(self, sessions: list[Session]) -> web.Response:
-        shown = [
-            describe_client(self._node, session, session.member).model_dump()
-            for session in sessions
-            if session.member is not None
-        ]
-        return web.json_response({"clients": shown})
+    def _group(self, group: Group) -> web.Response:
+        return web.json_response({"group": describe_group(self._node, group).model_dump()})
 
 
 async def _body(request: web.Request) -> dict[str, Any]:
@@ -170,6 +165,19 @@ async def _body(request: web.Request) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise BadInputError("the body is not a JSON object")
     return body
+
+
+def _caller(request: web.Request) -> str:
+    """Say who asks, for the log: the kernel knows."""
+    sock = request.transport.get_extra_info("socket") if request.transport else None
+    if sock is None or sock.family != socket.AF_UNIX:
+        return "somebody"
+    who = identify(sock)
+    try:
+        user = pwd.getpwuid(who.uid).pw_name
+    except KeyError:
+        user = "?"
+    return f"{user} (uid {who.uid}), {who.program} (pid {who.pid})"
 
 
 @web.middleware

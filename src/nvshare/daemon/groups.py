@@ -4,11 +4,12 @@ A group is a container, or all that one `nvshare run` has started, or else a sin
 is the group's: on each GPU its processes share it, through a page that they all have (quota.py).
 """
 
+import contextlib
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.logs import fields
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("nvshare.groups")
 
+Source = Literal["environment", "set", "pod"]
+
 _FROM_HIGH_TO_LOW = ("high", "normal", "low")
 
 
@@ -32,18 +35,28 @@ class Group:
 
     key: str
     members: dict[int, "Session"] = field(default_factory=dict)
+    # What its members were started with, taken together.
+    environment: ClientLimits = field(default_factory=ClientLimits)
     pages: dict[str, Page] = field(default_factory=dict)
     # What people have set, over what the environment of its members says.
     chosen: Changes = field(default_factory=dict)
+    # What its members were last told.
+    in_force: ClientLimits | None = None
 
     @property
     def identity(self) -> Identity:
         """Who its first member is: the others are in the same pod and container."""
         return next(iter(self.members.values())).identity
 
-    def environment(self) -> ClientLimits:
-        """What its members were started with, taken together."""
-        return together(session.own_limits for session in self.members.values())
+    def add(self, client: int, session: "Session") -> None:
+        """Take a member in."""
+        self.members[client] = session
+        self.environment = together(one.own_limits for one in self.members.values())
+
+    def remove(self, client: int) -> None:
+        """Let a member go."""
+        del self.members[client]
+        self.environment = together(one.own_limits for one in self.members.values())
 
 
 class Groups:
@@ -64,7 +77,19 @@ class Groups:
 
     def limits(self, group: Group) -> ClientLimits:
         """What a group may use: its environment, over that what was set, over that its pod."""
-        return self._pods.limits(group.identity, group.environment().changed(group.chosen))
+        chosen = group.environment.changed(group.chosen)
+        return self._pods.limits(group.identity, chosen).settled()
+
+    def sources(self, group: Group) -> dict[str, Source]:
+        """Say where each limit in force comes from."""
+        orders = self._pods.orders(group.identity).orders
+        found: dict[str, Source] = {}
+        for name, value in self.limits(group).model_dump().items():
+            if value is not None:
+                is_ordered = getattr(orders, name) is not None
+                is_set = name in group.chosen
+                found[name] = "pod" if is_ordered else "set" if is_set else "environment"
+        return found
 
     def enter(self, session: "Session", client: int, hello: frames.Hello) -> Group:
         """Find the group of a client, or begin one."""
@@ -72,7 +97,7 @@ class Groups:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = Group(key, chosen=self._remembered.of(key))
-        group.members[client] = session
+        group.add(client, session)
         return group
 
     def seat(self, group: Group, device: str, seat: int) -> tuple[Page, int, int] | None:
@@ -96,7 +121,7 @@ class Groups:
 
         After a start of the daemon, others of the group may still be on their way.
         """
-        del group.members[client]
+        group.remove(client)
         page = group.pages.get(device)
         if page is not None:
             page.leave(seat)
@@ -133,6 +158,9 @@ class Groups:
             for page in group.pages.values():
                 page.close()
         self._groups.clear()
+        # If nothing is left to take up, there is no folder either.
+        with contextlib.suppress(OSError):
+            self._folder.rmdir()
 
 
 def key_of(who: Identity, token: bytes, client: int, own_container: str) -> str:
@@ -156,6 +184,6 @@ def together(all_limits: Iterable[ClientLimits]) -> ClientLimits:
     return ClientLimits(
         memory_limit=min(memory, default=None),
         compute_percent=min(compute, default=None),
-        burst=all(one.burst for one in found) or None,
+        burst=True if found and all(one.burst for one in found) else None,
         priority=max(named, key=_FROM_HIGH_TO_LOW.index, default=None),
     )

@@ -18,6 +18,7 @@ from nvshare.daemon.executor import Executor
 from nvshare.daemon.groups import Group, Groups
 from nvshare.daemon.identity import own_container
 from nvshare.daemon.logs import fields
+from nvshare.daemon.naming import find_group, name_of
 from nvshare.daemon.pods import Pods
 from nvshare.daemon.session import Rejection, Session
 from nvshare.telemetry.pods import PodOrders
@@ -128,22 +129,19 @@ class Node:
         self.dispatch(events.HostMemoryChanged(now=self.now(), limit=limit))
 
     def change_limits(self, group: Group, changes: Mapping[str, Any], by: str) -> None:
-        """Let a group use more or less from now on. What is said in the log is who wanted it."""
-        before = self.groups.limits(group)
+        """Let a group use more or less from now on, because somebody says so."""
         self.groups.choose(group, changes)
-        self.apply_limits(group)
-        now = self.groups.limits(group)
-        log.info(
-            "limits set",
-            extra=fields(group=group.key, by=by, before=in_words(before), now=in_words(now)),
-        )
+        self.apply_limits(group, by)
 
-    def apply_limits(self, group: Group) -> None:
-        """Let a group use what is right for it by now. Holds when this returns."""
+    def apply_limits(self, group: Group, by: str) -> None:
+        """Let a group use what is right for it by now. Memory limits hold when this returns."""
         limits = self.groups.limits(group)
+        before, group.in_force = group.in_force, limits
+        if before is None or before == limits:
+            # Whoever has just come was told by itself.
+            return
         for page in group.pages.values():
-            if page.limit != limits.memory_limit:
-                page.limit = limits.memory_limit
+            page.limit = limits.memory_limit
         for session in group.members.values():
             member = session.member
             if member is None or limits == limits_of(self.core, member):
@@ -151,14 +149,16 @@ class Node:
             self.dispatch(
                 events.LimitsChanged(now=self.now(), client=member.id, limits=limits.for_core())
             )
-            log.info("limits changed", extra=fields(client=member.id, limits=in_words(limits)))
+        words = {"before": before.in_words(), "now": limits.in_words()}
+        name = name_of(group, self.pods)
+        log.info("limits changed", extra=fields(group=group.key, name=name, by=by, **words))
 
     def change_pod(self, uid: str, orders: PodOrders | None) -> None:
         """Take note of what a pod asks for. Programs that outlive their pod keep what they have."""
         self.pods.set(uid, orders)
         if orders is not None:
             for group in [g for g in self.groups.all() if g.identity.pod == uid]:
-                self.apply_limits(group)
+                self.apply_limits(group, f"pod {orders.namespace}/{orders.name}")
 
     def find_gpus(self, name: str) -> Sequence[Gpu]:
         """Return the GPUs that a name means: an index, a UUID, the beginning of one, or "all"."""
@@ -168,14 +168,9 @@ class Node:
             if name in ("all", str(gpu.index)) or (len(name) >= 8 and gpu.uuid.startswith(name))
         ]
 
-    def find_members(self, name: str) -> Sequence[Session]:
-        """Return the clients of a number: all of a process with this pid, or the one with this id.
-
-        Pids and ids are told apart by a leading "#": "#3" is client 3.
-        """
-        if name.startswith("#"):
-            return [s for s in self.members.values() if s.member and f"#{s.member.id}" == name]
-        return [s for s in self.members.values() if str(s.identity.pid) == name]
+    def find_group(self, name: str) -> Group:
+        """Return the group that a name means: a pid, a program, a pod, a container."""
+        return find_group(self.groups, self.pods, name)
 
     def members_of(self, gpu: Gpu) -> Sequence[Session]:
         """Return the clients of a GPU."""
@@ -228,7 +223,7 @@ class Node:
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
         self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
         if group.members:
-            self.apply_limits(group)
+            self.apply_limits(group, f"end of pid {session.identity.pid}")
         self._on_population(len(self.members))
 
     def heir(self, member: Member, turn: int) -> int | None:
@@ -257,12 +252,6 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
         burst=limits.burst or None,
         priority=None if limits.priority is Priority.NORMAL else limits.priority.value,
     )
-
-
-def in_words(limits: ClientLimits) -> str:
-    """Return limits as one word of the log."""
-    named = {name: value for name, value in limits.model_dump().items() if value is not None}
-    return ",".join(f"{name}={value}" for name, value in named.items()) or "none"
 
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:

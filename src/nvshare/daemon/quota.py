@@ -90,8 +90,10 @@ class Page:
 
     def used(self) -> int:
         """What the group uses by now."""
-        slots = (self._read(_slot_at(slot), _SLOT) for slot in self._seats.values())
-        return sum(min(slot[1], _MOST_BYTES) for slot in slots if slot is not None)
+        end = _slot_at(max(self._seats.values(), default=-1) + 1)
+        content = os.pread(self.descriptor, end, 0).ljust(end, b"\0")
+        slots = (_SLOT.unpack_from(content, _slot_at(slot)) for slot in self._seats.values())
+        return sum(min(slot[1], _MOST_BYTES) for slot in slots)
 
     @property
     def is_empty(self) -> bool:

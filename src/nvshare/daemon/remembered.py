@@ -46,6 +46,9 @@ class Remembered:
     def _write(self) -> None:
         new = self.path.with_suffix(".new")
         try:
+            if not self._changes:
+                self.path.unlink(missing_ok=True)
+                return
             new.write_text(json.dumps(self._changes), encoding="utf-8")
             new.replace(self.path)
         except OSError as error:

@@ -130,7 +130,7 @@ class Session:
             extra=fields(**self.log_fields, device=member.gpu.index, resumed=running or None),
         )
         # With it, the others may be limited by another environment.
-        self._node.apply_limits(member.group)
+        self._node.apply_limits(member.group, f"environment of pid {self.identity.pid}")
         if frame.flags & frames.HelloFlags.WANTS:
             self._want(frames.Want(frame.turn), member)
 

@@ -4,14 +4,25 @@ import os
 
 import nvshare
 from nvshare.daemon.devices import Gpu
+from nvshare.daemon.groups import Group
+from nvshare.daemon.naming import name_of
 from nvshare.daemon.node import Member, Node, limits_of
 from nvshare.daemon.session import KINDS, Session
-from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
+from nvshare.telemetry.snapshot import (
+    ClientStatus,
+    DeviceStatus,
+    GroupStatus,
+    GroupUse,
+    HostStatus,
+    NodeStatus,
+)
 
 
 def describe_node(node: Node, started: float) -> NodeStatus:
     """Return everything."""
     now = node.now()
+    groups = tuple(describe_group(node, group) for group in node.groups.all())
+    used = {(group.key, use.device): use.used for group in groups for use in group.uses}
     return NodeStatus(
         version=nvshare.__version__,
         pid=os.getpid(),
@@ -20,10 +31,11 @@ def describe_node(node: Node, started: float) -> NodeStatus:
         host=describe_host(node),
         devices=tuple(describe_gpu(node, gpu) for gpu in node.gpus.values()),
         clients=tuple(
-            describe_client(node, session, session.member)
+            describe_client(node, session, member, used[member.group.key, member.gpu.uuid])
             for session in node.members.values()
-            if session.member is not None
+            if (member := session.member) is not None
         ),
+        groups=groups,
     )
 
 
@@ -64,7 +76,7 @@ def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
     )
 
 
-def describe_client(node: Node, session: Session, member: Member) -> ClientStatus:
+def describe_client(node: Node, session: Session, member: Member, group_used: int) -> ClientStatus:
     """Return one client."""
     now = node.now()
     who, hello, tally = session.identity, session.hello, session.tally
@@ -82,7 +94,7 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         container=who.container,
         pod_name=node.pods.name(who),
         container_name=asked.name,
-        group=hello.group.hex() if any(hello.group) else "",
+        group=member.group.key,
         library_version=hello.library_version,
         allocation=KINDS[hello.allocation_kind].value,
         state=client.state.value,
@@ -94,6 +106,7 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         pinned=client.memory.pinned - member.context,
         swapped_out=client.memory.swapped,
         limits=limits_of(node.core, member),
+        group_used=group_used,
         turns=tally.turns,
         running_seconds=tally.running_until(now),
         waited_seconds=tally.waited_until(now),
@@ -105,4 +118,39 @@ def describe_client(node: Node, session: Session, member: Member) -> ClientStatu
         launches=tally.launches,
         throttled_seconds=tally.throttled_ns / 1e9,
         gpu_seconds=tally.gpu_ns / 1e9,
+    )
+
+
+def describe_group(node: Node, group: Group) -> GroupStatus:
+    """Return one group."""
+    devices = dict.fromkeys(s.member.gpu.uuid for s in group.members.values() if s.member)
+    limits = node.groups.limits(group)
+    return GroupStatus(
+        key=group.key,
+        name=name_of(group, node.pods),
+        pids=tuple(sorted({session.identity.pid for session in group.members.values()})),
+        limits=limits,
+        sources=node.groups.sources(group),
+        uses=tuple(_use(node, group, device, limits.memory_limit) for device in devices),
+    )
+
+
+def _used_by(node: Node, group: Group, device: str) -> int:
+    """Return what a group uses of a GPU: by the page that it has, or by what it has told."""
+    page = group.pages.get(device)
+    if page is not None:
+        return page.used()
+    members = [s.member for s in group.members.values() if s.member and s.member.gpu.uuid == device]
+    clients = node.core.devices[device].roster.clients
+    return sum(clients[one.id].memory.allocated - one.context for one in members)
+
+
+def _use(node: Node, group: Group, device: str, limit: int | None) -> GroupUse:
+    clients = node.core.devices[device].roster.clients
+    used = _used_by(node, group, device)
+    return GroupUse(
+        device=device,
+        used=used,
+        swapped_out=sum(clients[n].memory.swapped for n in group.members if n in clients),
+        over_limit=limit is not None and used > limit,
     )

@@ -20,6 +20,8 @@ class Wishes:
     gpus: str | None = None
     memory_bytes: int | None = None
     compute_percent: int | None = None
+    burst: bool = False
+    priority: str | None = None
     native: bool = False
 
 
@@ -59,6 +61,10 @@ def program_environment(
         variables[environment.GPU_MEMORY_LIMIT] = str(wishes.memory_bytes)
     if wishes.compute_percent is not None:
         variables[environment.GPU_CORE_LIMIT] = str(wishes.compute_percent)
+    if wishes.burst:
+        variables[environment.GPU_BURST] = "1"
+    if wishes.priority is not None:
+        variables[environment.GPU_PRIORITY] = wishes.priority
     if wishes.native:
         variables[environment.ALLOCATION] = "native"
     return variables

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from nvshare.core.policies import policy_names
 from nvshare.core.settings import Limits, Mode, Priority, Settings
 from nvshare.errors import BadInputError
-from nvshare.quantity import parse_quantity
+from nvshare.quantity import format_quantity, parse_quantity
 
 _CORE = Settings()
 _MIB = 1 << 20
@@ -156,7 +156,7 @@ class NodeSettings(_Model):
 
 
 class ClientLimits(_Model):
-    """What one program may use of one GPU. None: no limit."""
+    """What the processes of a group may use of each GPU together. None: no limit."""
 
     memory_limit: SomeBytes | None = None
     compute_percent: Percent | None = None
@@ -168,6 +168,24 @@ class ClientLimits(_Model):
     def changed(self, changes: "dict[str, Any]") -> "ClientLimits":
         """Return the limits with some fields changed, and everything checked again."""
         return ClientLimits.model_validate({**self.model_dump(), **changes})
+
+    def settled(self) -> "ClientLimits":
+        """Return them with what means nothing in particular left out."""
+        priority = None if self.priority == "normal" else self.priority
+        return self.changed({"burst": self.burst or None, "priority": priority})
+
+    def in_words(self) -> str:
+        """Return them for a line of the log."""
+        words = []
+        if self.memory_limit is not None:
+            words.append(f"memory={format_quantity(self.memory_limit)}")
+        if self.compute_percent is not None:
+            words.append(f"compute={self.compute_percent}%")
+        if self.burst:
+            words.append("burst")
+        if self.priority is not None:
+            words.append(f"priority={self.priority}")
+        return ",".join(words) or "none"
 
     def for_core(self) -> Limits:
         """Return them as the core has them."""

@@ -28,6 +28,7 @@ class ClientStatus(_Model):
     # As the cluster calls them, once it has told.
     pod_name: str = ""
     container_name: str = ""
+    # Who it shares its limits with.
     group: str
     library_version: str
     allocation: Literal["managed", "native"]
@@ -41,6 +42,8 @@ class ClientStatus(_Model):
     pinned: int
     swapped_out: int
     limits: ClientLimits
+    # What its group uses of this GPU.
+    group_used: int = 0
 
     turns: int
     running_seconds: float
@@ -54,6 +57,28 @@ class ClientStatus(_Model):
     throttled_seconds: float
     # GPU time that it has used while it had a share, as its events measured it.
     gpu_seconds: float = 0.0
+
+
+class GroupUse(_Model):
+    """A group on one GPU."""
+
+    device: str
+    used: int
+    swapped_out: int
+    # It was lowered below what is used: nothing can be allocated until that is less.
+    over_limit: bool
+
+
+class GroupStatus(_Model):
+    """Processes that share their limits: a container, a run, or a single process."""
+
+    key: str
+    name: str
+    pids: tuple[int, ...]
+    limits: ClientLimits
+    # Where each limit in force comes from.
+    sources: dict[str, Literal["environment", "set", "pod"]]
+    uses: tuple[GroupUse, ...]
 
 
 class DeviceStatus(_Model):
@@ -99,3 +124,4 @@ class NodeStatus(_Model):
     host: HostStatus
     devices: tuple[DeviceStatus, ...]
     clients: tuple[ClientStatus, ...]
+    groups: tuple[GroupStatus, ...] = ()

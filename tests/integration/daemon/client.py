@@ -75,6 +75,10 @@ class Client:
     def join(self, uuid: str, **changes: Any) -> frames.Welcome:
         """Register; leaves what comes after WELCOME and SETTINGS to be received."""
         self.send(hello(uuid, **changes))
+        return self.be_welcome()
+
+    def be_welcome(self) -> frames.Welcome:
+        """Wait for the answer to HELLO."""
         self.seat = self.expect(frames.Quota).seat
         self.page = self.take_descriptor()
         welcome = self.expect(frames.Welcome)

@@ -20,7 +20,7 @@ GIB = 1 << 30
 def nvshare(daemon: Daemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "nvshare", *arguments],
-        env={**daemon.environ, "NVSHARE_SOCKET_DIR": str(daemon.folder)},
+        env={**daemon.environ, "NVSHARE_SOCKET_DIR": str(daemon.folder), "COLUMNS": "200"},
         capture_output=True,
         text=True,
         timeout=60,
@@ -113,13 +113,57 @@ def test_limits_reach_the_client_and_can_be_lifted(daemon: Daemon) -> None:
     client.join(daemon.gpus[0])
     client.expect(frames.Grant)
     pid = str(os.getpid())
-    (shown,) = daemon.control.change_clients(pid, {"memory_limit": "4Gi", "compute_percent": 40})
+    shown = daemon.control.change_limits(pid, {"memory_limit": "4Gi", "compute_percent": 40})
     assert shown.limits.memory_limit == 4 * GIB
     limits = client.expect(frames.Limits)
     assert (limits.memory_limit, limits.compute_percent) == (4 * GIB, 40)
-    daemon.control.change_clients("#1", {"memory_limit": None})
+    daemon.control.change_limits("#1", {"memory_limit": None})
     limits = client.expect(frames.Limits)
     assert (limits.memory_limit, limits.compute_percent) == (0, 40)
+
+
+def test_limits_are_those_of_a_group_and_who_changes_them_is_logged(daemon: Daemon) -> None:
+    token = bytes(range(16))
+    one, two, other = daemon.connect(), daemon.connect(), daemon.connect()
+    one.join(daemon.gpus[0], group=token, memory_limit=6 * GIB)
+    two.join(daemon.gpus[1], group=token)
+    other.join(daemon.gpus[0])
+    # What one was started with holds for the other, on its GPU.
+    assert two.expect(frames.Limits).memory_limit == 6 * GIB
+    alone, together = sorted(daemon.control.groups(), key=lambda group: len(group.uses))
+    assert together.limits.memory_limit == 6 * GIB
+    assert together.sources == {"memory_limit": "environment"}
+    assert [use.device for use in together.uses] == daemon.gpus
+    assert alone.limits.memory_limit is None
+
+    shown = nvshare(daemon, "limit", "#2", "--memory", "4Gi", "--compute", "50", "--no-burst")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.count("0.0 of 4.0 GiB") == 2
+    (line,) = [line for line in daemon.log.splitlines() if "limits changed" in line]
+    for word in (f"(uid {os.getuid()})", "before=memory=6Gi", "now=memory=4Gi,compute=50%"):
+        assert word in line.replace('"', "")
+    assert f"run-{os.getuid()}-{token.hex()}" in line
+    # The same again is no change.
+    daemon.control.change_limits("#1", {"memory_limit": 4 * GIB})
+    assert daemon.log.count("limits changed") == 1
+    # To lift a limit is over what the environment says.
+    assert " of " not in nvshare(daemon, "limit", "#1", "--memory", "none").stdout
+    assert daemon.control.group("#2").limits.memory_limit is None
+    listed = nvshare(daemon, "limit", "--json").stdout.splitlines()
+    assert {json.loads(row)["key"] for row in listed} == {together.key, alone.key}
+
+
+def test_a_group_that_uses_more_than_its_limit_is_marked(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[0])
+    os.pwrite(client.page, (3 * GIB).to_bytes(8, "little"), 192 + 8)
+    changed = daemon.control.change_limits("#1", {"memory_limit": "2Gi"})
+    (use,) = changed.uses
+    assert (use.used, use.over_limit) == (3 * GIB, True)
+    assert "over its limit" in nvshare(daemon, "status").stdout
+    assert "over its limit" in nvshare(daemon, "limit").stdout
+    (use,) = daemon.control.change_limits("#1", {"memory_limit": "3Gi"}).uses
+    assert not use.over_limit
 
 
 def test_usage_is_shown(daemon: Daemon) -> None:
@@ -155,8 +199,8 @@ def test_the_verbs(daemon: Daemon, tmp_path: Path) -> None:
     changed = nvshare(daemon, "set", "--gpu", "1", "turn=30", "mode=serial")
     assert "gpu 1: mode=serial\n" in changed.stdout
     assert "gpu 1: turn_seconds=30\n" in changed.stdout
-    limited = nvshare(daemon, "set", "--client", "#1", "memory=2Gi", "--json")
-    assert json.loads(limited.stdout)["#1"]["memory_limit"] == 2 * GIB
+    limited = nvshare(daemon, "limit", "#1", "--memory", "2Gi", "--json")
+    assert json.loads(limited.stdout)["limits"]["memory_limit"] == 2 * GIB
 
     story = tmp_path / "story"
     story.write_text(nvshare(daemon, "status", "--story").stdout)
@@ -172,8 +216,9 @@ def test_mistakes_are_explained(daemon: Daemon) -> None:
         (["set", "turn=7", "host_memory=4GB"], '"4GB" is not an amount of memory'),
         (["set", "--gpu", "0", "host_memory=4Gi"], "cannot be set"),
         (["set", "mode"], 'a change is written "name=value"'),
-        (["set", "--client", "1", "memory=4GB"], 'no client has the pid "1"'),
-        (["set", "--client", "1", "--gpu", "1"], "cannot be combined"),
+        (["limit", "1", "--memory", "4Gi"], 'no program is called "1"'),
+        (["limit", "--memory", "4Gi"], "nobody was named"),
+        (["limit", "1", "--priority", "urgent"], "is not one of"),
     ]:
         done = nvshare(daemon, *arguments)
         assert done.returncode == 2

@@ -28,7 +28,7 @@ def test_the_daemon_knows_who_it_is_talking_to(daemon: Daemon) -> None:
     assert (shown.pid, shown.uid) == (os.getpid(), os.getuid())
     assert shown.device == daemon.gpus[1]
     assert (shown.allocated, shown.pinned) == (GIB, 1)
-    assert shown.group == b"0123456789abcdef".hex()
+    assert shown.group == f"run-{os.getuid()}-{b'0123456789abcdef'.hex()}"
     assert shown.library_version == "test"
 
 
@@ -107,7 +107,7 @@ def test_a_thousand_clients(daemon: Daemon) -> None:
     for client in clients:
         client.send(hello(gpu))
     for client in clients:
-        client.expect(frames.Welcome)
+        client.be_welcome()
     assert time.monotonic() - begin < 20
     assert daemon.control.status().devices[0].clients == 1000
     for client in clients:
@@ -120,8 +120,7 @@ def test_a_thousand_clients_take_turns(serial: Daemon) -> None:
     for client in clients:
         client.send(hello(gpu, flags=frames.HelloFlags.WANTS))
     for client in clients:
-        client.expect(frames.Welcome)
-        client.expect(frames.Settings)
+        client.be_welcome()
     turns = []
     for client in clients:
         frame = client.receive()

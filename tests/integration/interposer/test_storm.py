@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,22 +13,15 @@ from nvshare.emulator.report import read_report
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 
+from ..building import build_on_driver
 from .conftest import LIBRARY
 
-ROOT = Path(__file__).parents[3]
 STEPS = 1_000_000
 
 
 @pytest.fixture(scope="module")
 def storm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("storm") / "allocation_storm"
-    find = [sys.executable, str(ROOT / "cmake" / "find_headers.py"), "cuda.h"]
-    include = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
-    command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", f"-isystem{include}"]
-    command += [str(ROOT / "native" / "tests" / "allocation_storm.c"), "-lpthread"]
-    command += [f"-L{library_folder()}", "-l:libcuda.so.1", "-o", str(program)]
-    subprocess.run(command, check=True, timeout=120)
-    return program
+    return build_on_driver("allocation_storm", tmp_path_factory.mktemp("storm"))
 
 
 @pytest.mark.parametrize("kind", ["managed", "native"])

@@ -1,6 +1,7 @@
 """Real programs, the real interposer and the real daemon on an emulated node."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -45,12 +46,19 @@ class Sharing:
         """The daemon's control API."""
         return Daemon(control_socket(self._base))
 
+    def kill_daemon(self) -> None:
+        """Kill the daemon."""
+        kill_and_wait(self.daemon().status().pid)
+
     def start_daemon_again(self) -> None:
         """Start a daemon in the place of one that has died."""
         find_or_start(self._base)
 
     def start(
-        self, *command: str | Path, wishes: Wishes | None = None, **variables: str
+        self,
+        *command: str | Path,
+        wishes: Wishes | None = None,
+        **variables: str,
     ) -> "subprocess.Popen[str]":
         """Start a program under the daemon; it ends with the test, and not before."""
         base = {**self._base, **variables}
@@ -104,6 +112,16 @@ class Sharing:
     def _stop_daemon(self) -> None:
         with suppress(NvshareError, ProcessLookupError):  # it may have ended by itself
             os.kill(self.daemon().status().pid, signal.SIGTERM)
+
+
+def kill_and_wait(pid: int) -> None:
+    """Kill a process that is not ours to wait for, and return when it has let go of its sockets."""
+    descriptor = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        assert select.select([descriptor], [], [], 30)[0]
+    finally:
+        os.close(descriptor)
 
 
 @pytest.fixture

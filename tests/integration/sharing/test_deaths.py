@@ -1,8 +1,5 @@
 """Holders, waiters and daemons die; whoever is left goes on, and computes what it should."""
 
-import os
-import select
-import signal
 import subprocess
 from collections.abc import Callable
 from importlib.resources import files
@@ -15,7 +12,7 @@ from nvshare.emulator.report import Report
 from nvshare.emulator.workload import workload_command
 
 from ..hammering import build_hammer
-from .conftest import Sharing
+from .conftest import Sharing, kill_and_wait
 
 Share = Callable[..., Sharing]
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
@@ -59,16 +56,6 @@ def one_at_a_time(sharing: Sharing, processes: "list[subprocess.Popen[str]]") ->
         return sum(number > 0 for number in done.values()) == 1
 
     sharing.until_report(only_one_has_gone_on)
-
-
-def kill_and_wait(pid: int) -> None:
-    """Kill a process that is not ours to wait for, and return when it has let go of its sockets."""
-    descriptor = os.pidfd_open(pid)
-    try:
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        assert select.select([descriptor], [], [], 30)[0]
-    finally:
-        os.close(descriptor)
 
 
 @pytest.mark.parametrize("state", ["running", "waiting"])

@@ -56,15 +56,46 @@ def test_the_command_is_left_alone(become: Callable[..., Became]) -> None:
 
 
 def test_wishes_become_variables(become: Callable[..., Became], tmp_path: Path) -> None:
-    options = ["--gpu", "1", "--memory", "1.5Gi", "--compute", "40", "--native"]
+    options = ["--gpu", "1", "--memory", "1.5Gi", "--compute", "40", "--burst"]
+    options += ["--priority", "low", "--native"]
     variables = become(*options, "--", "prog").variables
     assert variables["CUDA_VISIBLE_DEVICES"] == "1"
     assert variables["NVSHARE_GPU_MEMORY_LIMIT"] == str(3 << 29)
     assert variables["NVSHARE_GPU_CORE_LIMIT"] == "40"
+    assert variables["NVSHARE_GPU_BURST"] == "1"
+    assert variables["NVSHARE_GPU_PRIORITY"] == "low"
     assert variables["NVSHARE_ALLOCATION"] == "native"
     assert variables["NVSHARE_SOCKET_DIR"] == str(tmp_path / "daemon")
     assert variables["LD_PRELOAD"] == str(tmp_path / "lib" / "libnvshare.so")
     assert variables["PATH"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NVSHARE_GPU_MEMORY_LIMIT", "4GB"),
+        ("NVSHARE_GPU_MEMORY_LIMIT", "0"),
+        ("NVSHARE_GPU_CORE_LIMIT", "0"),
+        ("NVSHARE_GPU_CORE_LIMIT", "40%"),
+        ("NVSHARE_GPU_PRIORITY", "urgent"),
+    ],
+)
+def test_a_limit_of_the_environment_that_makes_no_sense_starts_nothing(
+    monkeypatch: pytest.MonkeyPatch, call: Call, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    result = call("run", "--", "prog")
+    assert result.exit_code == 2
+    assert f'{name} is "{value}"' in result.output
+
+
+def test_limits_of_the_environment_are_the_command_s(
+    become: Callable[..., Became], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVSHARE_GPU_MEMORY_LIMIT", "1500Mi")
+    monkeypatch.setenv("NVSHARE_GPU_CORE_LIMIT", "40")
+    monkeypatch.setenv("NVSHARE_GPU_PRIORITY", "high")
+    assert become("--", "prog").variables["NVSHARE_GPU_MEMORY_LIMIT"] == "1500Mi"
 
 
 @pytest.mark.parametrize(

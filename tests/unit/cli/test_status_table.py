@@ -117,3 +117,11 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_sizes() -> None:
     assert (gib(0), gib(3 << 29), gib(640 << 30)) == ("0.0", "1.5", "640")
+
+
+def test_who_is_over_its_limit_is_marked() -> None:
+    limits = ClientLimits(memory_limit=4 * GIB)
+    assert "4.0 of 4.0 GiB │" in shown(client(limits=limits, group_used=4 * GIB))
+    text = shown(client(limits=limits, group_used=5 * GIB, swapped_out=2 * GIB))
+    assert "5.0 of 4.0 GiB, over its limit" in text
+    assert "3.0 GiB, 2.0 swapped" in text

@@ -159,7 +159,7 @@ def patch(stage: Stage, changes: dict[str, int | None]) -> tuple[int, str]:
 
     async def ask() -> tuple[int, str]:
         async with TestClient(TestServer(Control(stage.node).application())) as people:
-            answer = await people.patch(f"/v1/clients/{WHO.pid}", json=changes)
+            answer = await people.patch(f"/v1/groups/{WHO.pid}", json=changes)
             return answer.status, await answer.text()
 
     return stage.loop.run_until_complete(ask())

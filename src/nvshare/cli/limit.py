@@ -1,0 +1,106 @@
+"""``nvshare limit``: show and change what programs may use, while they run."""
+
+import json
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from nvshare.cli.control import Daemon
+from nvshare.cli.status_table import gib
+from nvshare.errors import BadInputError
+from nvshare.telemetry.settings import ClientLimits
+from nvshare.telemetry.snapshot import GroupStatus, GroupUse
+
+_NONE = "none"
+
+
+@click.command()
+@click.argument("who", required=False)
+@click.option("--memory", metavar="SIZE", help="Most GPU memory, such as 6Gi; none lifts it.")
+@click.option("--compute", metavar="PERCENT", help="Most of a GPU's time, 1 to 100; or none.")
+@click.option(
+    "--burst/--no-burst", default=None, help="Whether it may have more while nobody wants it."
+)
+@click.option("--priority", type=click.Choice(["high", "normal", "low"]), help="Who goes first.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def limit(
+    who: str | None,
+    memory: str | None,
+    compute: str | None,
+    burst: bool | None,
+    priority: str | None,
+    as_json: bool,
+) -> None:
+    """Change what programs may use, and print what is in force. Without changes, only print it.
+
+    WHO is a pid, an id such as #3, the name of a program, a pod (name or namespace/name) or a
+    container (name or the beginning of its id). Processes of one container, or of one nvshare run,
+    share their limits: to name one of them is to name them all.
+
+    nvshare limit 4711 --memory 6Gi
+
+    nvshare limit trainer --compute 40 --burst
+    """
+    given = {"memory_limit": memory, "compute_percent": compute, "priority": priority}
+    changes: dict[str, Any] = {
+        name: None if value == _NONE else value
+        for name, value in given.items()
+        if value is not None
+    }
+    if burst is not None:
+        changes["burst"] = burst
+    if who is None and changes:
+        raise BadInputError("nobody was named", do="nvshare limit WHO --memory 6Gi")
+    daemon = Daemon()
+    if who is None:
+        groups = daemon.groups()
+    else:
+        groups = [daemon.change_limits(who, changes) if changes else daemon.group(who)]
+    if as_json:
+        for group in groups:
+            click.echo(json.dumps(group.model_dump()))
+        return
+    index = {gpu.uuid: gpu.index for gpu in daemon.status().devices}
+    Console().print(draw_groups(groups, index) if groups else "No program is connected.")
+
+
+def draw_groups(groups: list[GroupStatus], index: dict[str, int]) -> Table:
+    """Draw a row for each group on each GPU."""
+    table = Table("program", "pid", "GPU", "memory", "swapped", "compute", "priority", "set by")
+    for group in groups:
+        for use in group.uses:
+            table.add_row(
+                escape(group.name),
+                _pids(group),
+                str(index.get(use.device, "?")),
+                _memory(use, group.limits.memory_limit),
+                f"{gib(use.swapped_out)} GiB",
+                _compute(group.limits),
+                group.limits.priority or "normal",
+                _sources(group),
+            )
+    return table
+
+
+def _pids(group: GroupStatus) -> str:
+    first, *others = group.pids
+    return f"{first} and {len(others)} more" if others else str(first)
+
+
+def _memory(use: GroupUse, limit: int | None) -> str:
+    text = f"{gib(use.used)} GiB" if limit is None else f"{gib(use.used)} of {gib(limit)} GiB"
+    return f"[red]{text}, over its limit[/]" if use.over_limit else text
+
+
+def _compute(limits: ClientLimits) -> str:
+    if limits.compute_percent is None:
+        return "-"
+    return f"{limits.compute_percent} %" + (", burst" if limits.burst else "")
+
+
+def _sources(group: GroupStatus) -> str:
+    words = {"environment": "its environment", "set": "nvshare limit", "pod": "its pod"}
+    return ", ".join(words[source] for source in dict.fromkeys(group.sources.values())) or "-"

@@ -1,0 +1,124 @@
+"""The page of a group: when the library takes it, what it does with it, and if it is useless."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nvshare.daemon.quota import Page
+from nvshare.wire.frames import Hello, LimitFlags, Limits, Quota
+
+from .conftest import Guest
+from .scripted import Link, Scripted
+
+MIB = 1 << 20
+OUT_OF_MEMORY = 2
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    page = Page(tmp_path / "page")
+    page.limit = 32 * MIB
+    yield page
+    page.close()
+
+
+def seat(link: Link, page: Page) -> int:
+    """Do what the daemon does before WELCOME."""
+    place = page.sit(0)
+    assert place is not None
+    link.send(Quota(*place), page.descriptor)
+    return place[1]
+
+
+def test_the_first_allocation_waits_for_a_limit_that_only_the_daemon_knows(
+    scripted: Scripted, guest: Guest, page: Page
+) -> None:
+    guest.put("gpu.init() or gpu.alloc(33 << 20)[0]")
+    link = scripted.accept()
+    seat(link, page)
+    link.welcome()
+    assert guest.answer() == OUT_OF_MEMORY
+    assert guest.ask("gpu.info()") == [32 * MIB, 32 * MIB]
+    assert guest.ask("gpu.alloc(32 << 20)")[0] == 0
+    assert page.used() == 32 * MIB
+
+
+def test_what_is_shown_is_what_the_group_has_left(
+    scripted: Scripted, guest: Guest, page: Page
+) -> None:
+    guest.put("gpu.init() or gpu.alloc(8 << 20)[1]")
+    link = scripted.accept()
+    seat(link, page)
+    link.welcome()
+    pointer = guest.answer()
+    other = page.sit(0)
+    assert other is not None
+    os.pwrite(page.descriptor, (20 * MIB).to_bytes(8, "little"), 192 + 32 * other[0] + 8)
+    assert guest.ask("gpu.info()") == [4 * MIB, 32 * MIB]
+    assert guest.ask("gpu.nvml()") == [28 * MIB, 32 * MIB]
+    assert guest.ask("gpu.alloc((4 << 20) + 1)")[0] == OUT_OF_MEMORY
+    page.limit = 20 * MIB
+    assert guest.ask("gpu.info()") == [0, 20 * MIB]
+    page.limit = 64 * MIB
+    assert guest.ask("gpu.info()") == [36 * MIB, 64 * MIB]
+    assert guest.ask(f"gpu.free({pointer})") == 0
+    page.leave(other[1])
+    assert guest.ask("gpu.info()") == [64 * MIB, 64 * MIB]
+    page.limit = None
+    free, total = guest.ask("gpu.info()")
+    assert free == total > 64 * MIB
+
+
+def test_the_next_daemon_hears_of_the_seat_and_may_give_another(
+    scripted: Scripted, guest: Guest, page: Page, tmp_path: Path
+) -> None:
+    guest.put("gpu.init() or gpu.alloc(8 << 20)[0]")
+    link = scripted.accept()
+    number = seat(link, page)
+    assert link.welcome().seat == 0
+    assert guest.answer() == 0
+    link.close()
+    again = scripted.accept()
+    hello: Hello = again.next(Hello)
+    assert (hello.seat, hello.allocated) == (number, 8 * MIB)
+    # Until it has another seat, it keeps to the page that it has.
+    assert guest.ask("gpu.info()") == [24 * MIB, 32 * MIB]
+    fresh = Page(tmp_path / "fresh")
+    fresh.limit = 16 * MIB
+    seat(again, fresh)
+    while guest.ask("gpu.info()") != [8 * MIB, 16 * MIB]:
+        pass
+    assert (page.used(), fresh.used()) == (0, 8 * MIB)
+    fresh.close()
+
+
+def test_a_child_has_no_seat_of_its_parent(scripted: Scripted, guest: Guest, page: Page) -> None:
+    guest.put("gpu.init() or gpu.alloc(8 << 20)[0]")
+    link = scripted.accept()
+    seat(link, page)
+    link.welcome()
+    assert guest.answer() == 0
+    # CUDA does not work there; to try changes nothing for the parent.
+    assert guest.ask("gpu.fork('gpu.alloc(1 << 20)[0] or gpu.info()')") != "0"
+    assert page.used() == 8 * MIB
+    assert guest.ask("gpu.alloc(24 << 20)")[0] == 0
+    assert page.used() == 32 * MIB
+
+
+@pytest.mark.parametrize("content", [b"", bytes(1 << 16)])
+def test_a_page_that_is_none_is_said_to_be_and_the_limit_is_kept_alone(
+    scripted: Scripted, guest: Guest, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "bad").write_bytes(content)
+    guest.put("gpu.init() or gpu.alloc(8 << 20)[0]")
+    link = scripted.accept()
+    with (tmp_path / "bad").open("r+b") as bad:
+        link.send(Quota(0, 5), bad.fileno())
+        link.send(Limits(4 * MIB, 0, LimitFlags(0), share_ppm=0, window_us=0, company=1))
+        link.welcome()
+    assert guest.answer() == OUT_OF_MEMORY
+    assert guest.ask("gpu.alloc(4 << 20)")[0] == 0
+    link.close()
+    assert "kept by each process for itself" in guest.end()

@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import pytest
+
+from nvshare.daemon.remembered import Remembered
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "limits.json"
+
+
+def test_what_was_set_is_there_for_the_next_daemon(path: Path) -> None:
+    first = Remembered(path)
+    first.set("run-0-aa", {"memory_limit": 5, "burst": True})
+    first.set("run-0-bb", {"memory_limit": None})
+    again = Remembered(path)
+    assert again.of("run-0-aa") == {"memory_limit": 5, "burst": True}
+    assert again.of("run-0-bb") == {"memory_limit": None}
+    assert again.of("run-0-cc") == {}
+
+
+def test_nothing_to_remember_leaves_no_file(path: Path) -> None:
+    remembered = Remembered(path)
+    remembered.set("a", {"memory_limit": 5})
+    remembered.set("b", {"memory_limit": 6})
+    remembered.keep({"b", "c"})
+    assert Remembered(path).of("a") == {}
+    assert Remembered(path).of("b") == {"memory_limit": 6}
+    remembered.set("b", {})
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 5}', '{"a": {"memory_limit": "lots"}}'])
+def test_a_file_that_makes_no_sense_is_as_good_as_none(path: Path, text: str) -> None:
+    path.write_text(text)
+    assert Remembered(path).of("a") == {}
+
+
+def test_a_file_that_cannot_be_written_is_said_to(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    remembered = Remembered(tmp_path / "missing" / "limits.json")
+    remembered.set("a", {"memory_limit": 5})
+    assert remembered.of("a") == {"memory_limit": 5}
+    assert "will not outlive the daemon" in caplog.text
