@@ -27,6 +27,15 @@ static void complain(const char *name, const char *value, const char *wanted) {
     log_warn("%s is \"%.64s\", and not %s: ignored", name, value, wanted);
 }
 
+/* To go on without the limit could harm others, and to end the program is not our business. */
+static void refuse(const char *name, const char *value, const char *wanted) {
+    log_warn(
+        "%s is \"%.64s\", and not %s: the program may not use the GPU. Correct the variable, or "
+        "unset it to run without this limit",
+        name, value, wanted);
+    state.values.is_wrong = true;
+}
+
 static bool get_flag(const char *name) {
     const char *value = get(name);
     if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
@@ -45,7 +54,7 @@ static uint64_t get_memory_limit(void) {
     const char *value = get(ENVIRONMENT_GPU_MEMORY_LIMIT);
     uint64_t bytes = 0;
     if (value && (quantity_parse(value, &bytes) < 0 || bytes == 0))
-        complain(ENVIRONMENT_GPU_MEMORY_LIMIT, value, "an amount of memory such as 4Gi");
+        refuse(ENVIRONMENT_GPU_MEMORY_LIMIT, value, "an amount of memory such as 4Gi or 1500Mi");
     return bytes;
 }
 
@@ -54,7 +63,7 @@ static uint32_t get_percent(void) {
     char *end = NULL;
     unsigned long percent = value ? strtoul(value, &end, 10) : 0;
     if (value && (*end || percent < 1 || percent > 100)) {
-        complain(ENVIRONMENT_GPU_CORE_LIMIT, value, "a number from 1 to 100");
+        refuse(ENVIRONMENT_GPU_CORE_LIMIT, value, "a number from 1 to 100");
         return 0;
     }
     return (uint32_t)percent;
@@ -68,7 +77,7 @@ static uint32_t get_limit_flags(void) {
     if (value && strcmp(value, "low") == 0)
         return burst | LIMIT_LOW;
     if (value && strcmp(value, "normal") != 0)
-        complain(ENVIRONMENT_GPU_PRIORITY, value, "high, normal or low");
+        refuse(ENVIRONMENT_GPU_PRIORITY, value, "high, normal or low");
     return burst;
 }
 

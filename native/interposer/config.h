@@ -13,6 +13,7 @@ struct config {
     bool require;          /* without a daemon, refuse work instead of running unmanaged */
     bool native;           /* allocate as the program asks */
     bool oversubscribe;    /* one program may allocate more than its GPU has */
+    bool is_wrong;         /* a limit cannot be understood: the GPU is not used at all */
     uint64_t memory_limit; /* bytes on each GPU; 0: none */
     uint32_t compute_percent;
     uint32_t limit_flags;
@@ -21,7 +22,8 @@ struct config {
     int socket_count;
 };
 
-/* Reads the environment at the first call. A value that makes no sense is a warning, and as if unset. */
+/* Reads the environment at the first call. A value that makes no sense is a warning, and as if unset; but a
+ * program that was meant to be limited does not run without a limit. */
 const struct config *config(void);
 
 #endif

@@ -51,7 +51,7 @@ struct device *device_known(CUdevice ordinal);
 struct device *device_of_gate(const struct gate *gate);
 
 /* Whether work on a device may begin: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
- * unmanaged and finds no daemon. */
+ * unmanaged and finds no daemon, and for one whose limits cannot be understood. */
 CUresult device_may_be_used(CUdevice ordinal);
 
 /* Waits until it is known whether there is a daemon: what is allocated before could pass a limit that only

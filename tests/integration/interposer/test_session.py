@@ -193,9 +193,6 @@ def test_hello_says_what_the_environment_says(scripted: Scripted, start_guest: S
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        ("NVSHARE_GPU_MEMORY_LIMIT", "lots"),
-        ("NVSHARE_GPU_MEMORY_LIMIT", "0"),
-        ("NVSHARE_GPU_CORE_LIMIT", "101"),
         ("NVSHARE_ALLOCATION", "mixed"),
         ("NVSHARE_REQUIRE", "yes"),
         ("NVSHARE_GROUP", "0123"),
@@ -207,6 +204,30 @@ def test_values_that_make_no_sense_are_said_to(
     guest = start_guest(**{variable: value})
     assert guest.ask("gpu.init() or gpu.launch()") == 0
     assert any(variable in line and value in line for line in warnings(guest.end()))
+    assert absent.folder.name == "daemon"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("NVSHARE_GPU_MEMORY_LIMIT", "lots"),
+        ("NVSHARE_GPU_MEMORY_LIMIT", "4GB"),
+        ("NVSHARE_GPU_MEMORY_LIMIT", "0"),
+        ("NVSHARE_GPU_CORE_LIMIT", "101"),
+        ("NVSHARE_GPU_CORE_LIMIT", "40%"),
+        ("NVSHARE_GPU_PRIORITY", "urgent"),
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_not_taken_for_none(
+    absent: Scripted, start_guest: StartGuest, variable: str, value: str
+) -> None:
+    guest = start_guest(**{variable: value})
+    assert guest.ask("gpu.init()") == NOT_READY
+    assert guest.ask("gpu.create()") == NOT_READY
+    (said,) = warnings(guest.end())
+    assert variable in said
+    assert f'"{value}"' in said
+    assert "unset it" in said
     assert absent.folder.name == "daemon"
 
 
