@@ -13,7 +13,12 @@ from hypothesis.stateful import (
     rule,
 )
 
-from nvshare.core.events import HostMemoryChanged, LimitsChanged, SettingsChanged
+from nvshare.core.events import (
+    ExcessChanged,
+    HostMemoryChanged,
+    LimitsChanged,
+    SettingsChanged,
+)
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.replay import replay
@@ -125,6 +130,13 @@ class Sharing(RuleBasedStateMachine):
         if not program.stopped and program.without is None:
             swapped = min(program.memory.swapped, memory.allocated)
             program.ask(replace(memory, swapped=swapped))
+
+    @rule(program=programs, excess=st.sampled_from([0, 3, 30]))
+    def exceed(self, program: Program, excess: int) -> None:
+        """It is over its limit by so much, or not any more."""
+        if program.id in self.world.core.devices[GPU].roster.clients:
+            now = self.world.now
+            self.world.feed(ExcessChanged(now=now, client=program.id, excess=excess))
 
     @rule(program=programs)
     def deliver(self, program: Program) -> None:

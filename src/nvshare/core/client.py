@@ -71,6 +71,8 @@ class Client:
     last_rest: float = 0.0
     # Bytes it was told to move out, and has not reported yet.
     evicting: int = 0
+    # Bytes that are to be on the host while it does not run, being beyond its limit.
+    excess: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.
     filled: int | None = None
 

@@ -14,6 +14,7 @@ from nvshare.core.events import (
     ClientLeft,
     DeviceAdded,
     Event,
+    ExcessChanged,
     LimitsChanged,
     MemoryChanged,
     Moved,
@@ -94,6 +95,8 @@ class Device:
                 self.roster.move(self._client(event), Step.LEAVE, event.now)
             case LimitsChanged():
                 self.roster.set_limits(self._client(event), event.limits)
+            case ExcessChanged():
+                self.roster.set_excess(self._client(event), event.excess)
             case SettingsChanged():
                 self._on_settings(event)
         return []
@@ -186,6 +189,9 @@ class Device:
         )
         self.roster.set_memory(client, event.memory)
         self.roster.set_evicting(client, 0)
+        if client.excess and not event.out_bytes:
+            # It cannot, and would be asked again and again.
+            self.roster.set_excess(client, 0)
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)

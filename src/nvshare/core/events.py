@@ -186,6 +186,16 @@ class LimitsChanged(ClientEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExcessChanged(ClientEvent):
+    """So much of the client's memory is beyond its limit, and is to be on the host.
+
+    Only while it does not run: what a program that runs touches comes back by itself.
+    """
+
+    excess: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimerFired(Event):
     """The time that SetTimer named has come. One that comes late or in vain does no harm."""
 

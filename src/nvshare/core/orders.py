@@ -41,6 +41,17 @@ def make_room(roster: Roster) -> list[Effect]:
     return effects
 
 
+def move_excess_out(roster: Roster) -> list[Effect]:
+    """Have clients that do not run move out what they have beyond their limits."""
+    effects: list[Effect] = []
+    for client in roster.over.values():
+        evicted = min(client.staying, client.excess - client.memory.swapped - client.leaving)
+        if evicted > 0 and client.id in roster.parked:
+            roster.set_evicting(client, client.evicting + evicted)
+            effects.append(Evict(client.id, evicted))
+    return effects
+
+
 def _use(client: Client) -> tuple[bool, float, int]:
     if client.state is State.WAITING:
         return True, -client.rank, -client.order

@@ -75,6 +75,8 @@ class Roster:
         self.classes: Counter[Priority] = Counter()
         # Those whose gate is closed, but who have memory on the device.
         self.parked: dict[int, Client] = {}
+        # Those who are beyond their limit.
+        self.over: dict[int, Client] = {}
         self._orders = 0
         self._clear_sums()
 
@@ -176,6 +178,7 @@ class Roster:
         for client in clients:
             self.clients[client.id] = client
             self._orders = client.order
+            self.set_excess(client, client.excess)
             self._enter(client)
             self.classes[client.limits.priority] += 1
             if client.has_share:
@@ -265,6 +268,14 @@ class Roster:
         client.evicting = evicting
         self._count(client, 1)
 
+    def set_excess(self, client: Client, excess: int) -> None:
+        """Note how much of its memory is beyond its limit."""
+        client.excess = excess
+        if excess:
+            self.over[client.id] = client
+        else:
+            self.over.pop(client.id, None)
+
     def set_filled(self, client: Client, filled: int | None) -> None:
         """Note how much of its memory a client has in while it holds its turn."""
         if filled == client.filled:
@@ -295,6 +306,7 @@ class Roster:
             self._count_class(client, -1)
             self.with_share.pop(client.id, None)
             self.untold.pop(client.id, None)
+            self.over.pop(client.id, None)
         elif client.state is State.WAITING:
             self.waiting.add(client)
         else:

@@ -32,7 +32,7 @@ from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urge
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
 from nvshare.core.moves import fill_bytes, outgoing_bytes, share_out, swap_seconds
-from nvshare.core.orders import make_room, plan_handover, set_alarms
+from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
 from nvshare.core.priority import is_outranked, outranks, starving
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
@@ -68,6 +68,7 @@ class Scheduler:
             effects += self._go_on_without_the_silent(now)
             effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
             effects += make_room(roster)
+            effects += move_excess_out(roster)
             effects += plan_handover(state, roster)
         # Nobody is to run before it knows what it may use.
         effects = [*tell_shares(state, roster), *effects]

@@ -14,6 +14,7 @@ from nvshare.core.events import Event
 from nvshare.core.node import Core
 from nvshare.core.settings import Priority
 from nvshare.daemon.devices import Gpu
+from nvshare.daemon.excess import share_excess
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.groups import Group, Groups
 from nvshare.daemon.identity import own_container
@@ -119,6 +120,8 @@ class Node:
                 usable_bytes=settings.usable_of(gpu.memory),
             )
         )
+        for group in self.groups.all():
+            share_excess(self, group, gpu.uuid)
 
     def change_node(self, settings: NodeSettings) -> None:
         """Use the machine by other rules from now on."""
@@ -149,6 +152,8 @@ class Node:
             self.dispatch(
                 events.LimitsChanged(now=self.now(), client=member.id, limits=limits.for_core())
             )
+        for device in group.pages:
+            share_excess(self, group, device)
         words = {"before": before.in_words(), "now": limits.in_words()}
         name = name_of(group, self.pods)
         log.info("limits changed", extra=fields(group=group.key, name=name, by=by, **words))
@@ -224,6 +229,7 @@ class Node:
         self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
         if group.members:
             self.apply_limits(group, f"end of pid {session.identity.pid}")
+            share_excess(self, group, session.member.gpu.uuid)
         self._on_population(len(self.members))
 
     def heir(self, member: Member, turn: int) -> int | None:

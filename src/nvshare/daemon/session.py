@@ -9,6 +9,7 @@ from nvshare.core import events
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind, Memory
 from nvshare.daemon.connection import Connection
+from nvshare.daemon.excess import share_excess
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tally import Tally
@@ -174,6 +175,7 @@ class Session:
                 ticket=frame.ticket,
             )
         )
+        share_excess(self._node, member.group, member.gpu.uuid)
 
     def _move(self, frame: frames.Moved, member: "Member") -> None:
         seconds = frame.ns / 1e9

@@ -95,6 +95,8 @@ class DeviceSettings(_Model):
     context: BytesOrAuto = "auto"
     # Whether one program alone may allocate more than the GPU has.
     oversubscribe: bool = False
+    # Whether what a group has beyond a limit that was lowered is moved to the host.
+    swap_excess: bool = False
 
     @model_validator(mode="after")
     def _ordered(self) -> "DeviceSettings":

@@ -45,6 +45,7 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "reserve": 1 * GIB,
         "context": 0,
         "oversubscribe": True,
+        "swap_excess": True,
     }
     before = daemon.control.status().devices[0]
     assert set(wanted) == set(before.settings.model_dump())

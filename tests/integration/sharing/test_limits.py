@@ -132,3 +132,24 @@ def test_a_thousand_changes_under_load_each_hold_at_once(sharing: Sharing) -> No
         wrong += guest.ask("gpu.info()") != [limit, limit]
     assert wrong == 0
     assert guest.ask("gpu.alloc(601 << 20)")[0] == OUT_OF_MEMORY
+
+
+def test_excess_leaves_the_gpu_while_its_program_does_not_run(share: Share) -> None:
+    settings = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "3600"}
+    sharing = share("1xt4", speed=100, data="off", settings=settings)
+    sharing.daemon().change_devices("all", {"swap_excess": True})
+    one, two = ready(sharing.guest()), ready(sharing.guest())
+    for guest in (one, two):
+        assert guest.ask("gpu.alloc(512 << 20)[0] or gpu.touch(gpu.last.value)") == 0
+    # The second has run last, when the first had nothing to do any more.
+    pid = one.process.pid
+    sharing.daemon().change_limits(str(pid), {"memory_limit": "300Mi"})
+    status = sharing.until_status(
+        lambda status: any(c.pid == pid and c.swapped_out for c in status.clients)
+    )
+    (group,) = (group for group in status.groups if pid in group.pids)
+    assert group.uses[0].over_limit
+    assert group.uses[0].swapped_out >= 212 * MIB
+    # Raised again, nothing more leaves; and what has left is there when it is used.
+    sharing.daemon().change_limits(str(pid), {"memory_limit": "1Gi"})
+    assert one.ask("gpu.touch(gpu.last.value) or gpu.sync()") == 0

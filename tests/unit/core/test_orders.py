@@ -9,7 +9,7 @@ from nvshare.core.effects import (
     Revoke,
     SetTimer,
 )
-from nvshare.core.events import Timer, TimerKind
+from nvshare.core.events import ExcessChanged, Timer, TimerKind
 from nvshare.core.memory import Memory
 from nvshare.core.settings import Mode
 
@@ -233,3 +233,42 @@ def test_a_timer_that_fires_in_vain_does_nothing() -> None:
 def test_a_timer_that_nobody_needs_is_cancelled() -> None:
     stage = waiting_for_one()
     assert CancelTimer(Timer(GPU, TimerKind.TURN)) in stage.leave(1)
+
+
+# What is beyond a limit.
+
+
+def exceed(stage: Stage, client: int, excess: int) -> list[Effect]:
+    return stage.core.handle(ExcessChanged(now=stage.now, client=client, excess=excess))
+
+
+def test_excess_leaves_when_its_client_does_not_run() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    stage.join(1, 4)
+    stage.join(2, 4, swapped=4)
+    assert evictions(exceed(stage, 1, 3)) == {}
+    stage.want(2)
+    stage.fire(TimerKind.TURN)
+    assert evictions(stage.release(1, wants=True)) == {1: 3}
+    # It is asked once, and again only for what there is more.
+    assert evictions(exceed(stage, 1, 4)) == {1: 1}
+    assert evictions(stage.moved(1, Memory(4, 0, 4), out_bytes=4, seconds=1)) == {}
+    assert evictions(exceed(stage, 1, 2)) == {}
+
+
+def test_excess_that_cannot_leave_is_not_asked_for_again() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    stage.join(1, 4)
+    stage.join(2, 4)
+    (parked,) = stage.device.roster.parked
+    assert evictions(exceed(stage, parked, 3)) == {parked: 3}
+    assert evictions(stage.moved(parked, Memory(4))) == {}
+    stage.leave(parked)
+
+
+def test_who_is_gone_has_no_excess() -> None:
+    stage = Stage()
+    stage.join(1, 4)
+    exceed(stage, 1, 3)
+    stage.leave(1)
+    assert stage.device.roster.over == {}
