@@ -13,6 +13,7 @@ import pytest
 from nvshare.cli.control import Daemon as Control
 from nvshare.launch.preload import library
 from nvshare.launch.start import LOG
+from nvshare.telemetry.settings import ClientLimits
 
 NVSHARE = [sys.executable, "-m", "nvshare"]
 
@@ -78,8 +79,8 @@ def test_the_program_is_registered_with_its_limits(
     done = run(node_environment, "--memory", "4Gi", "--compute", "40", "--", *command)
     assert done.returncode == 0, done.stderr
     (client,) = json.loads(done.stdout)
-    assert client["limits"]["memory_limit"] == 4 << 30
-    assert client["limits"]["compute_percent"] == 40
+    limits = ClientLimits.model_validate(client["limits"])
+    assert limits == ClientLimits(memory_limit=4 << 30, compute_percent=40)
     assert client["group"]
 
 
