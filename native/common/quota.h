@@ -33,7 +33,8 @@ struct quota_page {
     _Atomic uint32_t seats; /* slots behind these are free */
     _Atomic uint32_t lock;  /* who adds up; 0: nobody */
     uint64_t reserved[4];
-    uint64_t compute[16]; /* of the group's share of compute */
+    _Atomic uint64_t paid_until; /* of the group's share of compute, see bucket.h */
+    uint64_t reserved_for_compute[15];
     struct quota_slot slots[QUOTA_SLOTS];
 };
 

@@ -24,26 +24,26 @@ static uint64_t at_least(uint64_t value, uint64_t least) {
 void bucket_bill(struct bucket *bucket, const struct rate *rate, uint64_t used_ns, uint64_t now) {
     /* What came to its credit while it ran was not left unused. */
     uint64_t least = earliest(rate->window_ns + used_ns, now), time = time_for(rate, used_ns);
-    uint64_t paid = atomic_load_explicit(&bucket->paid_until, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak(&bucket->paid_until, &paid, at_least(paid, least) + time))
+    uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(bucket->paid_until, &paid, at_least(paid, least) + time))
         continue;
 }
 
 void bucket_forgive(struct bucket *bucket, uint64_t now) {
-    uint64_t paid = atomic_load_explicit(&bucket->paid_until, memory_order_relaxed);
-    while (paid > now && !atomic_compare_exchange_weak(&bucket->paid_until, &paid, now))
+    uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
+    while (paid > now && !atomic_compare_exchange_weak(bucket->paid_until, &paid, now))
         continue;
 }
 
 int64_t bucket_left(const struct bucket *bucket, const struct rate *rate, uint64_t now) {
-    uint64_t paid = atomic_load_explicit(&bucket->paid_until, memory_order_relaxed);
+    uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
     paid = at_least(paid, earliest(rate->window_ns, now));
     /* In parts of a microsecond, so that the product fits. */
     return ((int64_t)now - (int64_t)paid) / 1000 * (int64_t)rate->share_ppm / 1000;
 }
 
 uint64_t bucket_next(const struct bucket *bucket, const struct rate *rate) {
-    uint64_t paid = atomic_load_explicit(&bucket->paid_until, memory_order_relaxed);
+    uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
     return paid + rest_of_cycle(rate);
 }
 
@@ -53,7 +53,7 @@ void bucket_change(struct bucket *bucket, const struct rate *before, const struc
     if (after->share_ppm && had < rest_of_cycle(after))
         had = rest_of_cycle(after);
     uint64_t least = earliest(had, now);
-    uint64_t paid = atomic_load_explicit(&bucket->paid_until, memory_order_relaxed);
-    while (paid < least && !atomic_compare_exchange_weak(&bucket->paid_until, &paid, least))
+    uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
+    while (paid < least && !atomic_compare_exchange_weak(bucket->paid_until, &paid, least))
         continue;
 }

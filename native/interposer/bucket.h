@@ -18,8 +18,9 @@ struct rate {
     uint64_t window_ns; /* most that can be to its credit */
 };
 
+/* In a program's own memory, or in the page of its group. */
 struct bucket {
-    _Atomic uint64_t paid_until; /* 0: nothing was ever used */
+    _Atomic uint64_t *paid_until; /* 0: nothing was ever used */
 };
 
 /* So much was used. */

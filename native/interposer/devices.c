@@ -138,6 +138,7 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
                       device->ordinal, strerror(-result));
         return;
     }
+    share_join(&device->share, &seat.page->paid_until);
     account_join(&device->account, &seat);
     apply_limit(device);
 }

@@ -9,7 +9,7 @@
 void share_init(struct share *share, void (*knock)(void *), void *argument) {
     pthread_condattr_t attributes;
     *share = (struct share){.company = 1, .knock = knock, .knock_argument = argument};
-    share->bucket = &share->own_bucket;
+    share->bucket = (struct bucket){&share->own_until};
     pthread_mutex_init(&share->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -21,7 +21,7 @@ void share_init(struct share *share, void (*knock)(void *), void *argument) {
 void share_change(struct share *share, const struct share_order *order) {
     struct rate rate = {order->share_ppm, order->window_ns};
     pthread_mutex_lock(&share->lock);
-    bucket_change(share->bucket, &share->rate, &rate, clock_now());
+    bucket_change(&share->bucket, &share->rate, &rate, clock_now());
     share->rate = rate;
     share->company = order->company ? order->company : 1;
     share->may_burst = order->may_burst;
@@ -29,6 +29,15 @@ void share_change(struct share *share, const struct share_order *order) {
     atomic_store(&share->is_set, rate.share_ppm != 0);
     pthread_mutex_unlock(&share->lock);
     pthread_cond_broadcast(&share->changed);
+}
+
+void share_join(struct share *share, _Atomic uint64_t *group_until) {
+    pthread_mutex_lock(&share->lock);
+    uint64_t own = atomic_load(share->bucket.paid_until), until = atomic_load(group_until);
+    while (own > until && !atomic_compare_exchange_weak(group_until, &until, own))
+        continue;
+    share->bucket = (struct bucket){group_until};
+    pthread_mutex_unlock(&share->lock);
 }
 
 void share_is_wanted(struct share *share, bool is_wanted) {
@@ -48,7 +57,7 @@ static void bill(struct device *device, uint64_t used_ns, uint64_t now) {
     usage_measured(&device->usage, used_ns);
     uint64_t own = used_ns / share->company;
     atomic_fetch_add(&share->gpu_ns, own);
-    bucket_bill(share->bucket, &share->rate, own, now);
+    bucket_bill(&share->bucket, &share->rate, own, now);
 }
 
 static bool is_free(const struct share *share) {
@@ -60,11 +69,11 @@ static bool is_enough_left(struct share *share, uint64_t now) {
     if (!share->rate.share_ppm)
         return true;
     if (is_free(share)) {
-        bucket_forgive(share->bucket, now);
+        bucket_forgive(&share->bucket, now);
         return true;
     }
     uint64_t pending = meter_pending() / share->company;
-    return bucket_left(share->bucket, &share->rate, now) >= (int64_t)pending;
+    return bucket_left(&share->bucket, &share->rate, now) >= (int64_t)pending;
 }
 
 /* A launch is no place where a program expects its thread to be cancelled. */
@@ -80,11 +89,11 @@ static void pause_until(struct share *share, uint64_t moment) {
 static void wait_for_time(struct share *share) {
     usage_wait_begins(&share->throttled);
     share->knock(share->knock_argument);
-    uint64_t now = clock_now(), next = bucket_next(share->bucket, &share->rate);
+    uint64_t now = clock_now(), next = bucket_next(&share->bucket, &share->rate);
     while (share->rate.share_ppm && now < next && !is_free(share)) {
         pause_until(share, next);
         now = clock_now();
-        next = bucket_next(share->bucket, &share->rate);
+        next = bucket_next(&share->bucket, &share->rate);
     }
     usage_wait_ends(&share->throttled);
 }

@@ -22,8 +22,8 @@ struct share {
     uint32_t company; /* programs that have the GPU at the same time, this one included */
     bool may_burst;
     _Atomic bool counts_copies;
-    struct bucket own_bucket; /* of a program that shares it with none */
-    struct bucket *bucket;
+    _Atomic uint64_t own_until; /* for the bucket of a program that has no group yet */
+    struct bucket bucket;
     struct usage throttled;  /* when threads wait here */
     _Atomic uint64_t gpu_ns; /* billed in all */
     _Atomic bool is_wanted;  /* somebody else waits for the GPU */
@@ -43,6 +43,10 @@ void share_init(struct share *share, void (*knock)(void *), void *argument);
 
 /* For the session. */
 void share_change(struct share *share, const struct share_order *order);
+
+/* The share is that of a group from now on, whose bucket is in the page that this points into. What the
+ * program has used so far stays billed. */
+void share_join(struct share *share, _Atomic uint64_t *group_until);
 
 /* Somebody else waits for the GPU, or nobody does any more. */
 void share_is_wanted(struct share *share, bool is_wanted);

@@ -27,7 +27,8 @@ static void play(char **arguments) {
     uint64_t call = (uint64_t)(atof(arguments[2]) * 1e6);
     uint64_t start = 100 * second, end = start + (uint64_t)atoi(arguments[3]) * second;
     uint64_t now = start, used = 0;
-    struct bucket bucket = {0};
+    _Atomic uint64_t paid_until = 0;
+    struct bucket bucket = {&paid_until};
     bucket_change(&bucket, &(struct rate){0}, &rate, now);
     while (now < end) {
         if (bucket_left(&bucket, &rate, now) < 0) {
@@ -44,7 +45,8 @@ static void play(char **arguments) {
 static void states(void) {
     const struct rate none = {0}, half = {500000, 100 * ms}, longer = {500000, 1000 * ms};
     uint64_t now = 50 * second;
-    struct bucket bucket = {0};
+    _Atomic uint64_t paid_until = 0;
+    struct bucket bucket = {&paid_until};
     /* At first there is what a cycle begins with: half of half a window, of which half can be used. */
     bucket_change(&bucket, &none, &half, now);
     CHECK(bucket_left(&bucket, &half, now) == (int64_t)(12500000));
@@ -74,7 +76,8 @@ static void states(void) {
     CHECK(bucket_left(&bucket, &half, now) == owed);
 }
 
-static struct bucket shared;
+static _Atomic uint64_t shared_until;
+static struct bucket shared = {&shared_until};
 static const struct rate quarter = {250000, 100000000};
 static const uint64_t moment = 1000000000000;
 
@@ -88,13 +91,12 @@ static void threads(int thread_count, int bills) {
     pthread_t thread[64];
     CHECK(thread_count <= 64);
     bucket_change(&shared, &(struct rate){0}, &quarter, moment);
-    uint64_t before = atomic_load(&shared.paid_until);
+    uint64_t before = atomic_load(&shared_until);
     for (int i = 0; i < thread_count; i++)
         CHECK(pthread_create(&thread[i], NULL, bill_often, &bills) == 0);
     for (int i = 0; i < thread_count; i++)
         pthread_join(thread[i], NULL);
-    CHECK(atomic_load(&shared.paid_until) ==
-          before + (uint64_t)thread_count * (uint64_t)bills * 4000);
+    CHECK(atomic_load(&shared_until) == before + (uint64_t)thread_count * (uint64_t)bills * 4000);
 }
 
 int main(int count, char **arguments) {

@@ -124,6 +124,7 @@ class Session:
                 running=running,
                 turn=frame.turn,
                 limits=self._node.groups.limits(member.group).for_core(),
+                group=member.group.key,
             )
         )
         log.info(

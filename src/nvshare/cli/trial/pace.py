@@ -8,11 +8,14 @@ from typing import Any
 
 from nvshare.telemetry.settings import DeviceSettings
 
-DURATIONS = ("turn_seconds", "turn_min", "turn_max", "slice_seconds", "idle_grace", "inflight")
+DURATIONS = (
+    *("turn_seconds", "turn_min", "turn_max", "slice_seconds", "share_slice_seconds"),
+    *("idle_grace", "inflight"),
+)
 RATES = ("initial_bandwidth",)
 AS_THEY_ARE = (
-    *("mode", "policy", "turn_multiplier", "revoke_patience"),
-    *("reserve", "context", "oversubscribe"),
+    *("mode", "policy", "turn_multiplier", "revoke_patience", "priority_floor"),
+    *("reserve", "context", "oversubscribe", "swap_excess"),
 )
 
 
