@@ -30,6 +30,7 @@ from nvshare.core.memory import RULES
 from nvshare.core.policies import find_policy
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
+from nvshare.core.shares import may_be_back
 from nvshare.core.state import DeviceSnapshot, DeviceState
 from nvshare.core.turns import Pace
 from nvshare.core.usage import is_busy, note_turn_end
@@ -147,7 +148,7 @@ class Device:
     def _release(self, event: Released, client: Client) -> None:
         wants = event.wants or client.wants
         self._count_turn(event, client)
-        if not wants and event.reason is not Reason.USED_UP:
+        if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
         self.roster.set_memory(client, event.memory)
         self.roster.set_evicting(client, 0)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, SetLimits, Share
+from nvshare.core.events import Reason
 from nvshare.core.lease import State
 from nvshare.core.memory import Rule
 from nvshare.core.roster import Roster
@@ -20,7 +21,8 @@ from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState
 
 WHOLE = 100.0
-# Who has used its share up comes back when it may use more. Who does not has nothing to do.
+# Who has used its share up comes back when it may use more, and who was told to go when it has seen
+# the end of its work. Who does not has nothing to do.
 LATENESS = 1.0
 
 
@@ -33,9 +35,19 @@ class _Terms:
     company: int
 
 
+def may_be_back(roster: Roster, reason: Reason) -> bool:
+    """Whether who has gone without waiting for another turn may compute all the time all the same.
+
+    Turns are short where somebody has a share, and at their end a program is as likely to wait for
+    its work as for its turn.
+    """
+    asked = reason is Reason.ASKED and bool(roster.with_share)
+    return asked or reason is Reason.USED_UP
+
+
 def forget_the_late(roster: Roster, now: float) -> None:
-    """Note that those who have used their shares up and are not back have nothing to do."""
-    for client in [one for one in _used_up(roster) if now >= _back_by(one)]:
+    """Note that those who may have come back, and have not, have nothing to do."""
+    for client in [one for one in _expected(roster) if now >= _back_by(one)]:
         roster.set_busy(client, False)
 
 
@@ -52,8 +64,8 @@ def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
 
 
 def next_check(roster: Roster) -> float | None:
-    """Return when somebody who has used its share up should be back."""
-    return min((_back_by(client) for client in _used_up(roster)), default=None)
+    """Return when somebody should be back."""
+    return min((_back_by(client) for client in _expected(roster)), default=None)
 
 
 def slice_seconds(settings: Settings, roster: Roster) -> float:
@@ -62,8 +74,8 @@ def slice_seconds(settings: Settings, roster: Roster) -> float:
     return settings.share_slice_seconds if short else settings.slice_seconds
 
 
-def _used_up(roster: Roster) -> Iterable[Client]:
-    return (c for c in roster.with_share.values() if c.state is State.IDLE and c.busy)
+def _expected(roster: Roster) -> Iterable[Client]:
+    return (c for c in roster.idle.values() if c.busy) if roster.with_share else ()
 
 
 def _back_by(client: Client) -> float:

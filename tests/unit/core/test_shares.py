@@ -118,3 +118,18 @@ def test_who_has_used_its_share_up_and_does_not_come_back_wants_nothing() -> Non
     assert share(stage, other).percent == 50.0
     stage.fire(TimerKind.SHARE)
     assert share(stage, other).percent == 80.0
+
+
+def test_who_is_told_to_go_while_it_waits_for_its_work_computes_all_the_time() -> None:
+    stage = Stage()
+    join(stage, 1, 30)
+    join(stage, 2, None)
+    compute_all_the_time(stage, 1, 2)
+    holder = next(iter(stage.device.roster.running))
+    stage.release(3 - holder, wants=True)
+    stage.fire(TimerKind.TURN)
+    stage.release(holder, reason=Reason.ASKED)
+    assert stage.device.state.rule is Rule.BUSY
+    # It is not back in time: it has nothing more to do.
+    stage.fire(TimerKind.SHARE)
+    assert stage.device.state.rule is not Rule.BUSY
