@@ -81,7 +81,7 @@ CUfunction blocks_kernel(const struct driver_functions *driver, size_t count, do
 }
 
 void blocks_launch(const struct driver_functions *driver, const struct blocks *blocks,
-                   CUfunction kernel, struct window window) {
+                   CUfunction kernel, struct window window, CUstream stream) {
     CUdeviceptr addresses[MAX_POINTERS];
     uint64_t elements[MAX_POINTERS];
     void *parameters[2 * MAX_POINTERS];
@@ -91,5 +91,5 @@ void blocks_launch(const struct driver_functions *driver, const struct blocks *b
         parameters[2 * i] = &addresses[i];
         parameters[2 * i + 1] = &elements[i];
     }
-    CHECK(driver, cuLaunchKernel, kernel, 4096, 1, 1, 256, 1, 1, 0, NULL, parameters, NULL);
+    CHECK(driver, cuLaunchKernel, kernel, 4096, 1, 1, 256, 1, 1, 0, stream, parameters, NULL);
 }

@@ -31,6 +31,6 @@ struct window blocks_between(const struct blocks *blocks, uint64_t begin, uint64
 CUfunction blocks_kernel(const struct driver_functions *driver, size_t count, double cost_us);
 
 void blocks_launch(const struct driver_functions *driver, const struct blocks *blocks,
-                   CUfunction kernel, struct window window);
+                   CUfunction kernel, struct window window, CUstream stream);
 
 #endif

@@ -12,6 +12,14 @@
     X(cuDevicePrimaryCtxRetain, 7000)                                                              \
     X(cuCtxSetCurrent, 4000)                                                                       \
     X(cuCtxSynchronize, 2000)                                                                      \
+    X(cuStreamCreate, 2000)                                                                        \
+    X(cuStreamSynchronize, 2000)                                                                   \
+    X(cuStreamBeginCapture, 10010)                                                                 \
+    X(cuStreamEndCapture, 10000)                                                                   \
+    X(cuGraphInstantiateWithFlags, 11040)                                                          \
+    X(cuGraphLaunch, 10000)                                                                        \
+    X(cuGraphDestroy, 10000)                                                                       \
+    X(cuGraphExecDestroy, 10000)                                                                   \
     X(cuMemAlloc, 3020)                                                                            \
     X(cuMemAllocManaged, 6000)                                                                     \
     X(cuMemFree, 3020)                                                                             \

@@ -39,7 +39,8 @@ static void iterate(const struct driver_functions *driver, const struct blocks *
     bool rests = phase->idle_s > 0 || phase->idle_jitter_s > 0;
     for (uint64_t i = 0; i < phase->iterations; i++) {
         for (uint64_t k = 0; k < phase->kernels; k++, launched++)
-            blocks_launch(driver, blocks, kernels[launched % windows], places[launched % windows]);
+            blocks_launch(driver, blocks, kernels[launched % windows], places[launched % windows],
+                          NULL);
         if (phase->sync || rests)
             CHECK(driver, cuCtxSynchronize);
         if (rests)

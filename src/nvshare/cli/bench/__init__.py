@@ -1,6 +1,6 @@
 """``nvshare bench``: measurements, one per file, printed with what they were taken on."""
 
-from nvshare.cli.bench import handover, launch, overhead, scenario, scenarios, simulator
+from nvshare.cli.bench import handover, launch, overhead, scenario, scenarios, shares, simulator
 from nvshare.cli.bench.group import bench
 
 bench.add_command(launch.launch)
@@ -8,6 +8,7 @@ bench.add_command(overhead.overhead)
 bench.add_command(handover.handover)
 bench.add_command(scenario.scenario)
 bench.add_command(scenarios.scenarios)
+bench.add_command(shares.shares)
 bench.add_command(simulator.simulator)
 
 __all__ = ["bench"]

@@ -9,15 +9,18 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-_LEAST = 1
+LEAST = 1
 
 
 @contextlib.contextmanager
-def ahead_of_others() -> Iterator[bool]:
-    """Start processes that come first. Tells whether they do; otherwise all is as it was."""
+def ahead_of_others(rank: int = LEAST) -> Iterator[bool]:
+    """Start processes that come first. Tells whether they do; otherwise all is as it was.
+
+    Those of a higher rank go ahead of those of a lower one, in this trial or in another.
+    """
     policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(_LEAST))
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(rank))
     except PermissionError:
         yield False
         return

@@ -11,7 +11,7 @@ from typing import Any
 
 from nvshare.cli.control import Daemon
 from nvshare.cli.trial.pace import at_speed
-from nvshare.cli.trial.quiet import ahead_of_others
+from nvshare.cli.trial.quiet import LEAST, ahead_of_others
 from nvshare.emulator.conf import Settings
 from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node
@@ -38,14 +38,18 @@ class Stage:
 
 @contextlib.contextmanager
 def open_stage(
-    profiles: Sequence[Profile], speed: float, settings: Sequence[DeviceSettings] | None = None
+    profiles: Sequence[Profile],
+    speed: float,
+    settings: Sequence[DeviceSettings] | None = None,
+    *,
+    rank: int = LEAST,
 ) -> Iterator[Stage]:
     """Give a stage, and clear it away at the end. Who wants a daemon has settings for each GPU."""
     # Whatever the caller is under itself: this is a node of its own.
     outside = without_preload(os.environ)
     outside = {key: value for key, value in outside.items() if not key.startswith("NVSHARE_")}
     with (
-        ahead_of_others(),
+        ahead_of_others(rank),
         transient_node(node_root(), Settings(speed=speed, data="off"), profiles) as node,
     ):
         environ = {**outside, **node.environment(library_folder(), outside)}

@@ -1,0 +1,118 @@
+"""Cases of shares, carried out on an emulated node: many at the same time, on GPUs of their own.
+
+The node runs at speed 1: what a program's events measure is emulated time, and what its share is
+a share of is real time.
+"""
+
+import contextlib
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nvshare.cli.bench.share_cases import Case, Client
+from nvshare.cli.trial.actor import Actor
+from nvshare.cli.trial.stage import Stage, open_stage
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.report import Report, read_report
+from nvshare.emulator.workload import installed_program
+from nvshare.launch.preload import without_preload
+from nvshare.telemetry.settings import DeviceSettings
+from nvshare.wire import environment
+
+MODEL = "t4"
+SPEED = 1.0
+# As many at a time as two cores can run without one being late for the other.
+MOST_CLIENTS = 12
+# Ahead of other trials too, whose programs mind a late millisecond less.
+_RANK = 2
+# Two that compute all the time are known to do so after three seconds; then shares settle.
+WARM_UP_S = 8.0
+
+
+@dataclass(frozen=True)
+class Got:
+    """What the GPUs have counted for a case: percent of a GPU for every client."""
+
+    case: Case
+    seconds: float
+    percents: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Part:
+    case: Case
+    actors: tuple[Actor, ...]
+
+
+def batches(cases: Iterable[Case]) -> list[list[Case]]:
+    """Return the cases in their order, as many together as can run at a time."""
+    found: list[list[Case]] = []
+    for case in cases:
+        if not found or sum(len(one.clients) for one in [*found[-1], case]) > MOST_CLIENTS:
+            found.append([])
+        found[-1].append(case)
+    return found
+
+
+def run(cases: Sequence[Case], seconds: float) -> Iterator[Got]:
+    """Run cases at the same time, and yield what came of each, those that are over first."""
+    profiles = parse_gpus(f"{sum(case.gpus for case in cases)}x{MODEL}")
+    settings = [DeviceSettings()] * len(profiles)
+    with contextlib.ExitStack() as stack:
+        stage = stack.enter_context(open_stage(profiles, SPEED, settings, rank=_RANK))
+        parts = _start(stage, cases, stack)
+        time.sleep(WARM_UP_S)
+        began, before = time.monotonic(), read_report(stage.node.folder)
+        for part in sorted(parts, key=lambda part: part.case.measured_seconds(seconds)):
+            length = part.case.measured_seconds(seconds)
+            time.sleep(max(0.0, began + length - time.monotonic()))
+            yield _got(part, before, read_report(stage.node.folder))
+
+
+def _start(stage: Stage, cases: Sequence[Case], stack: contextlib.ExitStack) -> list[_Part]:
+    parts, first = [], 0
+    for case in cases:
+        actors = []
+        for client in case.clients:
+            actor = Actor(_command(client), _environ(stage, client))
+            stack.callback(actor.stop)
+            actors.append((actor, first + client.gpu))
+        for actor, gpu in actors:
+            actor.wait_until_ready()
+            actor.begin(gpu, time.monotonic())
+        parts.append(_Part(case, tuple(actor for actor, _ in actors)))
+        first += case.gpus
+    return parts
+
+
+def _command(client: Client) -> list[str]:
+    options = {
+        "style": client.style,
+        "kernel": client.kernel,
+        "graph-kernels": client.graph_kernels,
+        "memory": client.memory,
+    }
+    program = str(installed_program("workloads", "driver-kernels"))
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    return [program, "--held", *words]
+
+
+def _environ(stage: Stage, client: Client) -> dict[str, str]:
+    if client.is_bare:
+        return without_preload(stage.environ)
+    environ = {**stage.environ, environment.GROUP: secrets.token_hex(16)}
+    if client.percent is not None:
+        environ[environment.GPU_CORE_LIMIT] = str(client.percent)
+    return environ
+
+
+def _got(part: _Part, before: Report, after: Report) -> Got:
+    passed = after.clock_ns - before.clock_ns
+    used = [_computed(after, one.pid) - _computed(before, one.pid) for one in part.actors]
+    return Got(part.case, passed / 1e9, tuple(100.0 * one / passed for one in used))
+
+
+def _computed(report: Report, pid: int) -> int:
+    process = report.process(pid)
+    return sum(account.compute_ns for account in process.gpus) if process else 0
