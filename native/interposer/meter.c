@@ -30,7 +30,7 @@ struct spans {
     struct span ring[SPANS];
     unsigned oldest, count;
     struct span *open; /* between meter_begin and meter_end */
-    uint64_t mean_ns;  /* of a call, as far as one knows */
+    uint64_t mean_ns;  /* of a call; 0: none has completed yet */
     uint32_t random;
 };
 
@@ -126,9 +126,10 @@ static uint64_t uncounted(struct meter *meter, struct span *span, uint64_t took)
     return to > from ? to - from : 0;
 }
 
-/* A mean over the last few. */
+/* A mean over the last few. It is never 0 again. */
 static void learn(struct spans *spans, uint64_t took) {
-    spans->mean_ns = spans->mean_ns ? spans->mean_ns - spans->mean_ns / 4 + took / 4 : took;
+    uint64_t mean = spans->mean_ns ? spans->mean_ns - spans->mean_ns / 4 + took / 4 : took;
+    spans->mean_ns = mean ? mean : 1;
 }
 
 /* Returns the time that the oldest span stands for. */
@@ -176,6 +177,10 @@ uint64_t meter_pending(void) {
     uint64_t calls = 0;
     for (unsigned i = 0; spans && i < spans->count; i++)
         calls += spans->ring[(spans->oldest + i) % SPANS].calls;
+    /* The first call may take seconds, and so may all that would be launched behind it. And what finds
+     * no span to be measured with would never be billed. */
+    if (calls && (!spans->mean_ns || spans->count + 1 == SPANS))
+        return METER_UNKNOWN;
     return calls ? calls * spans->mean_ns : 0;
 }
 

@@ -34,7 +34,9 @@ uint64_t meter_collect(struct device *device);
 /* Waits until one more of the thread's calls has completed. Returns false if none is in flight. */
 bool meter_await(void);
 
-/* An estimate of the GPU time that the thread's calls in flight are going to take. */
+/* An estimate of the GPU time that the thread's calls in flight are going to take. More than anybody has,
+ * while nothing is known of any call, or if one more could not be measured. */
+#define METER_UNKNOWN ((uint64_t)INT64_MAX)
 uint64_t meter_pending(void);
 
 /* Around a call. Returns how many calls it stands for: the next so many less one need not be measured. */

@@ -1,0 +1,166 @@
+"""Programs with a share of a GPU's time get that, as the GPU itself counts it.
+
+That nobody gets more is asserted at every look, and holds however slow the machine is. That it gets
+about as much holds on a machine that is not too busy, and so is waited for.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from nvshare.cli.trial.quiet import ahead_of_others
+from nvshare.emulator.report import Report
+from nvshare.emulator.workload import installed_program
+from nvshare.launch.preload import Wishes
+from nvshare.telemetry.snapshot import ClientStatus
+
+from .conftest import Sharing
+
+Share = Callable[..., Sharing]
+SECOND = 1_000_000_000
+# What may be to a program's credit: the window of a share, while programs take turns at the GPU.
+WINDOW_NS = SECOND // 5
+KERNEL_NS = 5_000_000
+# Who has less than this part of its share for long is held back by more than a busy machine.
+ENOUGH = 0.8
+
+
+@pytest.fixture(autouse=True)
+def ahead() -> Iterator[None]:
+    """Nobody is to be late because of others on this machine, where the user may say so."""
+    with ahead_of_others(2):
+        yield
+
+
+@pytest.fixture
+def soon(tmp_path: Path) -> dict[str, str]:
+    """Settings with which those who compute all the time are known soon."""
+    config = tmp_path / "config.toml"
+    config.write_text("[gpu]\nslice_seconds = 0.2\n")
+    return {"NVSHARE_CONFIG": str(config)}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that computes all the time, if nothing else is said."""
+
+    process: "subprocess.Popen[str]"
+    percent: int
+    # The longest of its calls. The last one may go beyond what there is to use.
+    call_ns: int
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+
+def start(
+    sharing: Sharing,
+    percent: int,
+    *options: str,
+    gpu: int = 0,
+    call_ns: int = KERNEL_NS,
+    variables: dict[str, str] | None = None,
+) -> Program:
+    command = [str(installed_program("workloads", "driver-kernels")), *options]
+    wishes = Wishes(compute_percent=percent)
+    process = sharing.start(*command, "--device", str(gpu), wishes=wishes, **(variables or {}))
+    return Program(process, percent, call_ns)
+
+
+def computed(report: Report, program: Program) -> int:
+    process = report.process(program.pid)
+    return sum(account.compute_ns for account in process.gpus) if process else 0
+
+
+def status_of(sharing: Sharing, program: Program) -> ClientStatus:
+    def is_there(seen: Sequence[ClientStatus]) -> bool:
+        return any(client.pid == program.pid for client in seen)
+
+    status = sharing.until_status(lambda status: is_there(status.clients))
+    return next(client for client in status.clients if client.pid == program.pid)
+
+
+def used(before: Report, after: Report, program: Program) -> int:
+    """GPU time between two looks, of which nobody has more than it may."""
+    took = computed(after, program) - computed(before, program)
+    passed = after.clock_ns - before.clock_ns + WINDOW_NS
+    assert took <= passed * program.percent / 100 + program.call_ns, program
+    return took
+
+
+def keep_to_their_shares(sharing: Sharing, *programs: Program, seconds: float = 1.5) -> None:
+    """Look until there was a while in which each had its share; and none ever has more."""
+    first = before = sharing.until_report(lambda r: all(computed(r, p) for p in programs))
+
+    def have_enough(report: Report) -> bool:
+        nonlocal before
+        for program in programs:
+            used(first, report, program)
+        if (passed := report.clock_ns - before.clock_ns) < seconds * SECOND:
+            return False
+        least = {p.pid: ENOUGH * passed * p.percent / 100 for p in programs}
+        begin, before = before, report
+        return all(used(begin, report, p) >= least[p.pid] for p in programs)
+
+    sharing.until_report(have_enough)
+
+
+def test_alone_a_program_gets_its_share_however_it_launches(share: Share) -> None:
+    sharing = share("6xt4", data="off")
+    graph = ("--graph-kernels", "4", "--style")
+    programs = [
+        start(sharing, 40, "--style", "async"),
+        start(sharing, 30, "--style", "sync", gpu=1),
+        start(sharing, 60, *graph, "graph", gpu=2, call_ns=4 * KERNEL_NS),
+        # It would fail if anything but its kernels went into the graph.
+        start(sharing, 50, *graph, "capture", gpu=3, call_ns=4 * KERNEL_NS),
+        # Nothing is known of its first kernel when there would be time for the second.
+        start(sharing, 50, "--kernel", "0.5", gpu=4, call_ns=SECOND // 2),
+    ]
+    modest = start(sharing, 50, "--style", "sync", "--burst", "1", "--rest", "0.02", gpu=5)
+    keep_to_their_shares(sharing, *programs, seconds=2.0)
+    sharing.until_report(lambda report: computed(report, modest) > 10 * KERNEL_NS)
+    assert status_of(sharing, modest).throttled_seconds == 0
+    assert all(status_of(sharing, program).throttled_seconds > 0 for program in programs)
+
+
+def test_two_on_one_gpu_get_their_shares(share: Share, soon: dict[str, str]) -> None:
+    sharing = share("t4", data="off", settings=soon)
+    programs = [start(sharing, 30), start(sharing, 60, "--style", "sync")]
+    keep_to_their_shares(sharing, *programs)
+
+
+def test_a_hundred_changes_in_a_row_take_effect(share: Share) -> None:
+    sharing = share("t4", data="off")
+    program = start(sharing, 50)
+    sharing.until_report(lambda report: computed(report, program) > 0)
+    for number in range(100):
+        percent = 10 + number % 80
+        (shown,) = sharing.daemon().change_clients(str(program.pid), {"compute_percent": percent})
+        assert shown.limits.compute_percent == percent
+    sharing.daemon().change_clients(str(program.pid), {"compute_percent": 20})
+    keep_to_their_shares(sharing, Program(program.process, 20, KERNEL_NS), seconds=1.0)
+
+    sharing.daemon().change_clients(str(program.pid), {"compute_percent": None})
+    keep_to_their_shares(sharing, Program(program.process, 100, KERNEL_NS), seconds=0.5)
+    before = status_of(sharing, program)
+    sharing.until_status(lambda s: s.clients[0].busy_seconds > before.busy_seconds + 0.3)
+    assert status_of(sharing, program).throttled_seconds == before.throttled_seconds
+
+
+def test_a_share_outlives_the_daemon(share: Share) -> None:
+    sharing = share("t4", data="off")
+    program = start(sharing, 30)
+    sharing.until_report(lambda report: computed(report, program) > 0)
+    pid = sharing.daemon().status().pid
+    os.kill(pid, signal.SIGKILL)
+    keep_to_their_shares(sharing, program, seconds=0.5)
+    sharing.start_daemon_again()
+    assert status_of(sharing, program).limits.compute_percent == 30
+    keep_to_their_shares(sharing, program, seconds=0.5)
