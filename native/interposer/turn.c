@@ -215,6 +215,8 @@ static int release(struct client *client, enum release_reason reason) {
     turn->is_held = false;
     turn->is_wanted = frame.wants;
     forget_request(client);
+    /* Whoever it was given up for has it now, and may want it until the next turn says otherwise. */
+    share_is_wanted(&client->device->share, true);
     log_debug("GPU %d: turn %llu ended at %llu ns", client->device->ordinal,
               (unsigned long long)turn->number, (unsigned long long)end);
     return connection_send(&client->connection, FRAME_RELEASED, &frame, sizeof frame);

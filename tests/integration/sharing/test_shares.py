@@ -164,3 +164,29 @@ def test_a_share_outlives_the_daemon(share: Share) -> None:
     sharing.start_daemon_again()
     assert status_of(sharing, program).limits.compute_percent == 30
     keep_to_their_shares(sharing, program, seconds=0.5)
+
+
+def test_with_burst_a_program_has_more_until_another_wants_it(
+    share: Share, soon: dict[str, str]
+) -> None:
+    sharing = share("t4", data="off", settings=soon)
+    bursting = start(sharing, 20, variables={"NVSHARE_GPU_BURST": "1"})
+    as_if_alone = Program(bursting.process, 100, KERNEL_NS)
+    keep_to_their_shares(sharing, as_if_alone, seconds=0.5)
+
+    other = start(sharing, 80)
+
+    def both_have_theirs(before: Report, after: Report) -> bool:
+        passed = after.clock_ns - before.clock_ns
+        took = [computed(after, one) - computed(before, one) for one in (bursting, other)]
+        return took[0] <= 0.25 * passed and took[1] >= 0.65 * passed
+
+    looks = [sharing.until_report(lambda report: computed(report, other) > 0)]
+
+    def is_so(report: Report) -> bool:
+        if report.clock_ns < looks[-1].clock_ns + SECOND // 2:
+            return False
+        looks.append(report)
+        return both_have_theirs(*looks[-2:])
+
+    sharing.until_report(is_so)
