@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, SetLimits, Share
 from nvshare.core.events import Reason
-from nvshare.core.lease import State
 from nvshare.core.memory import Rule
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings

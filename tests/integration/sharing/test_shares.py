@@ -142,12 +142,12 @@ def test_a_hundred_changes_in_a_row_take_effect(share: Share) -> None:
     sharing.until_report(lambda report: computed(report, program) > 0)
     for number in range(100):
         percent = 10 + number % 80
-        (shown,) = sharing.daemon().change_clients(str(program.pid), {"compute_percent": percent})
+        shown = sharing.daemon().change_limits(str(program.pid), {"compute_percent": percent})
         assert shown.limits.compute_percent == percent
-    sharing.daemon().change_clients(str(program.pid), {"compute_percent": 20})
+    sharing.daemon().change_limits(str(program.pid), {"compute_percent": 20})
     keep_to_their_shares(sharing, Program(program.process, 20, KERNEL_NS), seconds=1.0)
 
-    sharing.daemon().change_clients(str(program.pid), {"compute_percent": None})
+    sharing.daemon().change_limits(str(program.pid), {"compute_percent": None})
     keep_to_their_shares(sharing, Program(program.process, 100, KERNEL_NS), seconds=0.5)
     before = status_of(sharing, program)
     sharing.until_status(lambda s: s.clients[0].busy_seconds > before.busy_seconds + 0.3)
