@@ -40,7 +40,9 @@ def draw_devices(devices: tuple[DeviceStatus, ...]) -> Table:
 def draw_clients(status: NodeStatus) -> Table:
     """Draw the programs."""
     index = {gpu.uuid: gpu.index for gpu in status.devices}
-    table = Table("GPU", "pid", "program", "state", "memory", "limits", "turns", "waited", "moved")
+    table = Table(
+        "GPU", "pid", "program", "state", "memory", "limits", "used", "turns", "waited", "moved"
+    )
     for client in sorted(status.clients, key=lambda c: (index.get(c.device, -1), c.id)):
         table.add_row(
             str(index.get(client.device, "?")),
@@ -49,6 +51,7 @@ def draw_clients(status: NodeStatus) -> Table:
             f"[{_COLOURS[client.state]}]{_state(client)}[/]",
             memory(client),
             limits(client),
+            used(client),
             str(client.turns),
             duration(client.waited_seconds),
             f"{gib(client.moved_out + client.moved_in)} GiB",
@@ -72,11 +75,28 @@ def memory(client: ClientStatus) -> str:
 
 def limits(client: ClientStatus) -> str:
     """Memory, of all that share the limit, and compute; or a dash."""
-    most, compute = client.limits.memory_limit, client.limits.compute_percent
+    most = client.limits.memory_limit
     words = [f"{gib(client.group_used)} of {gib(most)} GiB"] if most is not None else []
     words += ["over its limit"] if most is not None and client.group_used > most else []
-    words += [f"{compute} %"] if compute is not None else []
+    words += [compute(client)] if client.limits.compute_percent is not None else []
+    words += [client.limits.priority] if client.limits.priority else []
     return ", ".join(words) or "-"
+
+
+def compute(client: ClientStatus) -> str:
+    """A share as it was set, what it comes to if that is less, and whether it held anybody back."""
+    text = f"{client.limits.compute_percent} %"
+    if client.share is not None and client.share < (client.limits.compute_percent or 0):
+        text += f" (now {client.share:.0f} %)"
+    text += ", burst" if client.limits.burst else ""
+    if client.throttled_seconds:
+        text += f", held back {duration(client.throttled_seconds)}"
+    return text
+
+
+def used(client: ClientStatus) -> str:
+    """Of the GPU's time, in the last 1, 10 and 60 seconds."""
+    return " ".join(f"{percent:.0f}" for percent in client.used_percent.values()) + " %"
 
 
 def gib(size: int) -> str:

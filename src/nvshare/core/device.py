@@ -165,7 +165,7 @@ class Device:
         client.sliced = False
 
     def _on_used(self, event: Used, client: Client) -> None:
-        window = self.state.settings.slice_seconds
+        window = self.state.settings.slice_seconds or 1.0
         self.roster.set_busy(client, is_busy(client, event, window))
 
     def _judge(self, event: Released, client: Client) -> list[Effect]:

@@ -10,6 +10,7 @@ from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind, Memory
 from nvshare.daemon.connection import Connection
 from nvshare.daemon.excess import share_excess
+from nvshare.daemon.history import History
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tally import Tally
@@ -58,6 +59,7 @@ class Session:
         self.own_limits = ClientLimits()
         self.seat = 0
         self.tally = Tally()
+        self.history = History()
         self._used_at = 0.0
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost)
@@ -199,8 +201,9 @@ class Session:
         self.tally.throttled_ns = frame.throttled_ns
         self.tally.gpu_ns = frame.gpu_ns
         # More often than it can make a difference, the core need not hear of it.
-        now, slice_seconds = self._node.now(), self._node.settings[member.gpu.uuid].slice_seconds
-        if slice_seconds and now >= self._used_at + slice_seconds:
+        now = self._node.now()
+        self.history.note(now, frame.busy_ns / 1e9)
+        if now >= self._used_at + (self._node.settings[member.gpu.uuid].slice_seconds or 1.0):
             self._used_at = now
             self._node.dispatch(
                 events.Used(

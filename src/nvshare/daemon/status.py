@@ -5,6 +5,7 @@ import os
 import nvshare
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
+from nvshare.daemon.history import SPANS
 from nvshare.daemon.naming import name_of
 from nvshare.daemon.node import Member, Node, limits_of
 from nvshare.daemon.session import KINDS, Session
@@ -118,6 +119,8 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         launches=tally.launches,
         throttled_seconds=tally.throttled_ns / 1e9,
         gpu_seconds=tally.gpu_ns / 1e9,
+        share=client.share.percent,
+        used_percent={span: session.history.percent(now, span) for span in SPANS},
     )
 
 

@@ -57,6 +57,10 @@ class ClientStatus(_Model):
     throttled_seconds: float
     # GPU time that it has used while it had a share, as its events measured it.
     gpu_seconds: float = 0.0
+    # What its share comes to now, in percent; None: it has none. And what it has used of the GPU's
+    # time in the last 1, 10 and 60 seconds.
+    share: float | None = None
+    used_percent: dict[int, float] = {}
 
 
 class GroupUse(_Model):

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from nvshare.cli.status_table import draw, duration, gib
+from nvshare.cli.status_table import compute, draw, duration, gib, used
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
 
@@ -125,3 +125,14 @@ def test_who_is_over_its_limit_is_marked() -> None:
     text = shown(client(limits=limits, group_used=5 * GIB, swapped_out=2 * GIB))
     assert "5.0 of 4.0 GiB, over its limit" in text
     assert "3.0 GiB, 2.0 swapped" in text
+
+
+def test_a_share_shows_what_it_comes_to_and_whether_it_held_anybody_back() -> None:
+    assert compute(client(share=40.0)) == "40 %"
+    shrunk = client(share=25.0, throttled_seconds=3.2)
+    assert compute(shrunk) == "40 % (now 25 %), held back 3.2 s"
+    assert compute(client(limits=ClientLimits(compute_percent=40, burst=True))) == "40 %, burst"
+
+
+def test_use_is_shown_over_three_spans() -> None:
+    assert used(client(used_percent={1: 30.2, 10: 29.6, 60: 5.0})) == "30 30 5 %"

@@ -1,0 +1,39 @@
+"""How much of a GPU's time a client has used lately. Nothing is decided by it; people look at it."""
+
+from bisect import bisect_right
+from collections import deque
+
+# What people are shown, in seconds.
+SPANS = (1, 10, 60)
+
+
+class History:
+    """What a counter of busy time was, at the times at which it was told, for a minute."""
+
+    def __init__(self) -> None:
+        self._told: deque[tuple[float, float]] = deque()
+
+    def note(self, now: float, busy_seconds: float) -> None:
+        """Take the counter down."""
+        self._told.append((now, busy_seconds))
+        # One that is older than the longest span is kept, for what was before the next.
+        while len(self._told) > 2 and self._told[1][0] < now - SPANS[-1]:
+            self._told.popleft()
+
+    def percent(self, now: float, span: float) -> float:
+        """Return how much of the last seconds the client has used the GPU, in percent."""
+        if not self._told:
+            return 0.0
+        used = self._told[-1][1] - self._at(now - span)
+        return max(0.0, min(100.0, 100 * used / span))
+
+    def _at(self, moment: float) -> float:
+        """Return the counter at some time, as if it had gone straight from one to the next."""
+        told = list(self._told)
+        place = bisect_right(told, moment, key=lambda one: one[0])
+        if place == 0:
+            return told[0][1]
+        if place == len(told):
+            return told[-1][1]
+        (before, low), (after, high) = told[place - 1], told[place]
+        return low + (high - low) * (moment - before) / (after - before)
