@@ -132,12 +132,13 @@ class Share:
     """What a client's share of compute comes to now. None: there is no cap.
 
     ``window`` is the time over which it is kept, in seconds. ``company`` is how many clients have
-    the device at the same time as this one, itself included.
+    the device at the same time as this one, itself included. ``copies``: they count as well.
     """
 
     percent: float | None = None
     window: float = 0.0
     company: int = 1
+    copies: bool = False
 
 
 NO_SHARE = Share()

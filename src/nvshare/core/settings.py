@@ -38,6 +38,8 @@ class Settings:
     slice_seconds: float = 1.0
     # The same where somebody has a share of compute: short enough for nobody to notice.
     share_slice_seconds: float = 0.05
+    # Whether copies count as well as kernels where compute is shared.
+    count_copies: bool = False
     # What a program gets of the device at least, as a fraction, whoever goes before it.
     priority_floor: float = 0.05
     # How long a program that was asked to give way may have nothing to do before it does.

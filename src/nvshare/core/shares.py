@@ -32,6 +32,7 @@ class _Terms:
     scale: float
     window: float
     company: int
+    copies: bool
 
 
 def may_be_back(roster: Roster, reason: Reason) -> bool:
@@ -54,7 +55,9 @@ def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
     """Tell everybody what its share comes to, if that is not what it was told last."""
     if not roster.with_share and not roster.untold:
         return []
-    terms = _Terms(_scale(roster), _window(state, roster), _company(roster))
+    terms = _Terms(
+        _scale(roster), _window(state, roster), _company(roster), state.settings.count_copies
+    )
     concerned = {**roster.with_share, **roster.untold}
     # In an order that does not depend on what has happened.
     return [
@@ -108,7 +111,8 @@ def _company(roster: Roster) -> int:
 def _tell(roster: Roster, client: Client, terms: _Terms) -> list[Effect]:
     share = Share()
     if client.has_share and client.limits.compute_percent is not None:
-        share = Share(client.limits.compute_percent * terms.scale, terms.window, terms.company)
+        percent = client.limits.compute_percent * terms.scale
+        share = Share(percent, terms.window, terms.company, terms.copies)
     if share == client.share and client.id not in roster.untold:
         return []
     roster.untold.pop(client.id, None)

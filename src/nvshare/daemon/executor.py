@@ -140,6 +140,8 @@ class Executor:
         flags = _PRIORITIES[limits.priority]
         if limits.burst:
             flags |= frames.LimitFlags.BURST
+        if share.copies:
+            flags |= frames.LimitFlags.COPIES
         frame = frames.Limits(
             memory_limit=limits.memory_bytes or 0,
             compute_percent=limits.compute_percent or 0,

@@ -1,4 +1,4 @@
-"""How much of a GPU's time a client has used lately. Nothing is decided by it; people look at it."""
+"""How much of a GPU's time a client has used lately. Nobody decides by it; people look at it."""
 
 from bisect import bisect_right
 from collections import deque

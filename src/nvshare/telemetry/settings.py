@@ -86,6 +86,7 @@ class DeviceSettings(_Model):
     turn_max: Positive = _CORE.turn_max
     slice_seconds: NotNegative = _CORE.slice_seconds
     share_slice_seconds: Positive = _CORE.share_slice_seconds
+    count_copies: bool = _CORE.count_copies
     priority_floor: Fraction = _CORE.priority_floor
     idle_grace: NotNegative = _CORE.idle_grace
     revoke_patience: NotNegative = _CORE.revoke_patience
@@ -119,6 +120,7 @@ class DeviceSettings(_Model):
             turn_max=self.turn_max,
             slice_seconds=self.slice_seconds,
             share_slice_seconds=self.share_slice_seconds,
+            count_copies=self.count_copies,
             priority_floor=self.priority_floor,
             idle_grace=self.idle_grace,
             revoke_patience=self.revoke_patience,

@@ -37,6 +37,7 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "turn_max": 60.0,
         "slice_seconds": 0.5,
         "share_slice_seconds": 0.1,
+        "count_copies": True,
         "priority_floor": 0.2,
         "idle_grace": 0.1,
         "revoke_patience": 5.0,

@@ -14,7 +14,7 @@ DURATIONS = (
 )
 RATES = ("initial_bandwidth",)
 AS_THEY_ARE = (
-    *("mode", "policy", "turn_multiplier", "revoke_patience", "priority_floor"),
+    *("mode", "policy", "turn_multiplier", "revoke_patience", "count_copies", "priority_floor"),
     *("reserve", "context", "oversubscribe", "swap_excess"),
 )
 
