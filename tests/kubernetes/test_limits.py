@@ -1,13 +1,11 @@
 """Limits from annotations: at the start of a pod, and while it runs."""
 
-import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from nvshare.telemetry.settings import ClientLimits
 
 from .lab import Lab
+from .watcher import watching
 
 GIB = 1 << 30
 MEMORY, CORE, PRIORITY = (
@@ -15,21 +13,6 @@ MEMORY, CORE, PRIORITY = (
 )
 # What is allowed between the return of kubectl and the new value in the program.
 SOON_NS = 1_000_000_000
-
-# Runs beside the daemon, where asking takes a millisecond: writes down when a limit is in force.
-WATCH = """
-import sys, time
-from nvshare.cli.control import Daemon
-pod, wanted = sys.argv[1:]
-daemon = Daemon()
-print("watching", flush=True)
-while not any(
-    one.pod_name == pod and str(one.limits.compute_percent) == wanted
-    for one in daemon.status().clients
-):
-    time.sleep(0.01)
-print(time.monotonic_ns(), flush=True)
-"""
 
 
 def seen(lab: Lab, pod: str, container: str = "main") -> list[tuple[int, int]]:
@@ -57,20 +40,6 @@ def until_size(lab: Lab, pod: str, size: int, container: str = "main") -> int:
     return last[0][0]
 
 
-@contextmanager
-def noting_compute(lab: Lab, pod: str, percent: int | None) -> Iterator[list[int]]:
-    """Note when the daemon has this compute limit in force for the program of a pod."""
-    watch = ("python", "-c", WATCH, f"default/{pod}", str(percent))
-    noted: list[int] = []
-    with subprocess.Popen(
-        lab.command_in_daemon(*watch), stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "watching\n"
-        yield noted
-        noted.append(int(process.communicate(timeout=60)[0]))
-
-
 def test_a_pod_is_limited_from_its_start(lab: Lab) -> None:
     lab.start_pod(
         "limited", "watch-limit", annotations={MEMORY: "4Gi", CORE: "40", PRIORITY: "high"}
@@ -89,18 +58,19 @@ def test_annotations_of_a_running_pod_take_effect_within_a_second(lab: Lab) -> N
     for size in (4, 2, 6):
         back = annotate(lab, "trainer", f"{MEMORY}={size}Gi")
         delays.append(until_size(lab, "trainer", size * GIB) - back)
-    print("memory: kubectl's return to the program's new value, ms:", [d / 1e6 for d in delays])
+    print("memory, ms from kubectl to the program:", [delay / 1e6 for delay in delays])
     assert max(delays) < SOON_NS
 
-    with noting_compute(lab, "trainer", 30) as noted:
+    with watching(lab, "one.limits.compute_percent == 30", "trainer") as sighting:
         back = annotate(lab, "trainer", f"{CORE}=30")
-    assert noted[0] - back < SOON_NS
+    print("compute, ms from kubectl to the daemon:", (sighting["trainer"].when - back) / 1e6)
+    assert sighting["trainer"].when - back < SOON_NS
     client = lab.until_client("trainer")
     assert client.limits == ClientLimits(memory_limit=6 * GIB, compute_percent=30)
 
-    with noting_compute(lab, "trainer", None) as noted:
+    with watching(lab, "one.limits.compute_percent is None", "trainer") as sighting:
         back = annotate(lab, "trainer", f"{MEMORY}-", f"{CORE}-")
-    assert noted[0] - back < SOON_NS
+    assert sighting["trainer"].when - back < SOON_NS
     assert until_size(lab, "trainer", whole) - back < SOON_NS
     assert lab.until_client("trainer").limits == ClientLimits()
 

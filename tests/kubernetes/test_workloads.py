@@ -1,10 +1,11 @@
 """Real programs in pods, through the interposer that they were given without asking for it."""
 
 import json
+from collections import Counter
 
 from .lab import Lab
+from .watcher import watching
 
-GIB = 1 << 30
 WARNING = (
     "nvshare: warning: the programs of this image do not use glibc: they run without sharing their "
     "GPU"
@@ -41,15 +42,12 @@ def test_programs_that_fit_together_are_never_moved(lab: Lab) -> None:
 def test_programs_that_do_not_fit_together_take_turns_and_end(lab: Lab) -> None:
     lab.in_daemon("nvshare", "set", "turn=1")
     names = [f"large-{number}" for number in range(4)]
-    for name in names:
-        lab.start_pod(name, *add("pytorch-add", 2500))
-    clients = [
-        lab.until_client(name, lambda one: one.turns >= 2 and one.moved_out > 8 * GIB)
-        for name in names
-    ]
-    assert sorted(one.device for one in clients).count(clients[0].device) == 2
-    for name in names:
-        assert result(lab, name)["iterations"] == 2500
+    with watching(lab, "one.turns >= 2 and one.moved_out > 8 << 30", *names) as sightings:
+        for name in names:
+            lab.start_pod(name, *add("pytorch-add", 5000))
+        for name in names:
+            assert result(lab, name)["iterations"] == 5000
+    assert sorted(Counter(one.device for one in sightings.values()).values()) == [2, 2]
     lab.in_daemon("nvshare", "set", "turn=auto")
 
 
