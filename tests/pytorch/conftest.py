@@ -79,7 +79,8 @@ def start() -> Iterator[Start]:
             version: str = NEWEST,
             environment: Mapping[str, str] | None = None,
         ) -> "subprocess.Popen[str]":
-            inherited = {**os.environ, "PYTHONUNBUFFERED": "1"}
+            # The workloads fill gigabytes on the CPU first: in huge pages that is soon done.
+            inherited = {**os.environ, "PYTHONUNBUFFERED": "1", "THP_MEM_ALLOC_ENABLE": "1"}
             process = subprocess.Popen(
                 [*launcher, python(version), program, *arguments],
                 env={

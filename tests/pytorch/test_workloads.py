@@ -1,16 +1,18 @@
 """The workloads, as they are, at the speeds that were measured on a T4.
 
-A busy machine can only make them slower, so the best of several looks counts.
+A busy machine can only make them slower: they come before other processes where the user may say
+so, and the best of several looks counts.
 """
 
 import re
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 import pytest
 
+from nvshare.cli.trial.quiet import ahead_of_others
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import Report, read_report
 
@@ -26,6 +28,14 @@ SMALL, SMALL_KERNELS = 103.6, 1
 SETTLED = 3000
 WINDOW_S = 20
 LOOKS = 20
+TRIES = 3
+
+
+@pytest.fixture
+def ahead() -> Iterator[None]:
+    """Programs of this test come first."""
+    with ahead_of_others():
+        yield
 
 
 def wait_until(node: Node, is_so: Callable[[Report], bool]) -> Report:
@@ -67,17 +77,23 @@ def shown_rates(log: str) -> list[float]:
     return [float(rate) for count, rate in shown[:-1] if int(count) > SETTLED]
 
 
+@pytest.mark.usefixtures("ahead")
 @pytest.mark.parametrize("launcher", [(), SHARED])
 def test_the_rate_that_tqdm_shows(
     make_node: MakeNode, start: Start, launcher: tuple[str, ...]
 ) -> None:
-    node = make_node("1xt4", speed=SPEED, data="off")
-    _, log = finish(start(node, WORKLOADS / "pytorch_add.py", launcher=launcher))
-    shown = shown_rates(log)
-    assert len(shown) > 5
-    assert median(shown) / SPEED == pytest.approx(ADD, rel=0.03)
+    wanted = pytest.approx(ADD, rel=0.03)
+    for _ in range(TRIES):
+        node = make_node("1xt4", speed=SPEED, data="off")
+        _, log = finish(start(node, WORKLOADS / "pytorch_add.py", launcher=launcher))
+        shown = shown_rates(log)
+        assert len(shown) > 5
+        if median(shown) / SPEED == wanted:
+            break
+    assert median(shown) / SPEED == wanted
 
 
+@pytest.mark.usefixtures("ahead")
 @pytest.mark.parametrize(
     ("program", "kernels_each", "alone"),
     [("pytorch_add.py", ADD_KERNELS, ADD), ("pytorch_add_small.py", SMALL_KERNELS, SMALL)],

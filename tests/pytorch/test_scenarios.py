@@ -1,0 +1,99 @@
+"""Scenarios with PyTorch programs that share emulated T4s, and what sharing may cost.
+
+The programs are shorter than those of the benchmark (docs/pytorch.md has the figures of the whole
+ones). A run that a busy machine has disturbed is tried again.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nvshare.cli.trial.outcome import figures_of
+from nvshare.cli.trial.play import prepare
+from nvshare.cli.trial.torch import TorchCast
+from nvshare.sim.catalog import load_known
+from nvshare.sim.figures import Figures
+from nvshare.sim.scenario import Program, Scenario
+from nvshare.sim.workload import phases_of
+
+from .environment import NEWEST, python
+
+pytestmark = pytest.mark.timeout(900)
+
+TRIES = 3
+SPEED = 10.0
+
+
+def cast() -> TorchCast:
+    return TorchCast(python(NEWEST), SPEED)
+
+
+def shortened(name: str, part: float) -> Scenario:
+    """Return a known scenario of whose iterations only a part is left."""
+    told = load_known(name)
+    programs = tuple(_shortened(program, part) for program in told.program)
+    return told.model_copy(update={"program": programs})
+
+
+def _shortened(program: Program, part: float) -> Program:
+    if program.workload is not None:
+        iterations = phases_of(program)[-1].iterations
+        return program.model_copy(update={"iterations": int(part * iterations)})
+    phases = (
+        phase.model_copy(update={"iterations": int(part * phase.iterations)})
+        for phase in program.phase
+    )
+    return program.model_copy(update={"phase": tuple(phases)})
+
+
+def once(told: Scenario, *, managed: bool = True) -> Figures:
+    with prepare(told, SPEED, managed=managed, plain=not managed, cast=cast()) as trial:
+        trial.run()
+        return figures_of(trial, told.name)
+
+
+def played(told: Scenario, is_good: Callable[[Figures], bool]) -> dict[str, Any]:
+    for _ in range(TRIES):
+        figures = once(told)
+        if is_good(figures):
+            break
+    assert is_good(figures), figures.as_json()
+    return figures.as_json()
+
+
+def slowest(figures: Figures) -> float:
+    return min(client.iterations_per_s for client in figures.clients)
+
+
+def test_four_that_do_not_fit_take_turns() -> None:
+    # Of half as long a run, what it takes to come to the first turn is twice as large a part.
+    line = played(shortened("T2a", 0.5), lambda figures: (figures.ratio or 9) <= 1.05)
+    assert line["turn_changes"] >= 4
+    assert line["swapped_in_bytes"] > 20e9
+
+
+def test_four_that_fit_and_compute_all_the_time_take_short_turns() -> None:
+    line = played(shortened("T4", 0.1), lambda figures: (figures.ratio or 9) <= 1.03)
+    assert (line["turn_changes"], line["swapped_out_bytes"]) == (0, 0)
+    assert line["slices"] > 0
+
+
+def test_those_that_rest_most_of_the_time_do_not_notice_each_other() -> None:
+    # The rate, and not the time: six that start at once on a few processors take longer to do so.
+    told = shortened("T6", 0.25)
+    single = told.program[0].model_copy(update={"count": 1})
+    alone = once(told.model_copy(update={"gpus": "t4", "program": (single,)}), managed=False)
+    line = played(told, lambda figures: 1.03 * slowest(figures) >= slowest(alone))
+    assert len(line["clients"]) == 6
+    assert line["turn_changes"] == 0
+
+
+@pytest.mark.parametrize("name", ["X2", "X3"])
+def test_full_speed_is_back_within_three_seconds(name: str) -> None:
+    line = played(
+        shortened(name, 0.4),
+        lambda figures: figures.more["recovery_s"] is not None and figures.more["recovery_s"] < 3,
+    )
+    assert line["turn_changes"] >= 1
+    assert line["swapped_out_bytes"] > 5e9
