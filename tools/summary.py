@@ -27,10 +27,10 @@ def total(logs: Iterable[str]) -> str:
         if not closing:
             counts["error"] += 1
             continue
-        numbers, duration = closing[-1]
-        seconds += float(duration)
-        for number, word in (one.split() for one in numbers.split(", ")):
-            counts[word.removesuffix("s")] += int(number)
+        for numbers, duration in closing:
+            seconds += float(duration)
+            for number, word in (one.split() for one in numbers.split(", ")):
+                counts[word.removesuffix("s")] += int(number)
     parts = [_count(counts[word], word) for word in _WORDS if counts[word]]
     clock = f" ({timedelta(seconds=int(seconds))})" if seconds >= 60 else ""
     return f" {', '.join(parts)} in {seconds:.2f}s{clock} ".center(_WIDTH, "=")
