@@ -53,12 +53,12 @@ class Engine:
         self._left = len(self._arrivals)
         self._last_end = 0.0
         self._profiles = scenario.profiles()
-        self._sites = [
+        self.sites = [
             Site(self, index, profile, scenario.settings_of(index), scenario.latency, check=check)
             for index, profile in enumerate(self._profiles)
         ]
-        self._placement = Placement(len(self._sites))
-        self._curves: tuple[list[tuple[float, float]], ...] = tuple([] for _ in self._sites)
+        self._placement = Placement(len(self.sites))
+        self._curves: tuple[list[tuple[float, float]], ...] = tuple([] for _ in self.sites)
         self._invite()
         if scenario.recovery:
             self._look()
@@ -91,7 +91,7 @@ class Engine:
             self._cut_off(until)
         return Outcome(
             scenario=self._scenario,
-            sites=tuple(self._sites),
+            sites=tuple(self.sites),
             arrivals=tuple(self._arrivals),
             records=tuple(self._records[key] for key in range(len(self._arrivals))),
             ended=self.now if self._left else self._last_end,
@@ -100,7 +100,7 @@ class Engine:
         )
 
     def _look(self) -> None:
-        for site, curve in zip(self._sites, self._curves, strict=True):
+        for site, curve in zip(self.sites, self._curves, strict=True):
             site.gpu.catch_up(self.now)
             gone = [
                 record.computed for key, record in site.records.items() if key not in site.programs
@@ -111,7 +111,7 @@ class Engine:
 
     def _cut_off(self, until: float) -> None:
         self.now = until
-        for site in self._sites:
+        for site in self.sites:
             site.gpu.catch_up(until)
             for key, program in site.programs.items():
                 program.note_progress()
@@ -126,7 +126,7 @@ class Engine:
     def _arrive(self, key: int) -> None:
         coming, record = self._arrivals[key], self._records[key]
         index = self._placement.choose(coming.wanted_gpu, coming.promised)
-        site = self._sites[index]
+        site = self.sites[index]
         record.gpu = index
         record.begin(Kind.STARTUP, self.now)
         site.gpu.catch_up(self.now)
@@ -134,7 +134,10 @@ class Engine:
         # Its own numbers, so that another program more or less changes nothing for this one.
         random = Random(f"{self._seed}/{key}")  # noqa: S311
         started = SimulatedProgram(
-            site, key, actions(coming.program, self._profiles[index], random)
+            site,
+            key,
+            actions(coming.program, self._profiles[index], random),
+            coming.program.limits(),
         )
         site.programs[key] = started
         started.proceed()

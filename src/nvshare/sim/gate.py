@@ -82,6 +82,7 @@ class Gate:
                 self._revoke(order)
             case Keep() if self._open and order.turn == self._seen:
                 self._asked, self._handover, self._evict_bytes = None, None, 0
+                self._program.is_wanted(False)
             case Handover() if self.holds and order.from_turn == self._seen:
                 self._handover = order
             case CancelHandover() if order.from_turn == self._seen:
@@ -93,6 +94,7 @@ class Gate:
             return
         self._seen, self._open, self._ready, self._wanting = turn, True, False, False
         self._asked, self._handover, self._evict_bytes = None, None, 0
+        self._program.is_wanted(False)
         self._record.turns += 1
         self._record.end(Kind.WAIT, self._site.now)
         self._site.open_bytes_changed(self._site.holding(self._key).allocated)
@@ -108,10 +110,17 @@ class Gate:
         self._record.begin(Kind.RUN, self._site.now)
         if size:
             self._tell_moved(self._seen, 0, size, seconds)
-        if self._program.has_work:
+        if self._program.is_used_up:
+            self.used_up()
+        elif self._program.has_work:
             self._program.start()
         else:
             self.rest()
+
+    def used_up(self) -> None:
+        """The program has nothing in flight, and has to wait for time of its share."""
+        if self.draining or (self._asked and self._ready):
+            self._release(Reason.USED_UP)
 
     def rest(self) -> None:
         """The program has nothing in flight and nothing to submit, from now on."""
@@ -126,15 +135,20 @@ class Gate:
 
     def _revoke(self, order: Revoke) -> None:
         self._evict_bytes = order.evict_bytes
+        self._program.is_wanted(True)
         if order.urgency is Urgency.WHEN_IDLE:
             self._asked = order
-            if not self._program.has_work:
+            if self._program.is_used_up:
+                self.used_up()
+            elif not self._program.has_work:
                 self.rest()
             return
         self._open, self.draining, self._asked = False, True, None
         if not self._ready:
             size, seconds = self._mover.stop_filling()
             self._release(Reason.ASKED, size, seconds)
+        elif self._program.is_used_up:
+            self.used_up()
         else:
             self._program.drain()
 
@@ -145,7 +159,8 @@ class Gate:
     def _release(self, reason: Reason, moved: int = 0, seconds: float = 0.0) -> None:
         site, heir = self._site, self._handover
         self._open = self._ready = self.draining = False
-        self._wanting = self._program.has_work
+        is_used_up = self._program.is_used_up
+        self._wanting = self._program.has_work and not is_used_up
         self._record.released += 1
         self._record.end(Kind.RUN, site.now)
         if self._wanting:
@@ -162,7 +177,7 @@ class Gate:
                 now=site.now,
                 client=self._key,
                 turn=turn,
-                reason=reason,
+                reason=Reason.USED_UP if is_used_up else reason,
                 memory=site.memory_of(self._key),
                 wants=self._wanting,
                 moved_bytes=moved,

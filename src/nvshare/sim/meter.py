@@ -21,6 +21,8 @@ class Meter:
         self._key = key
         self._busy = 0.0
         self._since: float | None = None
+        self._throttled = 0.0
+        self._throttled_since: float | None = None
         self._is_looking = False
 
     def begin(self) -> None:
@@ -33,6 +35,22 @@ class Meter:
         if self._since is not None:
             self._busy += self._site.now - self._since
             self._since = None
+
+    def hold_back(self) -> None:
+        """The program has to wait for time of its share from now on."""
+        self.pause()
+        self._throttled_since = self._site.now
+        self._look_if_news()
+
+    def let_go(self) -> None:
+        """It has waited."""
+        self._throttled, self._throttled_since = self.throttled, None
+
+    @property
+    def throttled(self) -> float:
+        """For how long it has waited for that, with what goes on."""
+        since = self._throttled_since
+        return self._throttled + (0.0 if since is None else self._site.now - since)
 
     def end(self) -> None:
         """The program has nothing on the GPU any more, by its own will."""
@@ -47,7 +65,8 @@ class Meter:
     @property
     def _is_news(self) -> bool:
         """Whether the program does something else than the core takes it to do."""
-        return self._site.is_busy(self._key) != (self._since is not None)
+        would_compute = self._since is not None or self._throttled_since is not None
+        return self._site.is_busy(self._key) != would_compute
 
     def _look(self) -> None:
         self._is_looking = False
@@ -58,4 +77,6 @@ class Meter:
     def _report(self) -> None:
         now = self._site.now
         busy = self._busy + (0.0 if self._since is None else now - self._since)
-        self._site.send(Used(now=now, client=self._key, busy_seconds=busy))
+        self._site.send(
+            Used(now=now, client=self._key, busy_seconds=busy, throttled_seconds=self.throttled)
+        )

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING
 
+from nvshare.core.effects import SetLimits
 from nvshare.core.events import ClientJoined, MemoryChanged
+from nvshare.core.settings import NO_LIMITS, Limits
 from nvshare.sim.gate import Gate
 from nvshare.sim.meter import Meter
 from nvshare.sim.pool import Lane
 from nvshare.sim.processor import DUST
 from nvshare.sim.record import Kind
+from nvshare.sim.share import Share
 from nvshare.sim.workload import MIB, Action, Compute, Connect, Copy, Resize, Sleep
 
 if TYPE_CHECKING:
@@ -31,10 +34,18 @@ LEAST_IN_FLIGHT = 2
 class SimulatedProgram:
     """One program on one GPU."""
 
-    def __init__(self, site: "Site", key: int, actions: Iterator[Action]) -> None:
+    def __init__(
+        self, site: "Site", key: int, actions: Iterator[Action], limits: Limits = NO_LIMITS
+    ) -> None:
         self._site = site
         self._key = key
         self._actions = actions
+        self._limits = limits
+        self._share = Share()
+        # Until when the present step is billed; and what a program waits for that has used
+        # everything up.
+        self._billed_to: float | None = None
+        self._pause: object = None
         self._record = site.records[key]
         self._gate: Gate | None = None
         self._tickets = 0
@@ -62,6 +73,11 @@ class SimulatedProgram:
     def has_work(self) -> bool:
         """Whether there is something for the GPU, waiting or under way."""
         return self._work is not None
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether what there is waits for time of the program's share."""
+        return self._pause is not None
 
     def proceed(self) -> None:
         """Go on until something takes time."""
@@ -96,7 +112,15 @@ class SimulatedProgram:
         site.make_context(self._key)
         self._gate = Gate(site, self._key, self)
         memory = site.memory_of(self._key)
-        site.send(ClientJoined(now=site.now, client=self._key, device=site.device, memory=memory))
+        site.send(
+            ClientJoined(
+                now=site.now,
+                client=self._key,
+                device=site.device,
+                memory=memory,
+                limits=self._limits,
+            )
+        )
         site.after(site.context_seconds, self.proceed)
 
     def _resize(self, allocated: int) -> bool:
@@ -140,7 +164,13 @@ class SimulatedProgram:
 
     def _submit(self, work: Copy | Compute, seconds: float) -> None:
         self._work, self._left, self._stop_at = work, seconds, 0.0
-        if self.gate.may_pass():
+        self._launch()
+
+    def _launch(self) -> None:
+        """Pass the share, then the gate."""
+        if isinstance(self._work, Compute) and self._may_take(self._work) == 0:
+            self._pause_for_share()
+        elif self.gate.may_pass():
             self.start()
 
     def start(self) -> None:
@@ -184,7 +214,62 @@ class SimulatedProgram:
         self._step = self._left - self._stop_at
         if touches and gpu.pages:
             self._step = min(self._step, self._sweep(work))
+        if (most := self._may_take(work)) is not None:
+            self._step = min(self._step, most)
+        if not self._step:
+            self._pause_for_share()
+            return
+        self._billed_to = self._site.now
         gpu.compute(self._key, self._step, self._computed)
+
+    def _may_take(self, work: Compute) -> float | None:
+        return self._share.seconds(work.seconds, self._site.now)
+
+    def limits_changed(self, order: SetLimits) -> None:
+        """The core has said what the program may use from now on."""
+        self._bill()
+        self._share.change(order, self._site.now)
+        self._share_changed()
+
+    def is_wanted(self, is_wanted: bool) -> None:
+        """Somebody else wants the GPU, or nobody any more."""
+        self._bill()
+        was_kept, self._share.is_wanted = self._share.is_kept, is_wanted
+        if self._share.is_kept != was_kept:
+            self._share_changed()
+
+    def _bill(self) -> None:
+        now = self._site.now
+        if self._billed_to is not None:
+            self._share.bill(now - self._billed_to, now)
+            self._billed_to = now
+
+    def _share_changed(self) -> None:
+        """What is under way was meant for another share: it ends with the present kernel."""
+        if self.is_used_up:
+            self._wait_for_share()
+        elif isinstance(self._work, Compute) and self._share.is_kept:
+            kernel = self._work.seconds
+            over = self._left_now() % kernel
+            self._shorten(over if over > DUST else kernel)
+
+    def _pause_for_share(self) -> None:
+        self._stop_at = 0.0
+        self._meter.hold_back()
+        self._wait_for_share()
+        self.gate.used_up()
+
+    def _wait_for_share(self) -> None:
+        """Go on when there is time again, or when there is no share to wait for."""
+        pause = self._pause = object()
+        seconds = self._share.next() - self._site.now if self._share.is_kept else 0.0
+        self._site.after(max(0.0, seconds), lambda: self._has_waited(pause))
+
+    def _has_waited(self, pause: object) -> None:
+        if self._pause is pause:
+            self._pause = None
+            self._meter.let_go()
+            self._launch()
 
     def _sweep(self, work: Compute) -> float:
         """Return the seconds until the program comes to the end of what it has on the GPU."""
@@ -201,6 +286,8 @@ class SimulatedProgram:
 
     def _computed(self) -> None:
         if isinstance(self._work, Compute):
+            self._bill()
+            self._billed_to = None
             self._take_off(self._work, self._step)
             self._go_on(self._work)
 

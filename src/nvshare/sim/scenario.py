@@ -11,10 +11,17 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from nvshare.core.policies import policy_names
+from nvshare.core.settings import Limits
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.profile import Profile
 from nvshare.errors import BadInputError
-from nvshare.telemetry.settings import Bytes, DeviceSettings
+from nvshare.telemetry.settings import (
+    Bytes,
+    ClientLimits,
+    DeviceSettings,
+    Percent,
+    PriorityName,
+)
 from nvshare.validation import describe
 
 if sys.version_info >= (3, 11):
@@ -71,6 +78,17 @@ class Program(_Table):
     iterations: Count | None = None
     phase: tuple[Phase, ...] = ()
     repeat: Count = 1
+    # Its share of the GPU's time, whether it may have more while nobody else wants it, and who
+    # goes first.
+    compute: Percent | None = None
+    burst: bool = False
+    priority: PriorityName = "normal"
+
+    def limits(self) -> Limits:
+        """Return what it may use."""
+        return ClientLimits(
+            compute_percent=self.compute, burst=self.burst, priority=self.priority
+        ).for_core()
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> "Program":

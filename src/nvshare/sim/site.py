@@ -20,6 +20,7 @@ from nvshare.core.effects import (
     Keep,
     Report,
     Revoke,
+    SetLimits,
     SetTimer,
 )
 from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired
@@ -221,6 +222,9 @@ class Site:
             case Grant() | Revoke() | Keep() | Evict():
                 if effect.client in self.programs:
                     self.programs[effect.client].gate.obey(effect)
+            case SetLimits():
+                if effect.client in self.programs:
+                    self.programs[effect.client].limits_changed(effect)
             case Answer():
                 if effect.client in self.programs:
                     self.programs[effect.client].answered(effect.missing)

@@ -42,6 +42,8 @@ def test_a_good_one() -> None:
         (("[device.1]", "[device.2]"), "x: device.2: there are only 2 GPUs"),
         (('mode = "off"', 'mode = "on"'), "x: device.1.mode: must be"),
         (("gpu = 1", "gpu = 2"), "x: program b: gpu: there are only 2 GPUs"),
+        (("gpu = 1", "gpu = 1\ncompute = 101"), "x: program.1.compute: must be"),
+        (("gpu = 1", 'gpu = 1\npriority = "low!"'), "x: program.1.priority: must be"),
         (("1.5Gi", "1.5Gb"), 'x: program.1.phase.0.memory: "1.5Gb" is not an amount of memory'),
         (("iterations = 3", "iterations = -3"), "x: program.1.phase.0.iterations: must be"),
         (('workload = "pytorch-add"', ""), "x: program.0: must have either a workload or phases"),

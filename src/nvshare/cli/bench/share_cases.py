@@ -8,6 +8,10 @@ from typing import Literal
 MIB = 1 << 20
 GIB = 1 << 30
 WHOLE = 100.0
+# The GPUs; and how long programs run before anything is measured. Two that compute all the time are
+# known to do so after three seconds; then shares settle.
+MODEL = "t4"
+WARM_UP_S = 8.0
 
 Style = Literal["async", "sync", "graph"]
 

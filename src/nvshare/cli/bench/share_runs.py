@@ -5,38 +5,27 @@ a share of is real time.
 """
 
 import contextlib
-import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nvshare.cli.bench.share_cases import Case, Client
+from nvshare.cli.bench.share_cases import MODEL, WARM_UP_S, Case, Client
+from nvshare.cli.bench.share_results import Got
 from nvshare.cli.trial.actor import Actor
+from nvshare.cli.trial.limits import with_limits
 from nvshare.cli.trial.stage import Stage, open_stage
+from nvshare.core.settings import Limits
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.report import Report, read_report
 from nvshare.emulator.workload import installed_program
 from nvshare.launch.preload import without_preload
 from nvshare.telemetry.settings import DeviceSettings
-from nvshare.wire import environment
 
-MODEL = "t4"
 SPEED = 1.0
 # As many at a time as two cores can run without one being late for the other.
 MOST_CLIENTS = 12
 # Ahead of other trials too, whose programs mind a late millisecond less.
 _RANK = 2
-# Two that compute all the time are known to do so after three seconds; then shares settle.
-WARM_UP_S = 8.0
-
-
-@dataclass(frozen=True)
-class Got:
-    """What the GPUs have counted for a case: percent of a GPU for every client."""
-
-    case: Case
-    seconds: float
-    percents: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -55,14 +44,14 @@ def batches(cases: Iterable[Case]) -> list[list[Case]]:
     return found
 
 
-def run(cases: Sequence[Case], seconds: float) -> Iterator[Got]:
+def run(cases: Sequence[Case], seconds: float, *, warm_up: float = WARM_UP_S) -> Iterator[Got]:
     """Run cases at the same time, and yield what came of each, those that are over first."""
     profiles = parse_gpus(f"{sum(case.gpus for case in cases)}x{MODEL}")
     settings = [DeviceSettings()] * len(profiles)
     with contextlib.ExitStack() as stack:
         stage = stack.enter_context(open_stage(profiles, SPEED, settings, rank=_RANK))
         parts = _start(stage, cases, stack)
-        time.sleep(WARM_UP_S)
+        time.sleep(warm_up)
         began, before = time.monotonic(), read_report(stage.node.folder)
         for part in sorted(parts, key=lambda part: part.case.measured_seconds(seconds)):
             length = part.case.measured_seconds(seconds)
@@ -101,10 +90,7 @@ def _command(client: Client) -> list[str]:
 def _environ(stage: Stage, client: Client) -> dict[str, str]:
     if client.is_bare:
         return without_preload(stage.environ)
-    environ = {**stage.environ, environment.GROUP: secrets.token_hex(16)}
-    if client.percent is not None:
-        environ[environment.GPU_CORE_LIMIT] = str(client.percent)
-    return environ
+    return with_limits(Limits(compute_percent=client.percent), stage.environ)
 
 
 def _got(part: _Part, before: Report, after: Report) -> Got:

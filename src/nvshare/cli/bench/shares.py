@@ -7,88 +7,60 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from nvshare.cli.bench import share_runs
+from nvshare.cli.bench import share_runs, share_simulation
 from nvshare.cli.bench.group import Line, registered, show
-from nvshare.cli.bench.share_cases import CASES, Case
-from nvshare.cli.bench.share_runs import Got
+from nvshare.cli.bench.share_cases import CASES, MODEL, Case
+from nvshare.errors import BadInputError
 
 SECONDS = 30.0
 
 
 @registered("shares")
 def measure_all() -> Iterator[Line]:
-    """Yield a line for every case that takes no longer than others."""
-    yield from measure([case for case in CASES if not case.is_long], SECONDS)
+    """Yield a line for every case that takes no longer than others, and for all if simulated."""
+    yield from on_emulator([case for case in CASES if not case.is_long], SECONDS)
+    yield from on_simulator(CASES, SECONDS)
 
 
-def measure(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
-    """Yield a line for every case."""
+def on_emulator(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
+    """Have the cases happen."""
+    about = {"on": "emulator", "gpus": MODEL, "speed": share_runs.SPEED}
     for batch in share_runs.batches(cases):
         for got in share_runs.run(batch, seconds):
-            yield _line(got)
+            yield {**got.line(), **about}
 
 
-def _line(got: Got) -> Line:
-    case, clients = got.case, got.case.clients
-    expected = case.expected(got.percents)
-    errors = [abs(a - b) for a, b in zip(got.percents, expected, strict=True)]
-    line: Line = {
-        "case": case.name,
-        "set": [client.percent for client in clients],
-        "gpu_of": [client.gpu for client in clients],
-        "got": [round(percent, 2) for percent in got.percents],
-        "sum_error": round(_sum_error(got, expected), 2),
-        "worst_error": round(max(errors), 2),
-    }
-    if case.ratio_tolerance is None:
-        limits = {"tolerance": case.tolerance, "sum_tolerance": case.sum_tolerance}
-        line["within"] = max(errors) <= case.tolerance and (
-            case.sum_tolerance is None or _sum_error(got, expected) <= case.sum_tolerance
-        )
-    else:
-        line["ratio_error"] = round(_ratio_error(got, expected), 4)
-        limits = {"ratio_tolerance": case.ratio_tolerance}
-        line["within"] = _ratio_error(got, expected) <= case.ratio_tolerance
-    return {**line, **limits, **_settings(got)}
+def on_simulator(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
+    """Reckon the cases out."""
+    for case in cases:
+        line = share_simulation.reckon(case, seconds).line()
+        yield {**line, "on": "simulator", "gpus": MODEL, "speed": None}
 
 
-def _sum_error(got: Got, expected: Sequence[float]) -> float:
-    """Return how far the sum of a GPU is from what it should be, for the worst of them."""
-    sums = [0.0] * got.case.gpus
-    for client, have, want in zip(got.case.clients, got.percents, expected, strict=True):
-        sums[client.gpu] += have - want
-    return max(abs(one) for one in sums)
-
-
-def _ratio_error(got: Got, expected: Sequence[float]) -> float:
-    if not got.percents[1]:
-        return 1.0
-    return abs(got.percents[0] / got.percents[1] / (expected[0] / expected[1]) - 1)
-
-
-def _settings(got: Got) -> Line:
-    clients = got.case.clients
-    return {
-        "style": [client.style for client in clients],
-        "kernel_s": [client.kernel for client in clients],
-        "seconds": round(got.seconds, 2),
-        "on": "emulator",
-        "gpus": share_runs.MODEL,
-        "speed": share_runs.SPEED,
-    }
+def choose(names: Sequence[str], on: str) -> list[Case]:
+    """Return the cases of these names; without any, those that one has the patience for."""
+    known = {case.name: case for case in CASES}
+    for name in names:
+        if name not in known:
+            raise BadInputError(f"there is no case {name}", do=f"choose of {', '.join(known)}")
+    if names:
+        return [known[name] for name in names]
+    return [case for case in CASES if on == "simulator" or not case.is_long]
 
 
 @click.command()
+@click.option("--on", type=click.Choice(["emulator", "simulator"]), default="emulator")
 @click.option("--case", "names", multiple=True, metavar="NAME", help="Only this one, or these.")
 @click.option(
     "--seconds",
     default=SECONDS,
     show_default=True,
     type=click.FloatRange(min=1),
-    help="Measure for so long, and until cycles are whole.",
+    help="Measure for so long at least.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-def shares(names: tuple[str, ...], seconds: float, as_json: bool) -> None:
+def shares(on: str, names: tuple[str, ...], seconds: float, as_json: bool) -> None:
     """Measure what programs get of a GPU, beside what they are to get."""
-    chosen = [case for case in CASES if case.name in names or not (names or case.is_long)]
+    chosen = choose(names, on)
+    measure = on_emulator if on == "emulator" else on_simulator
     show("shares", lambda: measure(chosen, seconds), as_json)

@@ -10,6 +10,7 @@ from types import TracebackType
 
 from nvshare.cli.trial.actor import Actor, Ending
 from nvshare.cli.trial.cast import DRIVER, Cast
+from nvshare.cli.trial.limits import with_limits
 from nvshare.cli.trial.progress import Progress
 from nvshare.cli.trial.stage import Stage
 from nvshare.cli.trial.work import Work
@@ -73,7 +74,8 @@ class Trial:
             for number, coming in enumerate(arrivals(self.scenario, self._seed)):
                 seed = self._seed + number
                 command = self.cast.command(coming.program, managed=self._managed, seed=seed)
-                self.parts.append(Part(coming, Actor(command, self.stage.environ)))
+                environ = with_limits(coming.program.limits(), self.stage.environ)
+                self.parts.append(Part(coming, Actor(command, environ)))
             for part in self.parts:
                 part.actor.wait_until_ready()
         except BaseException:

@@ -1,0 +1,39 @@
+from typing import Any
+
+import pytest
+
+from nvshare.cli.trial.limits import check_speed, with_limits
+from nvshare.core.settings import NO_LIMITS
+from nvshare.errors import BadInputError
+from nvshare.sim.scenario import Program, Scenario
+
+WORK = {"name": "p", "phase": [{"iterations": 1}]}
+
+
+def limited(**fields: Any) -> dict[str, str]:
+    program = Program.model_validate({**WORK, **fields})
+    environ = with_limits(program.limits(), {"HOME": "/", "NVSHARE_GROUP": "all"})
+    assert environ.pop("HOME") == "/"
+    assert environ.pop("NVSHARE_GROUP") != "all"
+    return environ
+
+
+def test_limits_become_variables() -> None:
+    assert limited() == {}
+    assert limited(compute=40, burst=True, priority="high") == {
+        "NVSHARE_GPU_CORE_LIMIT": "40",
+        "NVSHARE_GPU_BURST": "1",
+        "NVSHARE_GPU_PRIORITY": "high",
+    }
+
+
+def test_everybody_has_limits_of_its_own() -> None:
+    assert len({with_limits(NO_LIMITS, {})["NVSHARE_GROUP"] for _ in range(3)}) == 3
+
+
+def test_shares_are_played_in_real_time_only() -> None:
+    told = {"name": "s", "gpus": "tiny", "program": [{**WORK, "compute": 40}]}
+    scenario = Scenario.model_validate(told)
+    check_speed(scenario, 1.0)
+    with pytest.raises(BadInputError, match="cannot be played at speed 20"):
+        check_speed(scenario, 20.0)
