@@ -14,6 +14,8 @@ class Got:
     case: Case
     seconds: float
     percents: tuple[float, ...]
+    # How late the machine was meanwhile, in percent of the time: whoever was late was not nvshare.
+    late_percent: float = 0.0
 
     def line(self) -> Line:
         """Return it as it is printed."""
@@ -55,4 +57,5 @@ class Got:
             "style": [client.style for client in clients],
             "kernel_s": [client.kernel for client in clients],
             "seconds": round(self.seconds, 2),
+            "late_percent": round(self.late_percent, 1),
         }

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from nvshare.cli.bench.share_cases import MODEL, WARM_UP_S, Case, Client
 from nvshare.cli.bench.share_results import Got
 from nvshare.cli.trial.actor import Actor
+from nvshare.cli.trial.lateness import Lateness
 from nvshare.cli.trial.limits import with_limits
 from nvshare.cli.trial.stage import Stage, open_stage
 from nvshare.core.settings import Limits
@@ -52,11 +53,12 @@ def run(cases: Sequence[Case], seconds: float, *, warm_up: float = WARM_UP_S) ->
         stage = stack.enter_context(open_stage(profiles, SPEED, settings, rank=_RANK))
         parts = _start(stage, cases, stack)
         time.sleep(warm_up)
+        lateness = Lateness()
         began, before = time.monotonic(), read_report(stage.node.folder)
         for part in sorted(parts, key=lambda part: part.case.measured_seconds(seconds)):
             length = part.case.measured_seconds(seconds)
-            time.sleep(max(0.0, began + length - time.monotonic()))
-            yield _got(part, before, read_report(stage.node.folder))
+            lateness.sleep_until(began + length)
+            yield _got(part, before, read_report(stage.node.folder), lateness)
 
 
 def _start(stage: Stage, cases: Sequence[Case], stack: contextlib.ExitStack) -> list[_Part]:
@@ -93,10 +95,11 @@ def _environ(stage: Stage, client: Client) -> dict[str, str]:
     return with_limits(Limits(compute_percent=client.percent), stage.environ)
 
 
-def _got(part: _Part, before: Report, after: Report) -> Got:
+def _got(part: _Part, before: Report, after: Report, lateness: Lateness) -> Got:
     passed = after.clock_ns - before.clock_ns
     used = [_computed(after, one.pid) - _computed(before, one.pid) for one in part.actors]
-    return Got(part.case, passed / 1e9, tuple(100.0 * one / passed for one in used))
+    percents = tuple(100.0 * one / passed for one in used)
+    return Got(part.case, passed / 1e9, percents, lateness.percent)
 
 
 def _computed(report: Report, pid: int) -> int:
