@@ -147,6 +147,7 @@ static void take_limits(struct client *client, const struct frame_limits *limits
     struct share_order order = {.share_ppm = limits->share_ppm,
                                 .window_ns = CLOCK_US(limits->window_us),
                                 .company = limits->company,
+                                .clock = limits->clock,
                                 .may_burst = limits->flags & LIMIT_BURST,
                                 .counts_copies = limits->flags & LIMIT_COPIES};
     device_set_limit(client->device, limits->memory_limit);

@@ -8,7 +8,8 @@
 
 void share_init(struct share *share, void (*knock)(void *), void *argument) {
     pthread_condattr_t attributes;
-    *share = (struct share){.company = 1, .knock = knock, .knock_argument = argument};
+    *share =
+        (struct share){.company = 1, .clock = 1000, .knock = knock, .knock_argument = argument};
     share->bucket = (struct bucket){&share->own_until};
     pthread_mutex_init(&share->lock, NULL);
     pthread_condattr_init(&attributes);
@@ -24,6 +25,7 @@ void share_change(struct share *share, const struct share_order *order) {
     bucket_change(&share->bucket, &share->rate, &rate, clock_now());
     share->rate = rate;
     share->company = order->company ? order->company : 1;
+    share->clock = order->clock ? order->clock : 1000;
     share->may_burst = order->may_burst;
     share->counts_copies = order->counts_copies;
     atomic_store(&share->is_set, rate.share_ppm != 0);
@@ -50,10 +52,15 @@ bool share_is_used_up(struct share *share) {
 }
 
 /* With the lock held, as everything below that is static. */
+static uint64_t in_our_time(const struct share *share, uint64_t gpu_ns) {
+    return share->clock == 1000 ? gpu_ns : gpu_ns / share->clock * 1000;
+}
+
 static void bill(struct device *device, uint64_t used_ns, uint64_t now) {
     struct share *share = &device->share;
     if (!used_ns || !share->rate.share_ppm)
         return;
+    used_ns = in_our_time(share, used_ns);
     usage_measured(&device->usage, used_ns);
     uint64_t own = used_ns / share->company;
     atomic_fetch_add(&share->gpu_ns, own);
@@ -72,7 +79,7 @@ static bool is_enough_left(struct share *share, uint64_t now) {
         bucket_forgive(&share->bucket, now);
         return true;
     }
-    uint64_t pending = meter_pending() / share->company;
+    uint64_t pending = in_our_time(share, meter_pending()) / share->company;
     return bucket_left(&share->bucket, &share->rate, now) >= (int64_t)pending;
 }
 

@@ -20,6 +20,7 @@ struct share {
     pthread_cond_t changed;
     struct rate rate;
     uint32_t company; /* programs that have the GPU at the same time, this one included */
+    uint32_t clock;   /* of the GPU's events, in thousandths of ours */
     bool may_burst;
     _Atomic bool counts_copies;
     _Atomic uint64_t own_until; /* for the bucket of a program that has no group yet */
@@ -35,6 +36,7 @@ struct share_order {
     uint32_t share_ppm; /* 0: no share */
     uint64_t window_ns;
     uint32_t company;
+    uint32_t clock;
     bool may_burst;
     bool counts_copies;
 };

@@ -18,14 +18,23 @@ def gpu_of(lab: Lab, name: str) -> str:
     return gpu
 
 
-def test_pods_stay_two_on_each_gpu_however_often_one_is_deleted_and_created(lab: Lab) -> None:
+def spread(lab: Lab) -> dict[str, str]:
+    """Let four pods come at once; return the GPU of each."""
     names = [f"pod-{number}" for number in range(4)]
     for name in names:
         lab.start_pod(name, *SLEEP)
-    gpus = {name: gpu_of(lab, name) for name in names}
-    assert sorted(Counter(gpus.values()).values()) == [2, 2]
-    for number in range(10):
-        name = names[number % len(names)]
+    return {name: gpu_of(lab, name) for name in names}
+
+
+def test_four_pods_are_two_on_each_gpu_every_time_they_come(lab: Lab) -> None:
+    for _ in range(10):
+        assert sorted(Counter(spread(lab).values()).values()) == [2, 2]
+        lab.delete_pods()
+
+
+def test_pods_stay_two_on_each_gpu_when_one_is_deleted_and_created(lab: Lab) -> None:
+    gpus = spread(lab)
+    for name in list(gpus):
         lab.kubectl("delete", "pod", name, "--wait=true")
         lab.start_pod(name, *SLEEP)
         gpus[name] = gpu_of(lab, name)

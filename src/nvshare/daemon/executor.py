@@ -50,9 +50,10 @@ class Recipient(Protocol):
 class Executor:
     """Feeds the core, and carries out what it orders."""
 
-    def __init__(self, core: Core, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, core: Core, loop: asyncio.AbstractEventLoop, gpu_clock: float = 1.0) -> None:
         self.core = core
         self._loop = loop
+        self._gpu_clock = gpu_clock
         self._recipients: dict[int, Recipient] = {}
         self._timers: dict[Timer, asyncio.TimerHandle] = {}
         # To whom each client may have handed which turn. What it says about that is checked here.
@@ -149,6 +150,7 @@ class Executor:
             share_ppm=0 if share.percent is None else max(1, round(share.percent * 10_000)),
             window_us=min(round(share.window * 1e6), _LONGEST_US),
             company=share.company,
+            clock=round(self._gpu_clock * 1000),
         )
         self._send(effect.client, frame)
 

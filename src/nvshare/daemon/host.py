@@ -1,9 +1,9 @@
-"""The memory of this machine, and how much of it may take what leaves the GPUs."""
+"""This machine: how much of its memory may take what leaves the GPUs, and what time is on them."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from nvshare.emulator.node import host_bytes
+from nvshare.emulator.node import host_bytes, node_speed
 from nvshare.wire import environment
 
 _MEMINFO = Path("/proc/meminfo")
@@ -21,6 +21,12 @@ def spare_memory(environ: Mapping[str, str], meminfo: Path = _MEMINFO) -> int:
     else:
         free = _available(meminfo.read_text(encoding="ascii"))
     return free * _PERCENT // 100
+
+
+def gpu_clock(environ: Mapping[str, str]) -> float:
+    """Return how many seconds pass on the GPUs in one second here: not one, if they are emulated."""
+    node = environ.get(environment.EMULATOR_NODE)
+    return node_speed(Path(node)) if node else 1.0
 
 
 def _available(meminfo: str) -> int:

@@ -17,7 +17,7 @@ from nvshare.daemon.arrival import await_gpus, gpus_so_far
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu
-from nvshare.daemon.host import spare_memory
+from nvshare.daemon.host import gpu_clock, spare_memory
 from nvshare.daemon.logs import fields
 from nvshare.daemon.node import Node
 from nvshare.daemon.server import Server
@@ -83,6 +83,7 @@ class _Daemon:
             version=nvshare.__version__,
             max_clients=self._config.max_clients,
             spare_memory=spare_memory(self._sources.environ),
+            gpu_clock=gpu_clock(self._sources.environ),
             # Not beside the socket that programs can see, if there are two folders.
             folder=self._control_place.path / "groups",
             on_population=self._population_changed,

@@ -53,6 +53,7 @@ class Node:
         version: str,
         max_clients: int,
         spare_memory: int,
+        gpu_clock: float = 1.0,
         folder: Path,
         on_population: Callable[[int], None],
         core: Core | None = None,
@@ -63,7 +64,7 @@ class Node:
         # What "auto" stands for in host_memory.
         self._spare_memory = spare_memory
         self._on_population = on_population
-        self.executor = Executor(core or Core(), loop)
+        self.executor = Executor(core or Core(), loop, gpu_clock)
         self.gpus: dict[str, Gpu] = {}
         self.settings: dict[str, DeviceSettings] = {}
         self.node_settings = NodeSettings()

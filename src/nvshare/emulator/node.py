@@ -102,6 +102,11 @@ def host_bytes(folder: Path) -> int:
     return int(read_conf((folder / CONF_FILE).read_text(encoding="ascii")).node["host_bytes"])
 
 
+def node_speed(folder: Path) -> float:
+    """Return how many emulated seconds pass on a node in a real one."""
+    return float(read_conf((folder / CONF_FILE).read_text(encoding="ascii")).node["speed"])
+
+
 def list_names(root: Path) -> list[str]:
     """Return the names of all nodes, sorted."""
     return sorted(entry.name for entry in root.iterdir() if _NAME.fullmatch(entry.name))

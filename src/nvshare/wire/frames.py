@@ -582,7 +582,7 @@ class Limits:
     """
 
     TYPE: ClassVar[int] = 137
-    LAYOUT: ClassVar[Struct] = Struct("<QIIIII4x")
+    LAYOUT: ClassVar[Struct] = Struct("<QIIIIII")
     DESCRIPTOR: ClassVar[bool] = False
 
     memory_limit: int  # bytes, for a client without a page of its group; 0: none
@@ -591,6 +591,7 @@ class Limits:
     share_ppm: int  # millionths of the GPU's time that it may use; 0: all of it
     window_us: int  # within which the share is to be kept, in microseconds
     company: int  # programs that work on the GPU at a time, this one included
+    clock: int  # thousandths of ours: an emulated GPU has its own time
 
     def pack(self) -> bytes:
         """The payload, with its header."""
@@ -601,6 +602,7 @@ class Limits:
             self.share_ppm,
             self.window_us,
             self.company,
+            self.clock,
         )
 
     @classmethod
@@ -613,6 +615,7 @@ class Limits:
             share_ppm,
             window_us,
             company,
+            clock,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             memory_limit,
@@ -621,6 +624,7 @@ class Limits:
             share_ppm,
             window_us,
             company,
+            clock,
         )
 
 

@@ -13,6 +13,10 @@ SOURCE = Path(__file__).parents[3] / "native" / "interposer" / "bucket.c"
 MILLISECOND = 1_000_000
 
 
+class CBucket(ctypes.Structure):
+    _fields_ = [("paid_until", ctypes.POINTER(ctypes.c_uint64))]
+
+
 class CRate(ctypes.Structure):
     _fields_ = [("share_ppm", ctypes.c_uint32), ("window_ns", ctypes.c_uint64)]
 
@@ -36,7 +40,7 @@ def c_rate(rate: Rate | None) -> CRate:
 def test_any_history_is_the_same(library: ctypes.CDLL, seed: int) -> None:
     random = Random(seed)
     bucket, twin = Bucket(), ctypes.c_uint64(0)
-    place = ctypes.byref(twin)
+    place = ctypes.byref(CBucket(ctypes.pointer(twin)))
     now, rate = random.randrange(10**15), Rate(MILLION // 3, 100 * MILLISECOND)
     for _ in range(300):
         now += random.randrange(1, 200 * MILLISECOND)
@@ -70,6 +74,9 @@ def test_a_first_share_begins_with_what_a_cycle_begins_with(library: ctypes.CDLL
     bucket, twin = Bucket(), ctypes.c_uint64(0)
     bucket.change(None, rate, now)
     library.bucket_change(
-        ctypes.byref(twin), ctypes.byref(c_rate(None)), ctypes.byref(c_rate(rate)), u64(now)
+        ctypes.byref(CBucket(ctypes.pointer(twin))),
+        ctypes.byref(c_rate(None)),
+        ctypes.byref(c_rate(rate)),
+        u64(now),
     )
     assert bucket.paid_until == twin.value == now - rate.rest_of_cycle
