@@ -23,7 +23,7 @@ _Static_assert(offsetof(struct gate_thread, budget) == 8, "counted below");
 
 /* Only registers are used that no argument is in. `slot` is a number, since this is text to the
  * compiler. */
-#define GATE_ENTRY_TEXT(name, slot, count)                                                         \
+#define GATE_ENTRY(name, slot, parameters, arguments)                                              \
     _Static_assert(offsetof(struct driver_calls, name) == slot, #name);                            \
     __asm__(".pushsection .text\n"                                                                 \
             ".balign 16\n"                                                                         \
@@ -34,32 +34,23 @@ _Static_assert(offsetof(struct gate_thread, budget) == 8, "counted below");
             "movq gate_thread@gottpoff(%rip), %rax\n"                                              \
             "movq %fs:(%rax), %r11\n"                                                              \
             "cmpb $0, (%r11)\n"                                                                    \
-            "je slow_" #name "\n" count "jmp *(real + " #slot ")(%rip)\n"                          \
+            "je slow_" #name "\n"                                                                  \
+            "subq $1, %fs:8(%rax)\n"                                                               \
+            "js slow_" #name "\n"                                                                  \
+            "jmp *(real + " #slot ")(%rip)\n"                                                      \
             ".cfi_endproc\n"                                                                       \
             ".size " #name ", . - " #name "\n"                                                     \
             ".popsection")
 
-#define GATE_ENTRY(name, slot, parameters, arguments)                                              \
-    GATE_ENTRY_TEXT(name, slot, "subq $1, %fs:8(%rax)\njs slow_" #name "\n")
-
-/* For calls that leave nothing in flight. */
-#define GATE_ENTRY_UNCOUNTED(name, slot, parameters, arguments) GATE_ENTRY_TEXT(name, slot, "")
-
 #else
 
-#define GATE_ENTRY_TEXT(name, slot, is_open, parameters, arguments)                                \
+#define GATE_ENTRY(name, slot, parameters, arguments)                                              \
     _Static_assert(offsetof(struct driver_calls, name) == slot, #name);                            \
     CUresult name parameters {                                                                     \
-        if (is_open)                                                                               \
+        if (gate_is_open())                                                                        \
             return real.name arguments;                                                            \
         return slow_##name arguments;                                                              \
     }
-
-#define GATE_ENTRY(name, slot, parameters, arguments)                                              \
-    GATE_ENTRY_TEXT(name, slot, gate_is_open(), parameters, arguments)
-
-#define GATE_ENTRY_UNCOUNTED(name, slot, parameters, arguments)                                    \
-    GATE_ENTRY_TEXT(name, slot, gate_lets_pass(), parameters, arguments)
 
 #endif
 #endif

@@ -29,23 +29,37 @@ COLD {returns} slow_{name}({parameters}) {{
         meter_end({stream});
     return result;
 }}
-{entry}({name}, {slot}, ({parameters}), ({arguments}));
+GATE_ENTRY({name}, {slot}, ({parameters}), ({arguments}));
 """
 
-_TIMED = """
+_COPYING = """
 {returns} {name}({parameters}) {{
-{gate}    struct usage *usage = waiting_begins();
-    {returns} result = real.{name}({arguments});
-    waiting_ends(usage);
+    struct device *device;
+    CUresult result = copying_begins({stream}, &device);
+    if (result)
+        return result;
+    result = real.{name}({arguments});
+    copying_ends(device);
     return result;
 }}
 """
 
-_AT_GATE = """\
-    CUresult refused = gate_lets_pass() ? CUDA_SUCCESS : submit_copy({stream});
+_TIMED = """
+{returns} {name}({parameters}) {{
+{begins}    struct usage *usage = waiting_begins();
+    {returns} result = real.{name}({arguments});
+    waiting_ends(usage);
+{ends}    return result;
+}}
+"""
+
+_COPY_BEGINS = """\
+    struct device *device;
+    CUresult refused = copying_begins({stream}, &device);
     if (refused)
         return refused;
 """
+_COPY_ENDS = "    copying_ends(device);\n"
 
 _SAMPLE = """    if (gate_thread.is_sampled)
         {call};
@@ -62,13 +76,10 @@ def hook_macros(hooks: Iterable[Hook]) -> str:
 
 def wrappers(hooks: Sequence[Hook]) -> str:
     """The wrappers that are not by hand. An open gate costs two tests and a jump."""
-    includes = ("gate_entry.h", "meter.h", "sample.h", "submit.h", "waiting.h")
+    includes = ("copying.h", "gate_entry.h", "meter.h", "sample.h", "submit.h", "waiting.h")
     head = _GENERATED + "".join(f'#include "{name}"\n' for name in includes)
     slots = {hook.name: _POINTER_BYTES * i for i, hook in enumerate(hooks)}
-    return head + "".join(
-        _timed_wrapper(hook) if hook.kind in TIMED else _gated_wrapper(hook, slots[hook.name])
-        for hook in generated(hooks)
-    )
+    return head + "".join(_wrapper(hook, slots[hook.name]) for hook in generated(hooks))
 
 
 def hook_table(hooks: Sequence[Hook], entry_points: Sequence[EntryPoint], newest: int) -> str:
@@ -107,12 +118,27 @@ def export_map(hooks: Iterable[Hook]) -> str:
     return f"{{\n    global:\n{lines}    local:\n        *;\n}};\n"
 
 
+def _wrapper(hook: Hook, slot: int) -> str:
+    if hook.kind in TIMED:
+        return _timed_wrapper(hook)
+    return _copying_wrapper(hook) if hook.kind == "wait" else _gated_wrapper(hook, slot)
+
+
+def _copying_wrapper(hook: Hook) -> str:
+    return _COPYING.format(
+        returns=hook.function.returns,
+        name=hook.name,
+        parameters=", ".join(hook.function.parameters) or "void",
+        arguments=hook.function.arguments,
+        stream=_stream(hook),
+    )
+
+
 def _gated_wrapper(hook: Hook, slot: int) -> str:
     return _GATED.format(
         returns=hook.function.returns,
         name=hook.name,
         slot=slot,
-        entry="GATE_ENTRY_UNCOUNTED" if hook.kind == "wait" else "GATE_ENTRY",
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
         stream=_stream(hook),
@@ -125,7 +151,8 @@ def _timed_wrapper(hook: Hook) -> str:
     return _TIMED.format(
         returns=hook.function.returns,
         name=hook.name,
-        gate=_AT_GATE.format(stream=_stream(hook)) if hook.kind == "fetch" else "",
+        begins=_COPY_BEGINS.format(stream=_stream(hook)) if hook.kind == "fetch" else "",
+        ends=_COPY_ENDS if hook.kind == "fetch" else "",
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
     )

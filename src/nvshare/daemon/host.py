@@ -24,7 +24,7 @@ def spare_memory(environ: Mapping[str, str], meminfo: Path = _MEMINFO) -> int:
 
 
 def gpu_clock(environ: Mapping[str, str]) -> float:
-    """Return how many seconds pass on the GPUs in one second here: not one, if they are emulated."""
+    """Return how many seconds pass on the GPUs in one second here: only emulated ones differ."""
     node = environ.get(environment.EMULATOR_NODE)
     return node_speed(Path(node)) if node else 1.0
 

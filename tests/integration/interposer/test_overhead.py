@@ -22,9 +22,10 @@ def test_instructions_per_call(lines: dict[str, Line]) -> None:
     if shutil.which("valgrind") is None:
         assert lines["launch"]["managed_instructions"] is None
         return
-    for what in ("launch", "copy"):
+    # A copy that returns when it is done is counted, since no event tells when it is.
+    for what, most in {"launch": 25, "copy": 40}.items():
         line = lines[what]
-        assert line["managed_instructions"] - line["bare_instructions"] <= 25
+        assert line["managed_instructions"] - line["bare_instructions"] <= most
     # No more with ten thousand other allocations than with none.
     few, many = (lines[what]["managed_instructions"] for what in ("alloc", "alloc-10000"))
     assert many <= 1.1 * few
