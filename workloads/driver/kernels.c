@@ -23,6 +23,7 @@ struct program {
     uint64_t graph_kernels; /* in one graph */
     uint64_t burst;         /* calls before a rest; 0: it never rests */
     double rest_s, rest_jitter_s;
+    double warm_up_s; /* bursts that begin before are not told of */
     uint64_t memory;
     double startup_s;
     int device;
@@ -119,7 +120,10 @@ static void run(const struct program *program) {
             calls++;
             continue;
         }
-        latencies_add(&latencies, run_burst(&driver, program, &work));
+        bool is_told = timing_now_s() >= start.begin_s + program->warm_up_s;
+        double seconds = run_burst(&driver, program, &work);
+        if (is_told)
+            latencies_add(&latencies, seconds);
         calls += program->burst;
         timing_sleep_s(program->rest_s + program->rest_jitter_s * drand48());
     }
@@ -158,6 +162,7 @@ int main(int argc, char **argv) {
         {"burst", required_argument, NULL, 'b'},
         {"rest", required_argument, NULL, 'r'},
         {"rest-jitter", required_argument, NULL, 'j'},
+        {"warm-up", required_argument, NULL, 'w'},
         {"memory", required_argument, NULL, 'm'},
         {"startup", required_argument, NULL, 'u'},
         {"device", required_argument, NULL, 'd'},
@@ -174,6 +179,7 @@ int main(int argc, char **argv) {
         case 'b': program.burst = strtoull(optarg, NULL, 10); break;
         case 'r': program.rest_s = strtod(optarg, NULL); break;
         case 'j': program.rest_jitter_s = strtod(optarg, NULL); break;
+        case 'w': program.warm_up_s = strtod(optarg, NULL); break;
         case 'm': program.memory = strtoull(optarg, NULL, 10); break;
         case 'u': program.startup_s = strtod(optarg, NULL); break;
         case 'd': program.device = atoi(optarg); break;

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
+from nvshare.telemetry.settings import PriorityName
+
 MIB = 1 << 20
 GIB = 1 << 30
 WHOLE = 100.0
@@ -27,6 +29,11 @@ class Client:
     kernel: float = 0.005
     graph_kernels: int = 1
     memory: int = MIB
+    priority: PriorityName = "normal"
+    # It launches so many at a time, waits for them, and rests, up to twice as long by chance; 0: it
+    # never rests.
+    burst: int = 0
+    rest: float = 0.0
     # Without nvshare: the others are compared with it.
     is_bare: bool = False
 
@@ -44,6 +51,9 @@ class Case:
     tolerance: float = 1.0
     sum_tolerance: float | None = None
     ratio_tolerance: float | None = None
+    # What bursts of the first program take is compared with what those of the last do, which is
+    # alone; the others are to have their floor.
+    is_about_latency: bool = False
     # Measured for at least so long; and it takes too long to be measured unless somebody asks.
     seconds: float = 0.0
     is_long: bool = False
@@ -118,5 +128,14 @@ CASES: tuple[Case, ...] = (
         ratio_tolerance=0.05,
         seconds=600.0,
         is_long=True,
+    ),
+    Case(
+        "high-beside-low",
+        (
+            Client(priority="high", burst=4, rest=0.04),
+            *(Client(priority="low"), Client(priority="low")),
+            Client(priority="high", burst=4, rest=0.04, gpu=1),
+        ),
+        is_about_latency=True,
     ),
 )

@@ -15,7 +15,7 @@ from nvshare.cli.trial.actor import Actor
 from nvshare.cli.trial.lateness import Lateness
 from nvshare.cli.trial.limits import with_limits
 from nvshare.cli.trial.stage import Stage, open_stage
-from nvshare.core.settings import Limits
+from nvshare.core.settings import Limits, Priority
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.report import Report, read_report
 from nvshare.emulator.workload import installed_program
@@ -83,6 +83,10 @@ def _command(client: Client) -> list[str]:
         "kernel": client.kernel,
         "graph-kernels": client.graph_kernels,
         "memory": client.memory,
+        "burst": client.burst,
+        "rest": client.rest,
+        "rest-jitter": client.rest,
+        "warm-up": WARM_UP_S,
     }
     program = str(installed_program("workloads", "driver-kernels"))
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
@@ -92,14 +96,20 @@ def _command(client: Client) -> list[str]:
 def _environ(stage: Stage, client: Client) -> dict[str, str]:
     if client.is_bare:
         return without_preload(stage.environ)
-    return with_limits(Limits(compute_percent=client.percent), stage.environ)
+    return with_limits(
+        Limits(compute_percent=client.percent, priority=Priority(client.priority)), stage.environ
+    )
 
 
 def _got(part: _Part, before: Report, after: Report, lateness: Lateness) -> Got:
     passed = after.clock_ns - before.clock_ns
     used = [_computed(after, one.pid) - _computed(before, one.pid) for one in part.actors]
     percents = tuple(100.0 * one / passed for one in used)
-    return Got(part.case, passed / 1e9, percents, lateness.percent)
+    latencies = [
+        tuple(actor.end()["latencies"]) if client.burst else ()
+        for client, actor in zip(part.case.clients, part.actors, strict=True)
+    ]
+    return Got(part.case, passed / 1e9, percents, tuple(latencies), lateness.percent)
 
 
 def _computed(report: Report, pid: int) -> int:

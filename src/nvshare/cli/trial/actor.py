@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nvshare.errors import NvshareError
 
@@ -64,6 +65,15 @@ class Actor:
         self._errors.close()
         told = json.loads(output)
         return Ending(told["seconds"], told.get("iterations_per_s"), tuple(told.get("phases", ())))
+
+    def end(self) -> dict[str, Any]:
+        """Have it come to an end by itself, and return what it says then."""
+        self._process.terminate()
+        output, _ = self._process.communicate()
+        if self._process.returncode != 0:
+            self._fail()
+        told: dict[str, Any] = json.loads(output)
+        return told
 
     def stop(self) -> None:
         """End it now, whatever it is doing."""

@@ -56,6 +56,22 @@ def test_with_turns_for_memory_only_the_ratio_counts(
     assert Got(KNOWN["turns-30-60"], 600.0, got).line()["within"] is within
 
 
+@pytest.mark.parametrize(
+    ("slowest", "low", "within"),
+    [(0.045, 5.0, True), (0.055, 5.0, False), (0.045, 4.9, False)],
+)
+def test_bursts_are_compared_with_those_of_one_alone(
+    slowest: float, low: float, within: bool
+) -> None:
+    beside, alone = (0.02,) * 90 + (slowest,) * 10, (0.02,) * 100
+    case = KNOWN["high-beside-low"]
+    line = Got(case, 30.0, (25.0, low, 60.0, 25.0), (beside, (), (), alone)).line()
+    # 1.2 times as long as alone, 20 ms in flight, and the kernel of 5 ms that runs.
+    assert (line["p99_bound_ms"], line["alone_p99_ms"]) == (49.0, 20.0)
+    assert line["p99_ms"] == pytest.approx(1000 * slowest)
+    assert line["within"] is within
+
+
 def test_a_case_that_does_not_exist_is_named() -> None:
     with pytest.raises(BadInputError, match="there is no case pair-1-2"):
         choose(["pair-1-2"], "emulator")
