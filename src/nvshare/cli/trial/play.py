@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from nvshare.cli.trial.baseline import alone_seconds
 from nvshare.cli.trial.cast import DRIVER, Cast
-from nvshare.cli.trial.limits import check_speed
 from nvshare.cli.trial.outcome import figures_of
 from nvshare.cli.trial.stage import open_stage
 from nvshare.cli.trial.trial import Trial
@@ -64,7 +63,6 @@ def prepare(
             why=f"it has several nodes, more than {_MOST_PROGRAMS} programs, or no end of its own",
             do="run it with --on simulator",
         )
-    check_speed(scenario, speed)
     profiles = scenario.profiles()
     settings = [scenario.settings_of(index) for index in range(len(profiles))]
     with (

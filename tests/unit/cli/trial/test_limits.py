@@ -1,11 +1,8 @@
 from typing import Any
 
-import pytest
-
-from nvshare.cli.trial.limits import check_speed, with_limits
+from nvshare.cli.trial.limits import with_limits
 from nvshare.core.settings import NO_LIMITS
-from nvshare.errors import BadInputError
-from nvshare.sim.scenario import Program, Scenario
+from nvshare.sim.scenario import Program
 
 WORK = {"name": "p", "phase": [{"iterations": 1}]}
 
@@ -29,11 +26,3 @@ def test_limits_become_variables() -> None:
 
 def test_everybody_has_limits_of_its_own() -> None:
     assert len({with_limits(NO_LIMITS, {})["NVSHARE_GROUP"] for _ in range(3)}) == 3
-
-
-def test_shares_are_played_in_real_time_only() -> None:
-    told = {"name": "s", "gpus": "tiny", "program": [{**WORK, "compute": 40}]}
-    scenario = Scenario.model_validate(told)
-    check_speed(scenario, 1.0)
-    with pytest.raises(BadInputError, match="cannot be played at speed 20"):
-        check_speed(scenario, 20.0)
