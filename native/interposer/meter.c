@@ -25,7 +25,9 @@ struct span {
     unsigned calls; /* that it stands for */
 };
 
+/* Of a thread in one context. Most have one; who drives several GPUs has one for each. */
 struct spans {
+    struct spans *next;
     uint64_t context; /* whose events these are */
     struct span ring[SPANS];
     unsigned oldest, count;
@@ -57,26 +59,50 @@ static void drop_events(struct spans *spans) {
     spans->open = NULL;
 }
 
-static void free_spans(void *spans) {
-    drop_events(spans);
-    free(spans);
+static void free_all(void *first) {
+    for (struct spans *spans = first, *next; spans; spans = next) {
+        next = spans->next;
+        drop_events(spans);
+        free(spans);
+    }
 }
 
 static void make_key(void) {
-    pthread_key_create(&threads.key, free_spans);
+    pthread_key_create(&threads.key, free_all);
 }
 
-static struct spans *own_spans(void) {
-    pthread_once(&threads.once, make_key);
-    struct spans *spans = pthread_getspecific(threads.key);
-    if (spans)
+static struct spans *add_spans(struct spans *first, uint64_t context) {
+    struct spans *spans = calloc(1, sizeof *spans);
+    if (!spans)
+        return NULL;
+    *spans = (struct spans){.next = first, .context = context};
+    if (pthread_setspecific(threads.key, spans) == 0)
         return spans;
-    spans = calloc(1, sizeof *spans);
-    if (spans && pthread_setspecific(threads.key, spans) != 0) {
-        free(spans);
-        spans = NULL;
+    free(spans);
+    return NULL;
+}
+
+/* Those of a context that is gone are used for another. */
+static struct spans *spans_of(uint64_t context) {
+    pthread_once(&threads.once, make_key);
+    struct spans *first = pthread_getspecific(threads.key), *unused = NULL;
+    for (struct spans *spans = first; spans; spans = spans->next) {
+        if (spans->context == context)
+            return spans;
+        if (!context_exists(spans->context))
+            unused = spans;
     }
-    return spans;
+    if (!unused)
+        return add_spans(first, context);
+    drop_events(unused);
+    unused->context = context;
+    return unused;
+}
+
+/* NULL without a context, and when there is no memory. */
+static struct spans *own_spans(void) {
+    const struct context *context = context_here();
+    return context ? spans_of(context->id) : NULL;
 }
 
 /* Another thread may be capturing; see inflight.c. */
@@ -226,16 +252,11 @@ static bool begin(struct spans *spans, struct span *span, CUstream stream) {
 }
 
 unsigned meter_begin(struct device *device, CUstream stream) {
-    const struct context *context = context_here();
     struct spans *spans = own_spans();
-    if (!spans || !context)
+    if (!spans)
         return 1;
     CUstreamCaptureMode mode = relax(CU_STREAM_CAPTURE_MODE_RELAXED);
-    if (spans->context != context->id) {
-        drop_events(spans);
-        spans->context = context->id;
-    }
-    need_base(&device->meter, context->id, stream);
+    need_base(&device->meter, spans->context, stream);
     struct span *span = &spans->ring[(spans->oldest + spans->count) % SPANS];
     bool has_begun = spans->count + 1 < SPANS && begin(spans, span, stream);
     spans->open = has_begun ? span : NULL;
@@ -260,8 +281,8 @@ void meter_end(CUstream stream) {
     relax(mode);
 }
 
+/* The contexts of the parent mean nothing here, so that nothing of it is looked at again. */
 void meter_forget(void) {
-    struct spans *spans = own_spans();
-    if (spans)
-        *spans = (struct spans){0};
+    pthread_once(&threads.once, make_key);
+    pthread_setspecific(threads.key, NULL);
 }

@@ -1,7 +1,6 @@
 """Cases of shares, carried out on an emulated node: many at the same time, on GPUs of their own.
 
-The node runs at speed 1: what a program's events measure is emulated time, and what its share is
-a share of is real time.
+The node runs at speed 1: the machine's own delays weigh least then.
 """
 
 import contextlib
