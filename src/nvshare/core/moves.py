@@ -47,7 +47,8 @@ def idle_seconds(state: DeviceState, roster: Roster, client: Client, leader: Cli
     wrong guess costs no more than twice what the right one would have.
     """
     grace = state.settings.idle_grace
-    if roster.is_sliced:
+    if roster.is_sliced and (roster.with_share or len(roster.classes) > 1):
+        # Others wait for very short turns, and a rest is soon as long as one.
         return min(grace, slice_seconds(state.settings, roster) / 5)
     if outgoing_bytes(roster, leader) <= 0:
         return grace

@@ -72,16 +72,19 @@ class Client:
             os.close(self.page)
             self.page = -1
 
-    def join(self, uuid: str, **changes: Any) -> frames.Welcome:
+    def join(self, uuid: str, *, needs_page: bool = True, **changes: Any) -> frames.Welcome:
         """Register; leaves what comes after WELCOME and SETTINGS to be received."""
         self.send(hello(uuid, **changes))
-        return self.be_welcome()
+        return self.be_welcome(needs_page=needs_page)
 
-    def be_welcome(self) -> frames.Welcome:
-        """Wait for the answer to HELLO."""
-        self.seat = self.expect(frames.Quota).seat
-        self.page = self.take_descriptor()
-        welcome = self.expect(frames.Welcome)
+    def be_welcome(self, *, needs_page: bool = True) -> frames.Welcome:
+        """Wait for the answer to HELLO. A daemon without descriptors has no page for the group."""
+        welcome = self.receive()
+        if isinstance(welcome, frames.Quota) or needs_page:
+            assert isinstance(welcome, frames.Quota), welcome
+            self.seat, self.page = welcome.seat, self.take_descriptor()
+            welcome = self.receive()
+        assert isinstance(welcome, frames.Welcome), welcome
         self.expect(frames.Settings)
         return welcome
 

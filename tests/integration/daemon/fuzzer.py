@@ -61,7 +61,7 @@ class Fuzzer:
     def _harmless(self, registered: bool) -> bytes:
         """A frame of a later version, or numbers that nothing depends on."""
         if registered and self._chance.random() < 0.2:
-            numbers = [self._chance.getrandbits(64) for _ in range(3)]
+            numbers = [self._chance.getrandbits(64) for _ in range(4)]
             return self._longer(frames.Usage(*numbers).pack())
         size = self._chance.randrange(65)
         return self._frame(self._chance.randrange(_LAST_TYPE, 65536), self._bytes(size))

@@ -108,10 +108,10 @@ def test_out_of_descriptors_is_a_pause(start_daemon: StartDaemon) -> None:
     gpu = daemon.gpus[0]
     # More than it can accept; the rest waits in the kernel.
     crowd = [daemon.connect() for _ in range(100)]
-    crowd[0].join(gpu)
+    crowd[0].join(gpu, needs_page=False)
     for client in crowd[1:60]:
         client.close()
-    crowd[99].join(gpu)
+    crowd[99].join(gpu, needs_page=False)
     for client in crowd[60:99]:
         client.close()
     assert "no client can be accepted for now" in daemon.stop()
