@@ -75,6 +75,19 @@ def test_annotations_of_a_running_pod_take_effect_within_a_second(lab: Lab) -> N
     assert lab.until_client("trainer").limits == ClientLimits()
 
 
+def test_a_share_holds_a_running_program_back_within_a_second(lab: Lab) -> None:
+    lab.start_pod("greedy", "driver-add", "pytorch-add-small", "--iterations", "10000000")
+    lab.until_client("greedy", lambda one: one.busy_seconds > 1)
+    with watching(lab, "one.throttled_seconds > 0", "greedy") as sighting:
+        back = annotate(lab, "greedy", f"{CORE}=30")
+    print(
+        "compute, ms from kubectl to a program held back:", (sighting["greedy"].when - back) / 1e6
+    )
+    assert sighting["greedy"].when - back < SOON_NS
+    # Roughly: what it keeps to exactly is measured without a cluster around it.
+    lab.until_client("greedy", lambda one: one.share == 30 and 20 < one.used_percent[10] < 40)
+
+
 def test_a_container_has_its_own_limit(lab: Lab) -> None:
     both = [
         {
