@@ -151,6 +151,7 @@ static void take_limits(struct client *client, const struct frame_limits *limits
                                 .may_burst = limits->flags & LIMIT_BURST,
                                 .counts_copies = limits->flags & LIMIT_COPIES};
     device_set_limit(client->device, limits->memory_limit);
+    atomic_store(&client->device->is_low, limits->flags & LIMIT_LOW);
     bool was_set = share_is_set(&client->device->share);
     share_change(&client->device->share, &order);
     usage_measure(&client->device->usage, order.share_ppm != 0);

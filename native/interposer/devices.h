@@ -34,6 +34,7 @@ struct device {
     _Atomic unsigned copying;        /* threads in a copy that returns when it is done */
     _Atomic uint64_t inflight_ns;    /* most work in flight */
     _Atomic bool is_settled;         /* it is known whether one does, and what it allows */
+    _Atomic bool is_low;             /* the program has a low priority */
     _Atomic bool is_managed;         /* a daemon looks after it */
     _Atomic bool memory_has_changed; /* since the daemon was last told */
 };

@@ -164,6 +164,13 @@ static unsigned wait_for_room(struct window *window, struct usage *usage, uint64
     return late ? 0 : completed;
 }
 
+/* The window swings to and fro, and at its widest there is a call more in it than fits. Others wait for who
+ * has a low priority more often, and in the middle of its turns. */
+static uint64_t bound_of(const struct device *device) {
+    uint64_t most = atomic_load_explicit(&device->inflight_ns, memory_order_relaxed) / 4 * 3;
+    return atomic_load_explicit(&device->is_low, memory_order_relaxed) ? most / 2 : most;
+}
+
 /* The window grows by what is seen to complete in time, and never by hope: a thousand launches take a
  * few milliseconds, and the first of them may take a second. */
 static void step(struct window *window, struct device *device, CUstream stream) {
@@ -174,8 +181,7 @@ static void step(struct window *window, struct device *device, CUstream stream) 
               window->granted);
     if (window->count < PARTS)
         record(window, stream, now);
-    /* The window swings to and fro, and at its widest there is a call more in it than fits. */
-    uint64_t bound_ns = atomic_load_explicit(&device->inflight_ns, memory_order_relaxed) / 4 * 3;
+    uint64_t bound_ns = bound_of(device);
     completed += wait_for_room(window, &device->usage, bound_ns, now);
     if (completed)
         grow(window, was_idle);
