@@ -1,21 +1,35 @@
 """The benchmark of the interposer's own cost, and the part of it that no busy machine can blur."""
 
 import shutil
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
 from nvshare.cli.bench import overhead
 from nvshare.cli.bench.group import Line
 
+Measure: TypeAlias = Callable[[], dict[str, Line]]
+
+# The session's thread is counted as well, and now and then it has something to do.
+ATTEMPTS = 3
+
 
 @pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> dict[str, Line]:
+def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
     for name, value in {"_TURNS": 1, "_CALLS": 2_000, "_ROUNDS": 2}.items():
         monkeypatch.setattr(overhead, name, value)
-    return {line["what"]: line for line in overhead.measure()}
+    return lambda: {line["what"]: line for line in overhead.measure()}
 
 
-def test_instructions_per_call(lines: dict[str, Line]) -> None:
+def slows_down(lines: dict[str, Line]) -> bool:
+    """Whether an allocation costs more with ten thousand others than with none."""
+    few, many = (lines[what]["managed_instructions"] for what in ("alloc", "alloc-10000"))
+    return bool(many > 1.1 * few)
+
+
+def test_instructions_per_call(measure: Measure) -> None:
+    lines = measure()
     assert list(lines) == ["launch", "copy", "info", "alloc", "alloc-10000"]
     for line in lines.values():
         assert min(line["bare_ns"], line["forwarded_ns"], line["managed_ns"]) > 0
@@ -26,3 +40,7 @@ def test_instructions_per_call(lines: dict[str, Line]) -> None:
     for what, most in {"launch": 25, "copy": 40}.items():
         line = lines[what]
         assert line["managed_instructions"] - line["bare_instructions"] <= most
+    attempts = 1
+    while slows_down(lines) and attempts < ATTEMPTS:
+        lines, attempts = measure(), attempts + 1
+    assert not slows_down(lines), lines

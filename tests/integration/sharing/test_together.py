@@ -25,11 +25,11 @@ ATTEMPTS = 3
 def lose_nothing(without: list[float], shared: list[float]) -> bool:
     """Whether four programs get on as they do without nvshare, and none of them at another's cost.
 
-    All together exactly; each only roughly, since one may have had a turn more than another in the
-    time that was looked at.
+    Together not slower at all, since their short turns spare the GPU its own switching; each only
+    roughly, since one may have had a turn more than another in the time that was looked at.
     """
     part = sum(without) / len(FOUR)
-    return sum(shared) >= 0.97 * sum(without) and min(shared) >= 0.7 * part
+    return sum(shared) >= sum(without) and min(shared) >= 0.7 * part
 
 
 def test_four_compute_bound_programs_take_no_turns_for_memory_and_lose_nothing(
