@@ -31,6 +31,7 @@ enum frame_type {
     FRAME_STANDBY = 134,
     FRAME_CANCEL_PASS = 135,
     FRAME_EVICT = 136,
+    FRAME_TRIM = 142,
     FRAME_LIMITS = 137,
     FRAME_SETTINGS = 138,
     FRAME_REJECT = 139,
@@ -152,7 +153,7 @@ struct frame_memory {
 static_assert(sizeof(struct frame_memory) == 32, "protocol/frames.toml");
 
 /* From client to daemon.
- * The client has moved memory in bulk, and measured it. Also the answer to EVICT. */
+ * The client has moved memory in bulk, and measured it. Also the answer to EVICT and TRIM. */
 struct frame_moved {
     uint64_t turn;        /* that it holds, or held last; 0: none */
     uint64_t allocated;   /* as in MEMORY */
@@ -236,6 +237,13 @@ struct frame_evict {
     uint64_t evict_bytes; /* to move */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_evict) == 8, "protocol/frames.toml");
+
+/* From daemon to client.
+ * To a client with a turn: move memory to the host meanwhile, and answer with MOVED. */
+struct frame_trim {
+    uint64_t trim_bytes; /* to move */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_trim) == 8, "protocol/frames.toml");
 
 /* From daemon to client.
  * The limits in force. Sent after WELCOME if there are any, and at every change. */

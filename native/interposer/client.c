@@ -84,7 +84,7 @@ static int say_hello(struct client *client) {
         .flags = client->turn.is_held ? HELLO_RESUMING : 0,
         .allocated = used,
         .pinned = atomic_load(&device->account.pinned),
-        .swapped_out = swap_away(client),
+        .swapped_out = swap_tell_away(client),
         .memory_limit = config()->memory_limit,
         .compute_percent = config()->compute_percent,
         .limit_flags = config()->limit_flags,
@@ -193,6 +193,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         struct frame_settings settings;
         struct frame_reject reject;
         struct frame_evict evict;
+        struct frame_trim trim;
         struct frame_answer answer;
     } fields;
     int result = 0;
@@ -221,6 +222,7 @@ static int handle(void *argument, const struct frame_view *frame) {
             take_answer(client, &fields.answer, receiving->now);
         return result;
     case FRAME_EVICT: return TAKE(evict) ? swap_evict(client, fields.evict.evict_bytes) : result;
+    case FRAME_TRIM: return TAKE(trim) ? swap_trim(client, fields.trim.trim_bytes) : result;
     default: return turn_handle(client, frame, receiving->now);
     }
 #undef TAKE
@@ -244,7 +246,7 @@ static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
         atomic_store(&account->agreed, used);
     struct frame_memory memory = {.allocated = used,
                                   .pinned = atomic_load(&account->pinned),
-                                  .swapped_out = swap_away(client),
+                                  .swapped_out = swap_tell_away(client),
                                   .ticket = ticket};
     return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
 }
@@ -254,7 +256,9 @@ static int report_memory(struct client *client, uint64_t now) {
     uint64_t used = atomic_load(&device->account.used), ticket;
     if (ask_take(&device->ask, used, &ticket))
         return tell_memory(client, used, ticket);
-    if (now < client->report_due || !atomic_exchange(&device->memory_has_changed, false))
+    if (now < client->report_due)
+        return 0;
+    if (!atomic_exchange(&device->memory_has_changed, false) && !swap_has_come_back(client))
         return 0;
     client->report_due = now + report_pause;
     return tell_memory(client, atomic_load(&device->account.used), 0);

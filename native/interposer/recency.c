@@ -61,8 +61,10 @@ static void note(const struct recency *recency, const struct ledger *ledger, uin
                  uint64_t now) {
     const struct recency_range *range = find(recency, number);
     struct ledger_entry *entry = range ? ledger_at(ledger, range->begin) : NULL;
-    if (entry && entry->serial == range->serial)
-        entry->used_ns = now;
+    if (!entry || entry->serial != range->serial)
+        return;
+    entry->used_ns = now;
+    residency_is_used(entry);
 }
 
 void recency_note(struct recency *recency, struct ledger *ledger, const uint64_t *numbers,

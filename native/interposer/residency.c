@@ -217,6 +217,11 @@ void residency_landed(struct ledger *ledger, const struct residency_piece *piece
     pthread_mutex_unlock(&ledger->lock);
 }
 
+void residency_is_used(struct ledger_entry *entry) {
+    if (entry->away)
+        set_away(entry, 0);
+}
+
 void residency_all_there(struct ledger *ledger, int device) {
     pthread_mutex_lock(&ledger->lock);
     for (size_t i = 0; i < ledger->bucket_count; i++)

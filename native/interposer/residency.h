@@ -60,6 +60,9 @@ void residency_has_not_come(struct ledger *ledger, const struct residency_piece 
 /* The driver has done with these pieces, one way or another. */
 void residency_landed(struct ledger *ledger, const struct residency_piece *pieces, unsigned count);
 
+/* The GPU uses an allocation, and what of it was away comes by itself. With the ledger's lock held. */
+void residency_is_used(struct ledger_entry *entry);
+
 /* Everything on a device counts as there from now on. */
 void residency_all_there(struct ledger *ledger, int device);
 

@@ -19,14 +19,20 @@ bool swap_is_needed(const struct device *device) {
            atomic_load_explicit(&device->account.away, memory_order_relaxed) >= RESIDENCY_BLOCK;
 }
 
-uint64_t swap_away(struct client *client) {
+uint64_t swap_tell_away(struct client *client) {
+    client->swap.told_away = atomic_load(&client->device->account.away);
     return mover_away(&client->device->mover);
+}
+
+bool swap_has_come_back(const struct client *client) {
+    return atomic_load(&client->device->account.away) < client->swap.told_away &&
+           !mover_is_busy(&client->device->mover);
 }
 
 static int tell(struct client *client, uint64_t turn, struct frame_moved moved) {
     const struct account *account = &client->device->account;
     moved.turn = turn;
-    moved.swapped_out = swap_away(client);
+    moved.swapped_out = swap_tell_away(client);
     moved.allocated = atomic_load(&account->used);
     moved.pinned = atomic_load(&account->pinned);
     return connection_send(&client->connection, FRAME_MOVED, &moved, sizeof moved);
@@ -78,12 +84,19 @@ void swap_release(struct client *client, uint64_t evict_bytes, struct frame_rele
         settle(device);
     }
     stop_filling(swap);
+    swap->trim = 0;
     uint64_t there = device_moves_memory(device) ? account_there(&device->account) : 0;
     uint64_t leaving = evict_bytes < there ? evict_bytes : there;
     swap->owes_moved = leaving > 0;
     swap->out_turn = client->turn.number;
     mover_order(&device->mover, leaving ? MOVER_OUT : MOVER_REST, leaving);
-    frame->swapped_out = swap_away(client);
+    frame->swapped_out = swap_tell_away(client);
+}
+
+static void move_out(struct client *client, uint64_t bytes) {
+    client->swap.owes_moved = true;
+    client->swap.out_turn = client->turn.number;
+    mover_order(&client->device->mover, MOVER_OUT, bytes);
 }
 
 int swap_evict(struct client *client, uint64_t bytes) {
@@ -98,9 +111,25 @@ int swap_evict(struct client *client, uint64_t bytes) {
         mover_order_more(&device->mover, bytes);
         return 0;
     }
-    client->swap.owes_moved = true;
-    client->swap.out_turn = client->turn.number;
-    mover_order(&device->mover, MOVER_OUT, bytes);
+    move_out(client, bytes);
+    return 0;
+}
+
+/* What a turn begins with comes first; and at its end the daemon says anew what is to leave. */
+static void begin_trim(struct client *client) {
+    struct swap *swap = &client->swap;
+    if (!swap->trim || swap->is_filling || swap->owes_moved)
+        return;
+    move_out(client, swap->trim);
+    swap->trim = 0;
+}
+
+int swap_trim(struct client *client, uint64_t bytes) {
+    if (!device_moves_memory(client->device))
+        return tell(client, client->turn.number, (struct frame_moved){0});
+    if (client->turn.is_held && !client->turn.is_closing)
+        client->swap.trim += bytes;
+    begin_trim(client);
     return 0;
 }
 
@@ -157,5 +186,7 @@ int swap_step(struct client *client, uint64_t now) {
     stop_filling(swap);
     if (was_filling)
         turn_is_filled(client, now);
-    return tell_progress(client, owed, was_filling);
+    int result = tell_progress(client, owed, was_filling);
+    begin_trim(client);
+    return result;
 }

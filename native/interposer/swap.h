@@ -12,11 +12,13 @@ struct device;
 struct frame_released;
 
 struct swap {
-    bool is_filling;   /* a turn is held, and its gate opens when the memory is there */
-    bool owes_moved;   /* the daemon is to hear when what leaves has left */
-    uint64_t out_turn; /* after which it leaves */
-    bool is_growing;   /* the gate is closed for memory that a thread is about to allocate */
-    uint64_t due;      /* when that is not waited for any longer */
+    bool is_filling;    /* a turn is held, and its gate opens when the memory is there */
+    bool owes_moved;    /* the daemon is to hear when what leaves has left */
+    uint64_t out_turn;  /* after which it leaves */
+    bool is_growing;    /* the gate is closed for memory that a thread is about to allocate */
+    uint64_t due;       /* when that is not waited for any longer */
+    uint64_t told_away; /* bytes */
+    uint64_t trim;      /* bytes to leave in the middle of a turn, once nothing else moves */
 };
 
 void swap_init(struct swap *swap);
@@ -24,8 +26,10 @@ void swap_init(struct swap *swap);
 /* Whether memory has to move, or is moving, before the gate may open. May be asked by any thread. */
 bool swap_is_needed(const struct device *device);
 
-/* What of the program's memory is away, or on its way. */
-uint64_t swap_away(struct client *client);
+/* What of the program's memory is away, or on its way, to be told to the daemon; and whether less is away by now,
+ * because the program has used it. */
+uint64_t swap_tell_away(struct client *client);
+bool swap_has_come_back(const struct client *client);
 
 /* A turn has begun: brings memory back, at most so many bytes (0: all), then opens the gate. */
 void swap_fill(struct client *client, uint64_t bytes);
@@ -40,6 +44,10 @@ void swap_release(struct client *client, uint64_t evict_bytes, struct frame_rele
 
 /* EVICT has come. Returns 0 or a negative errno, as sending does. */
 int swap_evict(struct client *client, uint64_t bytes);
+
+/* TRIM has come: what was used least recently leaves though the gate is open. What the program uses of it comes
+ * back by itself. Returns 0 or a negative errno, as sending does. */
+int swap_trim(struct client *client, uint64_t bytes);
 
 /* There is no daemon any more, and the gate is open. What is away comes back if it finds room. */
 void swap_lose(struct client *client);

@@ -103,6 +103,20 @@ static uint64_t used(int index) {
     return entry.used_ns;
 }
 
+/* What is used and was away is not any more; what is not used still is. */
+static void check_use_brings_back(struct recency *recency, uint64_t now) {
+    struct residency_list list = {0};
+    struct residency_piece piece;
+    const uint64_t hot = key_of(4);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    while (residency_leave(&ledger, &list, BLOCK, &piece))
+        residency_landed(&ledger, &piece, 1);
+    residency_list_free(&list);
+    uint64_t away = atomic_load(&account.away);
+    recency_note(recency, &ledger, &hot, 1, now);
+    CHECK(atomic_load(&account.away) == away - BLOCK);
+}
+
 static void check_use(void) {
     static struct recency recency = RECENCY_INITIALIZER;
     uint64_t now = clock_now();
@@ -128,6 +142,7 @@ static void check_use(void) {
     CHECK(used(0) == now + 1 && used(1) == 2 && used(4) == 2);
     recency_note(&recency, &ledger, again, 3, now + SECOND);
     CHECK(used(1) == now + SECOND && used(4) == now + SECOND);
+    check_use_brings_back(&recency, now + 2 * SECOND);
     free(recency.ranges);
     for (int i = 0; i < 5; i++)
         drop(i);

@@ -16,6 +16,7 @@ from nvshare.core.effects import (
     Handover,
     Keep,
     Revoke,
+    Trim,
     Urgency,
     Verdict,
 )
@@ -128,7 +129,9 @@ class Program:
             case Grant():
                 self.let_in(order.turn, now)
             case Evict():
-                self._evict(order)
+                self._move_out(0 if self.open else order.evict_bytes)
+            case Trim():
+                self._move_out(order.trim_bytes if self.open else 0)
             case Answer():
                 self._take_answer(order)
             case Revoke(turn=turn) | Keep(turn=turn) if turn == self.seen and self.open:
@@ -206,8 +209,8 @@ class Program:
             self.allocate(replace(self.memory, swapped=kept.swapped))
         self.without = None
 
-    def _evict(self, order: Evict) -> None:
-        moved = 0 if self.open else min(order.evict_bytes, self.memory.resident)
+    def _move_out(self, most: int) -> None:
+        moved = min(most, self.memory.resident)
         self.memory = replace(self.memory, swapped=self.memory.swapped + moved)
         self._send(
             Moved(

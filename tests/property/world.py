@@ -20,6 +20,7 @@ from nvshare.core.effects import (
     Revoke,
     SetLimits,
     SetTimer,
+    Trim,
     Verdict,
 )
 from nvshare.core.events import (
@@ -226,7 +227,7 @@ class World:
                 self.reports.append(effect)
             case SetLimits():
                 self._check_share(effect)
-            case Grant() | Revoke() | Keep() | Evict() | Answer():
+            case Grant() | Revoke() | Keep() | Evict() | Trim() | Answer():
                 self._post(effect.client, effect)
             case Handover() | CancelHandover():
                 self._post(effect.from_client, effect)

@@ -71,8 +71,10 @@ class Client:
     last_rest: float = 0.0
     # Bytes it was told to move out, and has not reported yet.
     evicting: int = 0
-    # Bytes that are to be on the host while it does not run, being beyond its limit.
+    # Bytes that are to be on the host, being beyond its limit; and how many of them have left in
+    # the turn that it holds, or were told to. What comes back in a turn is in use, and stays.
     excess: int = 0
+    trimmed: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.
     filled: int | None = None
 

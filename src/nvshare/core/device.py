@@ -188,11 +188,11 @@ class Device:
         self.state.pace.measure(
             event.now, event.seconds, out_bytes=event.out_bytes, in_bytes=event.in_bytes
         )
-        self.roster.set_memory(client, event.memory)
-        self.roster.set_evicting(client, 0)
-        if client.excess and not event.out_bytes:
+        if client.excess and client.evicting and not event.out_bytes:
             # It cannot, and would be asked again and again.
             self.roster.set_excess(client, 0)
+        self.roster.set_memory(client, event.memory)
+        self.roster.set_evicting(client, 0)
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)

@@ -51,7 +51,7 @@ class Grant(Effect):
     """Open the client's gate.
 
     ``fill_bytes`` is how much of its memory to bring in before; 0: all of it. It is set for a
-    client that has more than the device can hold.
+    client that has more than the device can hold, or than its limit.
     """
 
     client: int
@@ -111,6 +111,17 @@ class Evict(Effect):
 
     client: int
     evict_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trim(Effect):
+    """Have a client that runs move memory to the host meanwhile, what it used least recently first.
+
+    What it uses of that comes back by itself.
+    """
+
+    client: int
+    trim_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,19 @@ from nvshare.core.state import DeviceState
 
 
 def fill_bytes(client: Client, room: int) -> int:
-    """Return how much a client is told to bring in: 0, which means all, if all of it has room."""
+    """Return how much of a client's memory has room: 0, which means all, if all of it has."""
     room = max(1, room)
     return 0 if client.memory.swappable <= room else room
+
+
+def fill_order(client: Client, room: int) -> int:
+    """Return what a client is told to bring in when its turn begins: not what is beyond its limit.
+
+    0 means all, which is why it is never that.
+    """
+    if not client.excess:
+        return fill_bytes(client, room)
+    return max(1, min(client.memory.swapped - client.excess, room))
 
 
 def incoming_bytes(clients: Iterable[Client], room: int) -> int:

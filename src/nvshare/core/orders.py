@@ -14,11 +14,12 @@ from nvshare.core.effects import (
     Evict,
     Handover,
     SetTimer,
+    Trim,
 )
 from nvshare.core.events import Timer, TimerKind
 from nvshare.core.lease import State
 from nvshare.core.memory import Rule
-from nvshare.core.moves import fill_bytes, share_out
+from nvshare.core.moves import fill_order, share_out
 from nvshare.core.priority import next_promotion
 from nvshare.core.roster import Roster
 from nvshare.core.shares import next_check
@@ -42,14 +43,27 @@ def make_room(roster: Roster) -> list[Effect]:
 
 
 def move_excess_out(roster: Roster) -> list[Effect]:
-    """Have clients that do not run move out what they have beyond their limits."""
+    """Have clients move out what they have beyond their limits."""
     effects: list[Effect] = []
     for client in roster.over.values():
-        evicted = min(client.staying, client.excess - client.memory.swapped - client.leaving)
-        if evicted > 0 and client.id in roster.parked:
-            roster.set_evicting(client, client.evicting + evicted)
-            effects.append(Evict(client.id, evicted))
+        if client.state is State.RUNNING:
+            effects += _trim(client)
+        elif client.id in roster.parked:
+            effects += _evict_excess(roster, client)
     return effects
+
+
+def _trim(client: Client) -> list[Effect]:
+    trimmed, client.trimmed = client.trimmed, client.excess
+    return [Trim(client.id, client.excess - trimmed)] if client.excess > trimmed else []
+
+
+def _evict_excess(roster: Roster, client: Client) -> list[Effect]:
+    evicted = min(client.staying, client.excess - client.memory.swapped - client.leaving)
+    if evicted <= 0:
+        return []
+    roster.set_evicting(client, client.evicting + evicted)
+    return [Evict(client.id, evicted)]
 
 
 def _use(client: Client) -> tuple[bool, float, int]:
@@ -78,7 +92,7 @@ def _handover(state: DeviceState, roster: Roster) -> Handover | None:
         return None
     if leader.next_turn is None:
         leader.next_turn = state.number_turn()
-    filled = fill_bytes(leader, roster.room)
+    filled = fill_order(leader, roster.room)
     return Handover(holder.id, holder.turn, leader.id, leader.next_turn, filled)
 
 

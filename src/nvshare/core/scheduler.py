@@ -31,7 +31,7 @@ from nvshare.core.client import BEST_STANDING, Client
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
-from nvshare.core.moves import fill_bytes, outgoing_bytes, share_out, swap_seconds
+from nvshare.core.moves import fill_bytes, fill_order, outgoing_bytes, share_out, swap_seconds
 from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
 from nvshare.core.priority import is_outranked, outranks, starving
 from nvshare.core.roster import Roster
@@ -86,9 +86,11 @@ class Scheduler:
         self._roster.set_evicting(client, 0)
         client.turn, client.next_turn = turn, None
         client.granted_at, client.moved_before = now, self._state.pace.moving
-        filled = fill_bytes(client, self._roster.room)
-        self._roster.set_filled(client, filled or None)
-        return Grant(client.id, turn, filled)
+        client.trimmed = min(client.excess, client.memory.swapped)
+        order = fill_order(client, self._roster.room)
+        # What is beyond its limit may come in by itself, when it is used.
+        self._roster.set_filled(client, fill_bytes(client, self._roster.room) or None)
+        return Grant(client.id, turn, order)
 
     def _appoint(self, leader: Client | None) -> None:
         name = leader.id if leader else None

@@ -128,6 +128,9 @@ class Executor:
     def _cancel_handover(self, effect: effects.CancelHandover) -> None:
         self._send(effect.from_client, frames.CancelPass(effect.from_turn))
 
+    def _trim(self, effect: effects.Trim) -> None:
+        self._send(effect.client, frames.Trim(effect.trim_bytes))
+
     def _evict(self, effect: effects.Evict) -> None:
         self._send(effect.client, frames.Evict(effect.evict_bytes))
 
@@ -190,6 +193,7 @@ _PERFORM: dict[type[Effect], Callable[[Executor, Effect], None]] = dict(
         _performer(effects.Handover, Executor._hand_over),
         _performer(effects.CancelHandover, Executor._cancel_handover),
         _performer(effects.Evict, Executor._evict),
+        _performer(effects.Trim, Executor._trim),
         _performer(effects.Answer, Executor._answer),
         _performer(effects.SetLimits, Executor._set_limits),
         _performer(effects.SetTimer, Executor._set_timer),

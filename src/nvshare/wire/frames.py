@@ -276,7 +276,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The client has moved memory in bulk, and measured it. Also the answer to EVICT.
+    """The client has moved memory in bulk, and measured it. Also the answer to EVICT and TRIM.
 
     From client to daemon.
     """
@@ -575,6 +575,31 @@ class Evict:
 
 
 @dataclass(frozen=True, slots=True)
+class Trim:
+    """To a client with a turn: move memory to the host meanwhile, and answer with MOVED.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 142
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    trim_bytes: int  # to move
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.trim_bytes,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Trim":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """The limits in force. Sent after WELCOME if there are any, and at every change.
 
@@ -775,6 +800,7 @@ FromDaemon: TypeAlias = (
     | Standby
     | CancelPass
     | Evict
+    | Trim
     | Limits
     | Settings
     | Reject

@@ -53,6 +53,10 @@ class Swapper:
             continue
         return frame
 
+    def away(self) -> int:
+        """What of its memory is away, as it tells next, by itself."""
+        return int(self.link.next(Memory).swapped_out)
+
     def allocate(self, mib: int) -> int:
         """Allocate memory."""
         code, pointer = self.guest.ask(f"gpu.alloc({mib * MIB})")

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nvshare.wire.frames import Evict, Keep, Memory, Moved, Released, Urgency
+from nvshare.wire.frames import Evict, Keep, Memory, Moved, Released, Trim, Urgency
 
 from .swapper import BLOCK, MIB, Swapper
 
@@ -95,6 +95,44 @@ def test_evict_is_for_those_without_a_turn(swapper: Swapper) -> None:
     swapper.link.send(Evict(1000 * MIB))
     assert swapper.told(Moved).out_bytes == 0
     assert swapper.truth().resident_bytes == 0
+
+
+def test_trim_moves_memory_of_a_turn_that_goes_on(swapper: Swapper) -> None:
+    pointers = [swapper.allocate(48) for _ in range(3)]
+    swapper.touch(*pointers)
+    swapper.link.send(Trim(64 * MIB))
+    moved = swapper.told(Moved)
+    assert (moved.turn, moved.out_bytes, moved.swapped_out) == (1, 64 * MIB, 64 * MIB)
+    assert swapper.truth().resident_bytes == 80 * MIB
+    # Nobody has stopped it; what it uses comes back, and counts as there when that is seen.
+    swapper.guest.ask(f"gpu.start('[gpu.touch({pointers[0]}) for _ in range(5000)]')")
+    assert swapper.away() == 16 * MIB
+    assert swapper.guest.ask("gpu.done(1, 10)")
+    assert swapper.truth().resident_bytes == 128 * MIB
+    swapper.revoke(0)
+    assert swapper.told(Released).swapped_out == 0
+
+
+def test_trim_waits_for_what_a_turn_begins_with(swapper: Swapper) -> None:
+    swapper.touch(swapper.allocate(128))
+    swapper.swap_out(128)
+    swapper.grant()
+    swapper.link.send(Trim(32 * MIB))
+    moved = swapper.told(Moved)
+    assert (moved.in_bytes, moved.swapped_out) == (128 * MIB, 0)
+    moved = swapper.told(Moved)
+    assert (moved.out_bytes, moved.swapped_out) == (32 * MIB, 32 * MIB)
+
+
+def test_trim_is_for_those_with_a_turn_and_with_memory(swapper: Swapper) -> None:
+    swapper.link.send(Trim(32 * MIB))
+    assert swapper.told(Moved).out_bytes == 0
+    swapper.touch(swapper.allocate(64))
+    swapper.revoke(0)
+    swapper.told(Released)
+    swapper.link.send(Trim(32 * MIB))
+    swapper.link.send(Evict(16 * MIB))
+    assert swapper.told(Moved).out_bytes == 16 * MIB
 
 
 @pytest.mark.parametrize("known", [True, False])

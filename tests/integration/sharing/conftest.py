@@ -16,7 +16,7 @@ import pytest
 from nvshare.cli.control import Daemon
 from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node
-from nvshare.emulator.report import Report, read_report
+from nvshare.emulator.report import Account, Report, read_report
 from nvshare.errors import NvshareError
 from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes, library, program_environment
@@ -97,6 +97,12 @@ class Sharing:
     def until_report(self, is_so: Callable[[Report], bool], seconds: float = PATIENCE) -> Report:
         """Ask the node until it is so."""
         return self._until(lambda: read_report(self.node.folder), is_so, seconds)
+
+    def account(self, pid: int) -> Account:
+        """What the node knows of a program on its first GPU."""
+        process = read_report(self.node.folder).process(pid)
+        assert process is not None
+        return process.gpus[0]
 
     def _until(
         self, look: Callable[[], Seen], is_so: Callable[[Seen], bool], seconds: float

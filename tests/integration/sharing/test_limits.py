@@ -153,3 +153,28 @@ def test_excess_leaves_the_gpu_while_its_program_does_not_run(share: Share) -> N
     # Raised again, nothing more leaves; and what has left is there when it is used.
     sharing.daemon().change_limits(str(pid), {"memory_limit": "1Gi"})
     assert one.ask("gpu.touch(gpu.last.value) or gpu.sync()") == 0
+
+
+def test_excess_leaves_the_gpu_though_its_program_goes_on(share: Share) -> None:
+    """Nobody takes turns: everything fits."""
+    sharing = share("1xt4", speed=100, data="off")
+    sharing.daemon().change_devices("all", {"swap_excess": True})
+    guest = ready(sharing.guest())
+    pointers = [guest.ask("gpu.alloc(256 << 20)")[1] for _ in range(4)]
+    assert guest.ask(f"gpu.touch(*{pointers}) or gpu.sync()") == 0
+    pid = guest.process.pid
+    guest.ask("gpu.start('[gpu.launch() or gpu.sync() for _ in iter(int, 1)]')")
+    sharing.daemon().change_limits(str(pid), {"memory_limit": "600Mi"})
+    status = sharing.until_status(
+        lambda status: any(c.pid == pid and c.swapped_out for c in status.clients)
+    )
+    (group,) = (group for group in status.groups if pid in group.pids)
+    assert group.uses[0].over_limit
+    assert group.uses[0].swapped_out == 424 * MIB
+    (client,) = status.clients
+    assert (client.state, client.turns) == ("running", 1)
+    assert sharing.account(pid).resident_bytes == 600 * MIB
+    # What it uses again comes back, and it is not fought over.
+    assert guest.ask(f"gpu.touch({pointers[0]}) or gpu.sync()") == 0
+    assert sharing.account(pid).resident_bytes == 856 * MIB
+    assert sharing.account(pid).out_bytes == 424 * MIB

@@ -8,6 +8,7 @@ from nvshare.core.effects import (
     Keep,
     Revoke,
     SetTimer,
+    Trim,
 )
 from nvshare.core.events import ExcessChanged, Timer, TimerKind
 from nvshare.core.memory import Memory
@@ -254,6 +255,46 @@ def test_excess_leaves_when_its_client_does_not_run() -> None:
     assert evictions(exceed(stage, 1, 4)) == {1: 1}
     assert evictions(stage.moved(1, Memory(4, 0, 4), out_bytes=4, seconds=1)) == {}
     assert evictions(exceed(stage, 1, 2)) == {}
+
+
+def trims(effects: list[Effect]) -> dict[int, int]:
+    return {effect.client: effect.trim_bytes for effect in effects if isinstance(effect, Trim)}
+
+
+def test_excess_leaves_while_its_client_runs_and_is_not_asked_for_twice_in_a_turn() -> None:
+    stage = Stage()
+    stage.join(1, 4)
+    assert trims(exceed(stage, 1, 2)) == {1: 2}
+    assert trims(stage.moved(1, Memory(4, 0, 2), out_bytes=2, seconds=1)) == {}
+    # It is in use, and has come back.
+    assert trims(stage.memory(1, 4)) == {}
+    assert trims(exceed(stage, 1, 3)) == {1: 1}
+    assert trims(exceed(stage, 1, 1)) == {}
+    assert trims(exceed(stage, 1, 2)) == {1: 1}
+
+
+def test_excess_stays_out_when_a_turn_begins_and_still_counts_as_in() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    stage.join(1, 6)
+    stage.join(2, 6, swapped=4)
+    assert evictions(exceed(stage, 2, 3)) == {}
+    stage.want(2)
+    stage.fire(TimerKind.TURN)
+    effects = stage.release(1)
+    (grant,) = (effect for effect in effects if isinstance(effect, Grant))
+    assert (grant.client, grant.fill_bytes) == (2, 1)
+    assert trims(effects) == {}
+    assert stage.device.roster.running_bytes == 6
+
+
+def test_excess_that_had_no_time_to_leave_before_a_turn_leaves_in_it() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    stage.join(1, 6)
+    stage.join(2, 6, swapped=1)
+    assert evictions(exceed(stage, 2, 3)) == {2: 2}
+    stage.want(2)
+    stage.fire(TimerKind.TURN)
+    assert trims(stage.release(1)) == {2: 2}
 
 
 def test_excess_that_cannot_leave_is_not_asked_for_again() -> None:

@@ -92,6 +92,7 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
         (effects.Keep(1, 7), frames.Keep(7)),
         (effects.CancelHandover(1, 7), frames.CancelPass(7)),
         (effects.Evict(1, 100), frames.Evict(100)),
+        (effects.Trim(1, 100), frames.Trim(100)),
         (effects.Answer(1, 5, missing=9), frames.Answer(5, frames.Verdict.YES, 9)),
         (
             effects.SetLimits(1, Limits(100, 40), effects.Share(33.3, 0.2, 2)),
