@@ -31,6 +31,9 @@ enum copy_mode { COPY_SYNC, COPY_ASYNC };
 CUresult copy_do(CUstream handle, enum copy_mode mode, const struct copy_task *copy,
                  struct copy_claims claims);
 
+/* A checked copy of pageable memory, which ends before the call does. */
+CUresult copy_staged(struct CUstream_st *stream, const struct copy_task *copy);
+
 /* A copy of `bytes` in one piece. */
 struct copy_task copy_line(uint64_t to, uint64_t from, size_t bytes);
 

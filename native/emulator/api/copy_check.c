@@ -65,7 +65,9 @@ CUresult copy_do(CUstream handle, enum copy_mode mode, const struct copy_task *c
         result = capture_forbids(stream);
         return result == CUDA_SUCCESS ? task_queue(stream, &task, NULL) : result;
     }
-    if (mode == COPY_SYNC || (nature.pageable && !stream->capture))
+    if (nature.pageable && !(mode == COPY_ASYNC && stream->capture))
+        return copy_staged(stream, copy);
+    if (mode == COPY_SYNC)
         return stream_do_and_wait(stream, &task);
     return stream_do(stream, &task, NULL);
 }
