@@ -1,35 +1,39 @@
 /* Copies that return when they are done. The driver makes them in pieces, from the program's own thread, so that
  * no event tells when they have come to their end: the threads that are in one are counted. A turn does not
- * end while there are any. */
+ * end while there are any. Where copies count towards a share, they are measured as any other call. */
 #ifndef NVSHARE_COPYING_H
 #define NVSHARE_COPYING_H
 
-#include "devices.h"
 #include "gate.h"
+#include "meter.h"
 
-/* For a copy that cannot simply pass the gate. */
-CUresult copying_waits(CUstream stream, struct device **device);
+/* One of them. */
+struct copying {
+    struct gate *gate; /* that it has passed, and is counted at */
+    bool is_metered;
+};
 
-/* Passes the gate. `device` is what to end the copy with; NULL if nobody looks after it. Returns what the
- * program gets instead of the copy, or CUDA_SUCCESS. */
-static inline CUresult copying_begins(CUstream stream, struct device **device) {
+/* For a copy that cannot simply pass. */
+CUresult copying_waits(CUstream stream, struct copying *copying);
+
+/* Passes the gate. Returns what the program gets instead of the copy, or CUDA_SUCCESS. */
+static inline CUresult copying_begins(CUstream stream, struct copying *copying) {
     struct gate *gate = gate_thread.gate;
-    if (__builtin_expect(!atomic_load_explicit(&gate->open, memory_order_relaxed), 0))
-        return copying_waits(stream, device);
-    *device = gate->knock_argument; /* as device_of_gate */
-    if (__builtin_expect(!*device, 0))
-        return CUDA_SUCCESS;
-    atomic_fetch_add(&(*device)->copying, 1);
+    *copying = (struct copying){gate, false};
+    if (!gate_lets_pass() || (gate_meters_copies(gate) && --gate_thread.budget < 0))
+        return copying_waits(stream, copying);
+    atomic_fetch_add(&gate->copying, 1);
     /* The gate may have closed before it was counted, and nobody waits for it then. */
     if (__builtin_expect(atomic_load(&gate->open), 1))
         return CUDA_SUCCESS;
-    atomic_fetch_sub(&(*device)->copying, 1);
-    return copying_waits(stream, device);
+    atomic_fetch_sub(&gate->copying, 1);
+    return copying_waits(stream, copying);
 }
 
-static inline void copying_ends(struct device *device) {
-    if (__builtin_expect(device != NULL, 1))
-        atomic_fetch_sub(&device->copying, 1);
+static inline void copying_ends(CUstream stream, const struct copying *copying) {
+    if (__builtin_expect(copying->is_metered, 0))
+        meter_end(stream);
+    atomic_fetch_sub(&copying->gate->copying, 1);
 }
 
 #endif

@@ -31,7 +31,6 @@ struct device {
     struct usage usage;
     struct meter meter;
     struct share share;
-    _Atomic unsigned copying;        /* threads in a copy that returns when it is done */
     _Atomic uint64_t inflight_ns;    /* most work in flight */
     _Atomic bool is_settled;         /* it is known whether one does, and what it allows */
     _Atomic bool is_low;             /* the program has a low priority */

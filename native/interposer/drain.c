@@ -51,7 +51,7 @@ static bool is_busy(struct context *context) {
 }
 
 bool drain_is_done(struct device *device) {
-    bool busy = atomic_load(&device->copying) > 0;
+    bool busy = atomic_load(&device->gate.copying) > 0;
     contexts_lock();
     streams_lock();
     for (struct context *c = contexts_first(); c && !busy; c = c->next)

@@ -20,6 +20,8 @@ struct gate {
     bool refuses;      /* calls get an error instead of waiting */
     bool is_settled;   /* the session has decided something */
     bool used;         /* a call has come since gate_watch */
+    _Atomic bool meters_copies; /* those that return when they are done as well: see copying.h */
+    _Atomic unsigned copying;   /* threads that are in one */
     unsigned waiting;
     void (*knock)(void *); /* called when the first thread begins to wait */
     void *knock_argument;
@@ -47,6 +49,10 @@ extern struct gate gate_unknown;
 /* The way of calls that leave nothing in flight. */
 static inline bool gate_lets_pass(void) {
     return __builtin_expect(atomic_load_explicit(&gate_thread.gate->open, memory_order_relaxed), 1);
+}
+
+static inline bool gate_meters_copies(const struct gate *gate) {
+    return __builtin_expect(atomic_load_explicit(&gate->meters_copies, memory_order_relaxed), 0);
 }
 
 /* The way of nearly every call. */

@@ -27,7 +27,6 @@ void share_change(struct share *share, const struct share_order *order) {
     share->company = order->company ? order->company : 1;
     share->clock = order->clock ? order->clock : 1000;
     share->may_burst = order->may_burst;
-    share->counts_copies = order->counts_copies;
     atomic_store(&share->is_set, rate.share_ppm != 0);
     pthread_mutex_unlock(&share->lock);
     pthread_cond_broadcast(&share->changed);

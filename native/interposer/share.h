@@ -22,7 +22,6 @@ struct share {
     uint32_t company; /* programs that have the GPU at the same time, this one included */
     uint32_t clock;   /* of the GPU's events, in thousandths of ours */
     bool may_burst;
-    _Atomic bool counts_copies;
     _Atomic uint64_t own_until; /* for the bucket of a program that has no group yet */
     struct bucket bucket;
     struct usage throttled;  /* when threads wait here */
@@ -38,7 +37,6 @@ struct share_order {
     uint32_t company;
     uint32_t clock;
     bool may_burst;
-    bool counts_copies;
 };
 
 void share_init(struct share *share, void (*knock)(void *), void *argument);
@@ -58,10 +56,6 @@ bool share_is_used_up(struct share *share);
 
 static inline bool share_is_set(const struct share *share) {
     return atomic_load_explicit(&share->is_set, memory_order_relaxed);
-}
-
-static inline bool share_counts_copies(const struct share *share) {
-    return atomic_load_explicit(&share->counts_copies, memory_order_relaxed);
 }
 
 /* Bills what the thread's calls have taken, and waits until there is something left. */

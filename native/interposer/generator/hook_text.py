@@ -34,12 +34,12 @@ GATE_ENTRY({name}, {slot}, ({parameters}), ({arguments}));
 
 _COPYING = """
 {returns} {name}({parameters}) {{
-    struct device *device;
-    CUresult result = copying_begins({stream}, &device);
+    struct copying copying;
+    CUresult result = copying_begins({stream}, &copying);
     if (result)
         return result;
     result = real.{name}({arguments});
-    copying_ends(device);
+    copying_ends({stream}, &copying);
     return result;
 }}
 """
@@ -54,12 +54,12 @@ _TIMED = """
 """
 
 _COPY_BEGINS = """\
-    struct device *device;
-    CUresult refused = copying_begins({stream}, &device);
+    struct copying copying;
+    CUresult refused = copying_begins({stream}, &copying);
     if (refused)
         return refused;
 """
-_COPY_ENDS = "    copying_ends(device);\n"
+_COPY_ENDS = "    copying_ends({stream}, &copying);\n"
 
 _SAMPLE = """    if (gate_thread.is_sampled)
         {call};
@@ -152,7 +152,7 @@ def _timed_wrapper(hook: Hook) -> str:
         returns=hook.function.returns,
         name=hook.name,
         begins=_COPY_BEGINS.format(stream=_stream(hook)) if hook.kind == "fetch" else "",
-        ends=_COPY_ENDS if hook.kind == "fetch" else "",
+        ends=_COPY_ENDS.format(stream=_stream(hook)) if hook.kind == "fetch" else "",
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
     )

@@ -5,6 +5,7 @@ Run by path, with the interposer preloaded or not. It knows the driver only; not
 
 import ctypes
 import json
+import mmap
 import os
 import sys
 import threading
@@ -31,7 +32,9 @@ class Gpu:
         self.jobs: list[threading.Thread] = []
         self.streams: list[Word] = []
         self.contexts: list[Word] = []
+        self.buffers: dict[int, mmap.mmap] = {}
         self.launches = 0
+        self.codes: list[int] = []
 
     def init(self, device: int = 0) -> int:
         """Make a device's primary context current, and load the kernels."""
@@ -123,6 +126,22 @@ class Gpu:
         self.cuda.cuCtxSetCurrent(self.context)
         _, pointer = self.alloc(1)
         return int(self.cuda.cuMemcpyHtoD_v2(Word(pointer), b"a", ctypes.c_size_t(1)))
+
+    def upload(self, pointer: int, size: int) -> int:
+        """Copy memory of this program's to the GPU, and wait until it is there."""
+        self.cuda.cuCtxSetCurrent(self.context)
+        return int(self.cuda.cuMemcpyHtoD_v2(Word(pointer), self.host(size), Word(size)))
+
+    def download(self, pointer: int, size: int) -> int:
+        """The other way."""
+        self.cuda.cuCtxSetCurrent(self.context)
+        return int(self.cuda.cuMemcpyDtoH_v2(self.host(size), Word(pointer), Word(size)))
+
+    def host(self, size: int) -> Word:
+        """Memory that the driver knows nothing of, and that takes no room until it is used."""
+        if size not in self.buffers:
+            self.buffers[size] = mmap.mmap(-1, size)
+        return Word(ctypes.addressof(ctypes.c_char.from_buffer(self.buffers[size])))
 
     def alloc_pitch(self, width: int, height: int) -> tuple[int, int, int]:
         """Allocate rows."""

@@ -97,6 +97,18 @@ def test_evict_is_for_those_without_a_turn(swapper: Swapper) -> None:
     assert swapper.truth().resident_bytes == 0
 
 
+def test_a_turn_does_not_end_in_the_middle_of_a_copy(swapper: Swapper) -> None:
+    """The driver makes it in pieces. An event between two of them says nothing about the rest."""
+    size = 192 * MIB
+    pointer = swapper.allocate(size // MIB)
+    swapper.guest.ask(f"gpu.start('gpu.upload({pointer}, {size})')")
+    swapper.until(lambda account: account.in_bytes > 0)
+    swapper.revoke(0)
+    swapper.told(Released)
+    assert swapper.truth().in_bytes == size
+    assert swapper.guest.ask("gpu.done(1, 10)")
+
+
 def test_trim_moves_memory_of_a_turn_that_goes_on(swapper: Swapper) -> None:
     pointers = [swapper.allocate(48) for _ in range(3)]
     swapper.touch(*pointers)

@@ -12,6 +12,7 @@ from nvshare.wire.frames import (
     Grant,
     HelloFlags,
     Keep,
+    Memory,
     Moved,
     PassTo,
     Released,
@@ -24,6 +25,8 @@ from nvshare.wire.frames import (
 
 from .conftest import Guest
 from .scripted import Link, Scripted
+
+STREAM_CAPTURE_IMPLICIT = 906
 
 
 @pytest.fixture
@@ -264,6 +267,21 @@ def test_what_is_captured_is_not_held_up(running: Link, guest: Guest) -> None:
     running.send(Grant(turn=6, fill_bytes=0))
     assert guest.ask("gpu.done(1, 10)")
     assert guest.ask("gpu.sync()") == 0
+
+
+def test_a_copy_that_a_capture_forbids_does_not_wait_for_a_turn(
+    running: Link, guest: Guest
+) -> None:
+    guest.ask("gpu.launch()")
+    code, pointer = guest.ask("gpu.alloc(4096)")
+    assert code == 0
+    running.next(Memory)
+    running.send(revoke(5))
+    running.next(Released)
+    assert guest.ask("gpu.cuda.cuStreamBeginCapture_v2(gpu.stream(0), 2)") == 0
+    guest.ask(f"gpu.start('gpu.codes.append(gpu.upload({pointer}, 4096))')")
+    assert guest.ask("gpu.done(1, 10)")
+    assert guest.ask("gpu.codes") == [STREAM_CAPTURE_IMPLICIT]
 
 
 def test_captures_survive_turns(running: Link, guest: Guest) -> None:

@@ -190,3 +190,42 @@ def test_with_burst_a_program_has_more_until_another_wants_it(
         return both_have_theirs(*looks[-2:])
 
     sharing.until_report(is_so)
+
+
+COPY_BYTES = 24 << 20
+BUS_BYTES_PER_SECOND = 12e9
+
+
+def test_copies_count_where_the_setting_says_so(share: Share) -> None:
+    """Copies that return when they are done, which are most of those that programs make."""
+    sharing = share("3xt4", data="off")
+    for counting in ("0", "1"):
+        sharing.daemon().change_devices(counting, {"count_copies": True})
+    guests = [sharing.guest(Wishes(compute_percent=25)) for _ in range(3)]
+    for gpu, (guest, way) in enumerate(zip(guests, ("upload", "download", "upload"), strict=True)):
+        assert guest.ask(f"gpu.init({gpu})") == 0
+        code, pointer = guest.ask(f"gpu.alloc({COPY_BYTES})")
+        assert code == 0
+        guest.ask(f"gpu.start('[gpu.{way}({pointer}, {COPY_BYTES}) for _ in iter(int, 1)]')")
+
+    def copied(report: Report, gpu: int) -> float:
+        process = report.process(guests[gpu].process.pid)
+        account = process.gpus[gpu] if process else None
+        moved = account.in_bytes + account.out_bytes if account else 0
+        return moved / BUS_BYTES_PER_SECOND * SECOND
+
+    first = before = sharing.until_report(lambda r: all(copied(r, gpu) for gpu in range(3)))
+
+    def have_enough(report: Report) -> bool:
+        nonlocal before
+        most = (report.clock_ns - first.clock_ns + WINDOW_NS) / 4
+        for gpu in (0, 1):
+            call = COPY_BYTES / BUS_BYTES_PER_SECOND * SECOND
+            assert copied(report, gpu) - copied(first, gpu) <= most + call
+        if (passed := report.clock_ns - before.clock_ns) < SECOND:
+            return False
+        begin, before = before, report
+        parts = [(copied(report, gpu) - copied(begin, gpu)) / passed for gpu in range(3)]
+        return min(parts[:2]) >= ENOUGH / 4 and parts[2] > 0.5
+
+    sharing.until_report(have_enough)
