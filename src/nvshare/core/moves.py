@@ -17,11 +17,13 @@ def fill_bytes(client: Client, room: int) -> int:
 def fill_order(client: Client, room: int) -> int:
     """Return what a client is told to bring in when its turn begins: not what is beyond its limit.
 
-    0 means all, which is why it is never that.
+    0 means all, and so the least that it is told is a byte.
     """
-    if not client.excess:
+    memory = client.memory
+    if not client.excess or not memory.swapped:
         return fill_bytes(client, room)
-    return max(1, min(client.memory.swapped - client.excess, room))
+    filled = max(1, min(memory.swapped - client.excess, room))
+    return filled if filled < memory.swappable else 0
 
 
 def incoming_bytes(clients: Iterable[Client], room: int) -> int:
