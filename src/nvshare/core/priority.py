@@ -19,8 +19,11 @@ def outranks(leader: Client, roster: Roster) -> bool:
 
 
 def is_outranked(leader: Client, roster: Roster) -> bool:
-    """Whether somebody who is in its way goes before a client."""
-    return any(client.standing < leader.standing for client in _in_the_way(roster))
+    """Whether somebody who is in its way goes before a client.
+
+    Where all are of one priority nobody does, though some may have been let go first a while ago.
+    """
+    return len(roster.classes) > 1 and any(client.standing < leader.standing for client in _in_the_way(roster))
 
 
 def _in_the_way(roster: Roster) -> list[Client]:

@@ -217,7 +217,9 @@ class Scheduler:
         if len(self._roster.classes) > 1:
             # It depends on who runs, which changes.
             state.deadline = state.turn_started + self._ranked_length(leader)
-        elif state.deadline is None:
+        elif state.deadline is None or state.deadline == inf:
+            # Or those who went before the leader, whose turn had no end for it, are of its priority
+            # by now.
             state.deadline = state.turn_started + self._turn_length(leader)
         return state.deadline
 

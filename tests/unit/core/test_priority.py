@@ -6,7 +6,7 @@ from nvshare.core.lease import State
 from nvshare.core.memory import Rule
 from nvshare.core.settings import Limits, Priority
 
-from .stage import Stage, asked, granted, told
+from .stage import Stage, asked, granted, timers, told
 
 HIGH, LOW = Limits(priority=Priority.HIGH), Limits(priority=Priority.LOW)
 
@@ -100,3 +100,28 @@ def test_a_change_of_priority_counts_for_those_who_wait() -> None:
     assert stage.device.state.leader == 3
     stage.core.handle(LimitsChanged(now=stage.now, client=3, limits=LOW))
     assert stage.device.state.leader == 2
+
+
+def test_a_turn_without_an_end_gets_one_when_nobody_goes_before_the_leader_any_more() -> None:
+    stage = Stage(turn_seconds=100.0)
+    stage.join(1, 12, limits=HIGH)
+    stage.join(2, 12, swapped=12)
+    stage.want(2)
+    assert TimerKind.TURN not in stage.device.state.alarms
+    normal = LimitsChanged(now=stage.now, client=1, limits=Limits())
+    effects = stage.core.handle(normal)
+    assert timers(effects) == {TimerKind.TURN: stage.now + 100.0}
+    assert told(stage.fire(TimerKind.TURN)) == [1]
+
+
+def test_who_was_let_go_first_goes_before_nobody_where_all_are_of_one_priority() -> None:
+    stage = Stage(turn_seconds=100.0, turn_min=10.0)
+    stage.join(1, 12, limits=HIGH)
+    stage.join(2, 12, limits=LOW, swapped=12)
+    stage.want(2)
+    assert told(stage.fire(TimerKind.FLOOR)) == [1]
+    assert granted(stage.release(1, wants=True)) == [2]
+    low = LimitsChanged(now=stage.now, client=1, limits=LOW)
+    stage.core.handle(low)
+    assert stage.device.state.alarms == {TimerKind.TURN: stage.now + 100.0}
+    assert told(stage.fire(TimerKind.TURN)) == [2]
