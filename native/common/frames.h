@@ -253,7 +253,7 @@ struct frame_limits {
     uint32_t flags;           /* enum limit_flags: how the limits are meant */
     uint32_t share_ppm;       /* millionths of the GPU's time that it may use; 0: all of it */
     uint32_t window_us;       /* within which the share is to be kept, in microseconds */
-    uint32_t company;         /* programs that work on the GPU at a time, this one included */
+    uint32_t own_ppm;         /* millionths of what its events measure that are its own */
     uint32_t clock;           /* thousandths of ours: an emulated GPU has its own time */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_limits) == 32, "protocol/frames.toml");

@@ -146,7 +146,7 @@ static void take_settings(struct client *client, const struct frame_settings *se
 static void take_limits(struct client *client, const struct frame_limits *limits) {
     struct share_order order = {.share_ppm = limits->share_ppm,
                                 .window_ns = CLOCK_US(limits->window_us),
-                                .company = limits->company,
+                                .own_ppm = limits->own_ppm,
                                 .clock = limits->clock,
                                 .may_burst = limits->flags & LIMIT_BURST};
     bool meters_copies = order.share_ppm && limits->flags & LIMIT_COPIES;
@@ -276,7 +276,7 @@ static int tell_usage(struct client *client, struct usage_totals totals) {
 }
 
 /* A thread that uses the GPU after a pause comes and tells. From then on the session looks by itself, until
- * there is nothing new. */
+ * there is nothing new; that is told as well, once. */
 static int report_usage(struct client *client, uint64_t now) {
     struct usage *usage = &client->device->usage;
     if (client->usage_due == CLOCK_NEVER && atomic_load(&usage->is_followed))
@@ -286,11 +286,15 @@ static int report_usage(struct client *client, uint64_t now) {
     atomic_store(&usage->is_followed, false); /* before it looks: of what comes after, it is told */
     client->usage_due = CLOCK_NEVER;
     struct usage_totals totals = usage_read(usage);
-    if (totals.busy_ns == client->told.busy_ns && totals.launches == client->told.launches)
-        return 0;
-    atomic_store(&usage->is_followed, true);
-    client->usage_due = now + usage_pause;
-    return tell_usage(client, totals);
+    bool is_new =
+        totals.busy_ns != client->told.busy_ns || totals.launches != client->told.launches;
+    bool was_new = client->usage_was_new;
+    client->usage_was_new = is_new;
+    if (is_new) {
+        atomic_store(&usage->is_followed, true);
+        client->usage_due = now + usage_pause;
+    }
+    return is_new || was_new ? tell_usage(client, totals) : 0;
 }
 
 static uint64_t next_due(const struct client *client, uint64_t now) {

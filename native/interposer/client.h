@@ -48,6 +48,7 @@ struct client {
     uint64_t patience; /* how long a daemon that is too busy to answer is waited for */
     uint64_t report_due;
     uint64_t usage_due; /* when to look at the usage; CLOCK_NEVER: the program has nothing to do */
+    bool usage_was_new; /* when it was looked at last */
     struct usage_totals told;
     uint64_t idle_grace_ns;
     struct turn turn;

@@ -6,10 +6,12 @@
 #include "devices.h"
 #include "meter.h"
 
+enum { PPM = 1000000 };
+
 void share_init(struct share *share, void (*knock)(void *), void *argument) {
     pthread_condattr_t attributes;
     *share =
-        (struct share){.company = 1, .clock = 1000, .knock = knock, .knock_argument = argument};
+        (struct share){.own_ppm = PPM, .clock = 1000, .knock = knock, .knock_argument = argument};
     share->bucket = (struct bucket){&share->own_until};
     pthread_mutex_init(&share->lock, NULL);
     pthread_condattr_init(&attributes);
@@ -24,7 +26,7 @@ void share_change(struct share *share, const struct share_order *order) {
     pthread_mutex_lock(&share->lock);
     bucket_change(&share->bucket, &share->rate, &rate, clock_now());
     share->rate = rate;
-    share->company = order->company ? order->company : 1;
+    share->own_ppm = order->own_ppm && order->own_ppm < PPM ? order->own_ppm : PPM;
     share->clock = order->clock ? order->clock : 1000;
     share->may_burst = order->may_burst;
     atomic_store(&share->is_set, rate.share_ppm != 0);
@@ -55,13 +57,17 @@ static uint64_t in_our_time(const struct share *share, uint64_t gpu_ns) {
     return share->clock == 1000 ? gpu_ns : gpu_ns / share->clock * 1000;
 }
 
+static uint64_t own_part(const struct share *share, uint64_t gpu_ns) {
+    uint64_t ns = in_our_time(share, gpu_ns);
+    return ns / PPM * share->own_ppm + ns % PPM * share->own_ppm / PPM;
+}
+
 static void bill(struct device *device, uint64_t used_ns, uint64_t now) {
     struct share *share = &device->share;
     if (!used_ns || !share->rate.share_ppm)
         return;
-    used_ns = in_our_time(share, used_ns);
-    usage_measured(&device->usage, used_ns);
-    uint64_t own = used_ns / share->company;
+    uint64_t own = own_part(share, used_ns);
+    usage_measured(&device->usage, in_our_time(share, used_ns));
     atomic_fetch_add(&share->gpu_ns, own);
     bucket_bill(&share->bucket, &share->rate, own, now);
 }
@@ -78,7 +84,7 @@ static bool is_enough_left(struct share *share, uint64_t now) {
         bucket_forgive(&share->bucket, now);
         return true;
     }
-    uint64_t pending = in_our_time(share, meter_pending()) / share->company;
+    uint64_t pending = own_part(share, meter_pending());
     return bucket_left(&share->bucket, &share->rate, now) >= (int64_t)pending;
 }
 

@@ -19,7 +19,7 @@ struct share {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct rate rate;
-    uint32_t company; /* programs that have the GPU at the same time, this one included */
+    uint32_t own_ppm; /* of what is measured; the rest is that of others who have the GPU as well */
     uint32_t clock;   /* of the GPU's events, in thousandths of ours */
     bool may_burst;
     _Atomic uint64_t own_until; /* for the bucket of a program that has no group yet */
@@ -34,7 +34,7 @@ struct share {
 struct share_order {
     uint32_t share_ppm; /* 0: no share */
     uint64_t window_ns;
-    uint32_t company;
+    uint32_t own_ppm;
     uint32_t clock;
     bool may_burst;
 };

@@ -91,7 +91,7 @@ def test_who_computes_all_the_time_takes_short_turns_and_nobody_else(
         shares = [program.held for program in computing]
         assert max(shares) - min(shares) <= 1.0
         # They ran together until they were known to compute all the time.
-        assert sum(shares) == pytest.approx(15.0 + 1.25 * (len(computing) - 1), abs=0.3)
+        assert sum(shares) == pytest.approx(15.0 + 1.0 * (len(computing) - 1), abs=0.3)
     else:
         assert world.slices == 0
 

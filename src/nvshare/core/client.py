@@ -43,6 +43,17 @@ class Client:
     sliced: bool = False
     # It computes all the time, as far as is known.
     busy: bool = False
+    # It had work on the device between its last two reports; and for how long, in all, by the last.
+    active: bool = False
+    reported_busy: float = 0.0
+    # What the device has done for it lately, what it has measured itself meanwhile, and what it had
+    # reported when these were compared. So much of what it measures is its own beside others; and
+    # so much is now.
+    given_seconds: float = 0.0
+    measured_seconds: float = 0.0
+    given_busy: float = 0.0
+    own_beside: float = 1.0
+    own: float = 1.0
     # Seconds for which it held turns before the present one; and all counters when it was last
     # judged: of these seconds, and of its busy and throttled ones, if it has reported any.
     held_before: float = 0.0

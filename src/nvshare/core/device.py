@@ -7,6 +7,7 @@ A handler only writes down what has happened. What to do about it is decided in 
 from copy import copy
 
 from nvshare.core.client import Client
+from nvshare.core.company import note_given
 from nvshare.core.effects import Answer, Effect, Report, ReportKind
 from nvshare.core.events import (
     ClientEvent,
@@ -15,6 +16,7 @@ from nvshare.core.events import (
     DeviceAdded,
     Event,
     ExcessChanged,
+    Given,
     LimitsChanged,
     MemoryChanged,
     Moved,
@@ -33,7 +35,7 @@ from nvshare.core.scheduler import Scheduler
 from nvshare.core.shares import may_be_back
 from nvshare.core.state import DeviceSnapshot, DeviceState
 from nvshare.core.turns import Pace
-from nvshare.core.usage import is_busy, note_turn_end
+from nvshare.core.usage import is_active, is_busy, note_turn_end
 
 
 class Device:
@@ -87,6 +89,8 @@ class Device:
                 self._on_moved(event, self._client(event))
             case Used():
                 self._on_used(event, self._client(event))
+            case Given():
+                note_given(self.roster, self._client(event), event)
             case TimerFired():
                 # Time has passed, and restore() sees that. What still depends on it is set anew.
                 self.state.alarms.pop(event.timer.kind, None)
@@ -119,6 +123,9 @@ class Device:
             served_at=event.now,
             granted_at=event.now,
         )
+        if not event.running and not event.turn:
+            # It has done nothing yet. Anybody else may have counted for hours before we knew it.
+            client.judged_busy = 0.0
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
@@ -167,6 +174,7 @@ class Device:
     def _on_used(self, event: Used, client: Client) -> None:
         window = self.state.settings.slice_seconds or 1.0
         self.roster.set_busy(client, is_busy(client, event, window))
+        self.roster.set_active(client, is_active(client, event))
 
     def _judge(self, event: Released, client: Client) -> list[Effect]:
         if event.reason is not Reason.ASKED:

@@ -142,13 +142,14 @@ class Answer(Effect):
 class Share:
     """What a client's share of compute comes to now. None: there is no cap.
 
-    ``window`` is the time over which it is kept, in seconds. ``company`` is how many clients have
-    the device at the same time as this one, itself included. ``copies``: they count as well.
+    ``window`` is the time over which it is kept, in seconds. ``own`` is which part of the time that
+    its events measure is its own, and not that of others who have the device at the same time.
+    ``copies``: they count as well.
     """
 
     percent: float | None = None
     window: float = 0.0
-    company: int = 1
+    own: float = 1.0
     copies: bool = False
 
 

@@ -179,6 +179,16 @@ class Used(ClientEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Given(ClientEvent):
+    """For so long has the device worked for the client since it last told, by its own count.
+
+    None: it begins to tell.
+    """
+
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsChanged(ClientEvent):
     """The operator has changed what the client may use."""
 

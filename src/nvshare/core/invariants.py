@@ -73,6 +73,8 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who have memory behind a closed gate is wrong"
     if set(roster.over) != {c.id for c in roster.clients.values() if c.excess}:
         yield "the set of those who are beyond their limits is wrong"
+    if set(roster.active) != {c.id for c in roster.clients.values() if c.active}:
+        yield "the set of those who have work on the device is wrong"
     if set(roster.asked) != {c.id for c in roster.running.values() if c.asked}:
         yield "the set of those who were asked is wrong"
 

@@ -23,7 +23,9 @@ def is_outranked(leader: Client, roster: Roster) -> bool:
 
     Where all are of one priority nobody does, though some may have been let go first a while ago.
     """
-    return len(roster.classes) > 1 and any(client.standing < leader.standing for client in _in_the_way(roster))
+    return len(roster.classes) > 1 and any(
+        client.standing < leader.standing for client in _in_the_way(roster)
+    )
 
 
 def _in_the_way(roster: Roster) -> list[Client]:

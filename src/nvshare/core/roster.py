@@ -71,6 +71,10 @@ class Roster:
         # Those whose compute is capped; and those who have not been told their limits.
         self.with_share: dict[int, Client] = {}
         self.untold: dict[int, Client] = {}
+        # Those who had work on the device when they last told; and whether who is there together
+        # has changed since somebody looked.
+        self.active: dict[int, Client] = {}
+        self.company_changed = True
         # How many there are of each priority.
         self.classes: Counter[Priority] = Counter()
         # Those whose gate is closed, but who have memory on the device.
@@ -183,6 +187,8 @@ class Roster:
             self.classes[client.limits.priority] += 1
             if client.has_share:
                 self.with_share[client.id] = client
+            if client.active:
+                self.active[client.id] = client
 
     def move(self, client: Client, step: Step, now: float) -> None:
         """Let a client take a step. An illegal one raises before anything has changed."""
@@ -190,6 +196,7 @@ class Roster:
         if state is client.state:
             return
         self._leave(client)
+        self.company_changed |= client.active and not self.is_sliced
         client.state, client.since = state, now
         self._orders += 1
         client.order = self._orders
@@ -235,6 +242,7 @@ class Roster:
         self.set_standing(client, client.usual_standing)
         self.untold[client.id] = client
         self.with_share.pop(client.id, None)
+        self.company_changed = True
         if client.has_share:
             self.with_share[client.id] = client
 
@@ -255,10 +263,21 @@ class Roster:
         """Note whether a client computes all the time."""
         if busy == client.busy:
             return
+        self.company_changed = True
         self._count(client, -1)
         client.busy = busy
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self._count(client, 1)
+
+    def set_active(self, client: Client, active: bool) -> None:
+        """Note whether a client has work on the device."""
+        if active == client.active:
+            return
+        client.active = active
+        self.active.pop(client.id, None)
+        if active:
+            self.active[client.id] = client
+        self.company_changed = True
 
     def set_evicting(self, client: Client, evicting: int) -> None:
         """Note how much a client is moving out by order."""
@@ -287,6 +306,7 @@ class Roster:
     def set_rule(self, rule: Rule) -> None:
         """Weigh everybody by another rule."""
         self._state.rule = rule
+        self.company_changed = True
         self._clear_sums()
         for client in self.clients.values():
             client.weight = weigh(rule, client.memory, busy=client.busy)
@@ -307,6 +327,7 @@ class Roster:
             self.with_share.pop(client.id, None)
             self.untold.pop(client.id, None)
             self.over.pop(client.id, None)
+            self.active.pop(client.id, None)
         elif client.state is State.WAITING:
             self.waiting.add(client)
         else:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nvshare.core.client import Client
+from nvshare.core.company import note_company
 from nvshare.core.effects import Effect, SetLimits, Share
 from nvshare.core.events import Reason
 from nvshare.core.memory import Rule
@@ -31,7 +32,6 @@ class _Terms:
 
     scale: float
     window: float
-    company: int
     copies: bool
 
 
@@ -55,9 +55,8 @@ def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
     """Tell everybody what its share comes to, if that is not what it was told last."""
     if not roster.with_share and not roster.untold:
         return []
-    terms = _Terms(
-        _scale(roster), _window(state, roster), _company(roster), state.settings.count_copies
-    )
+    note_company(roster)
+    terms = _Terms(_scale(roster), _window(state, roster), state.settings.count_copies)
     concerned = {**roster.with_share, **roster.untold}
     # In an order that does not depend on what has happened.
     return [
@@ -103,16 +102,11 @@ def _window(state: DeviceState, roster: Roster) -> float:
     return 2 * length * max(1, roster.everyone_load.heavy)
 
 
-def _company(roster: Roster) -> int:
-    """Return how many have the device at the same time. Where turns are taken that is one."""
-    return max(1, roster.busy) if roster.rule is Rule.NOTHING else 1
-
-
 def _tell(roster: Roster, client: Client, terms: _Terms) -> list[Effect]:
     share = Share()
     if client.has_share and client.limits.compute_percent is not None:
         percent = client.limits.compute_percent * terms.scale
-        share = Share(percent, terms.window, terms.company, terms.copies)
+        share = Share(percent, terms.window, client.own, terms.copies)
     if share == client.share and client.id not in roster.untold:
         return []
     roster.untold.pop(client.id, None)

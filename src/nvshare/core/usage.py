@@ -1,4 +1,4 @@
-"""Whether a client computes all the time, by what it reports of its busy time. Decides nothing.
+"""How much a client computes, by what it reports of its busy time. Decides nothing.
 
 Busy time is measured against the time in which the client held a turn: while it waits for one it
 cannot be busy, and that says nothing about it. Who is held back by its share would compute more, if
@@ -28,11 +28,16 @@ def is_busy(client: Client, event: Used, window: float) -> bool:
     throttled = event.throttled_seconds - client.judged_throttled
     span, before = held - client.judged_held, client.judged_busy
     if before is not None and span < window:
-        return client.busy
+        return client.busy or throttled > 0
     client.judged_held, client.judged_busy = held, event.busy_seconds
     client.judged_throttled = event.throttled_seconds
     if before is None:
-        # It may have counted for hours before we knew it.
         return False
     enough = span * (STILL_BUSY if client.busy else BUSY)
     return throttled > 0 or event.busy_seconds - before >= enough
+
+
+def is_active(client: Client, event: Used) -> bool:
+    """Take down for how long a client has had work, and say whether it has had any since."""
+    before, client.reported_busy = client.reported_busy, event.busy_seconds
+    return event.busy_seconds > before

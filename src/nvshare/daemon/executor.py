@@ -152,7 +152,7 @@ class Executor:
             flags=flags,
             share_ppm=0 if share.percent is None else max(1, round(share.percent * 10_000)),
             window_us=min(round(share.window * 1e6), _LONGEST_US),
-            company=share.company,
+            own_ppm=max(1, round(share.own * 1e6)),
             clock=round(self._gpu_clock * 1000),
         )
         self._send(effect.client, frame)

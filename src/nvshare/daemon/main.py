@@ -17,6 +17,7 @@ from nvshare.daemon.arrival import await_gpus, gpus_so_far
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu
+from nvshare.daemon.gpu_time import GpuTime
 from nvshare.daemon.host import gpu_clock, spare_memory
 from nvshare.daemon.logs import fields
 from nvshare.daemon.node import Node
@@ -94,6 +95,7 @@ class _Daemon:
             self._add(gpu, settle)
         if not self._gpus:
             self._run_beside(self._add_late())
+        self._run_beside(GpuTime(node).follow())
         if companion is not None:
             self._run_beside(companion(self._config, node))
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -196,14 +196,14 @@ class Session:
         )
 
     def _use(self, frame: frames.Usage, member: "Member") -> None:
+        rests = frame.busy_ns == self.tally.busy_ns
         self.tally.busy_ns = frame.busy_ns
         self.tally.launches = frame.launches
         self.tally.throttled_ns = frame.throttled_ns
         self.tally.gpu_ns = frame.gpu_ns
-        # More often than it can make a difference, the core need not hear of it.
         now = self._node.now()
         self.history.note(now, frame.busy_ns / 1e9)
-        if now >= self._used_at + (self._node.settings[member.gpu.uuid].slice_seconds or 1.0):
+        if rests or now >= self._used_at + self._usage_pause(member):
             self._used_at = now
             self._node.dispatch(
                 events.Used(
@@ -213,6 +213,13 @@ class Session:
                     throttled_seconds=frame.throttled_ns / 1e9,
                 )
             )
+
+    def _usage_pause(self, member: "Member") -> float:
+        """More often than it can make a difference, the core need not hear of usage."""
+        device = member.gpu.uuid
+        if self._node.core.devices[device].roster.with_share:
+            return 0.0
+        return self._node.settings[device].slice_seconds or 1.0
 
     def _moved(self, out_bytes: int, in_bytes: int, seconds: float) -> None:
         self.tally.moved_out += out_bytes

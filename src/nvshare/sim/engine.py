@@ -12,7 +12,7 @@ from random import Random
 from nvshare.sim.arrivals import Arrival, arrivals
 from nvshare.sim.placement import Placement
 from nvshare.sim.program import SimulatedProgram
-from nvshare.sim.record import Kind, Record, Span
+from nvshare.sim.record import Kind, Record
 from nvshare.sim.recovery import Curve
 from nvshare.sim.scenario import Scenario
 from nvshare.sim.site import Site
@@ -119,8 +119,9 @@ class Engine:
 
     def _invite(self) -> None:
         for key, coming in enumerate(self._arrivals):
-            spans: list[Span] | None = [] if self._picture else None
-            self._records[key] = Record(coming.name, -1, coming.time, spans=spans)
+            record = self._records[key] = Record(coming.name, -1, coming.time)
+            if self._picture:
+                record.spans, record.bursts = [], []
             self.at(coming.time, lambda key=key: self._arrive(key))  # type: ignore[misc]
 
     def _arrive(self, key: int) -> None:

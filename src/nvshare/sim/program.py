@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nvshare.core.effects import SetLimits
 from nvshare.core.events import ClientJoined, MemoryChanged
-from nvshare.core.settings import NO_LIMITS, Limits
+from nvshare.core.settings import NO_LIMITS, Limits, Priority
 from nvshare.sim.gate import Gate
 from nvshare.sim.meter import Meter
 from nvshare.sim.pool import Lane
@@ -42,9 +42,9 @@ class SimulatedProgram:
         self._actions = actions
         self._limits = limits
         self._share = Share()
-        # Until when the present step is billed; and what a program waits for that has used
+        # What of the seconds computed is billed; and what a program waits for that has used
         # everything up.
-        self._billed_to: float | None = None
+        self._billed = 0.0
         self._pause: object = None
         self._record = site.records[key]
         self._gate: Gate | None = None
@@ -55,6 +55,8 @@ class SimulatedProgram:
         # be left when the gate closes.
         self._left = 0.0
         self._step = 0.0
+        # When it was submitted.
+        self._submitted = 0.0
         self._stop_at = 0.0
 
     @property
@@ -164,6 +166,7 @@ class SimulatedProgram:
 
     def _submit(self, work: Copy | Compute, seconds: float) -> None:
         self._work, self._left, self._stop_at = work, seconds, 0.0
+        self._submitted = self._site.now
         self._launch()
 
     def _launch(self) -> None:
@@ -191,6 +194,8 @@ class SimulatedProgram:
         self._done()
 
     def _done(self) -> None:
+        if isinstance(self._work, Compute) and self._record.bursts is not None:
+            self._record.bursts.append((self._submitted, self._site.now))
         self._work = None
         self._meter.end()
         if self.gate.draining:
@@ -219,7 +224,6 @@ class SimulatedProgram:
         if not self._step:
             self._pause_for_share()
             return
-        self._billed_to = self._site.now
         gpu.compute(self._key, self._step, self._computed)
 
     def _may_take(self, work: Compute) -> float | None:
@@ -239,10 +243,9 @@ class SimulatedProgram:
             self._share_changed()
 
     def _bill(self) -> None:
-        now = self._site.now
-        if self._billed_to is not None:
-            self._share.bill(now - self._billed_to, now)
-            self._billed_to = now
+        computed = self.computed_now()
+        self._share.bill(computed - self._billed, self._site.now)
+        self._billed = computed
 
     def _share_changed(self) -> None:
         """What is under way was meant for another share: it ends with the present kernel."""
@@ -286,9 +289,8 @@ class SimulatedProgram:
 
     def _computed(self) -> None:
         if isinstance(self._work, Compute):
-            self._bill()
-            self._billed_to = None
             self._take_off(self._work, self._step)
+            self._bill()
             self._go_on(self._work)
 
     def _take_off(self, work: Compute, seconds: float) -> None:
@@ -308,10 +310,16 @@ class SimulatedProgram:
         else:
             self._done()
 
+    @property
+    def _in_flight_seconds(self) -> float:
+        """As in native/interposer/inflight.c, which aims a little below the bound."""
+        aim = self._site.inflight * 0.75
+        return aim / 2 if self._limits.priority is Priority.LOW else aim
+
     def drain(self) -> None:
         """The gate is closing: what is in flight is all that is still done."""
         if isinstance(self._work, Compute):
-            window = max(LEAST_IN_FLIGHT, int(self._site.inflight / self._work.seconds))
+            window = max(LEAST_IN_FLIGHT, int(self._in_flight_seconds / self._work.seconds))
             kernels = ceil(self._left_now() / self._work.seconds - 1e-6) - window
             self._stop_at = max(0, kernels) * self._work.seconds
             self._shorten(self._left_now() - self._stop_at)

@@ -43,8 +43,9 @@ class Record:
     # When each phase began, and the seconds that finished kernels would have taken alone.
     phases: list[float] = field(default_factory=list)
     computed: float = 0.0
-    # None: nobody wants a picture.
+    # None: nobody wants a picture. And from when to when each piece of work took, waiting included.
     spans: list[Span] | None = None
+    bursts: list[tuple[float, float]] | None = None
     _began: dict[Kind, float] = field(default_factory=dict)
 
     def begin(self, kind: Kind, now: float) -> None:

@@ -17,7 +17,6 @@ class Share:
     def __init__(self) -> None:
         self._bucket = Bucket()
         self._rate: Rate | None = None
-        self._company = 1
         self._may_burst = False
         # Somebody else wants the GPU, as far as the program has been told.
         self.is_wanted = False
@@ -32,13 +31,13 @@ class Share:
         percent, window = order.share.percent, round(order.share.window * NANOSECONDS)
         rate = None if percent is None else Rate(max(1, round(percent * _PERCENT)), window)
         self._bucket.change(self._rate, rate, _whole(now))
-        self._rate, self._company = rate, order.share.company
+        self._rate = rate
         self._may_burst = order.limits.burst
 
     def bill(self, seconds: float, now: float) -> None:
-        """Work has gone on for so long. While several have the GPU, each has a part of that."""
+        """The GPU has worked for so long for the program, and not for others meanwhile."""
         if self._rate and self.is_kept and seconds > 0:
-            self._bucket.bill(self._rate, _whole(seconds / self._company), _whole(now))
+            self._bucket.bill(self._rate, _whole(seconds), _whole(now))
 
     def seconds(self, kernel: float, now: float) -> float | None:
         """Return how much may run in a row, in whole kernels. 0: nothing; None: anything.

@@ -615,7 +615,7 @@ class Limits:
     flags: LimitFlags  # how the limits are meant
     share_ppm: int  # millionths of the GPU's time that it may use; 0: all of it
     window_us: int  # within which the share is to be kept, in microseconds
-    company: int  # programs that work on the GPU at a time, this one included
+    own_ppm: int  # millionths of what its events measure that are its own
     clock: int  # thousandths of ours: an emulated GPU has its own time
 
     def pack(self) -> bytes:
@@ -626,7 +626,7 @@ class Limits:
             self.flags,
             self.share_ppm,
             self.window_us,
-            self.company,
+            self.own_ppm,
             self.clock,
         )
 
@@ -639,7 +639,7 @@ class Limits:
             flags,
             share_ppm,
             window_us,
-            company,
+            own_ppm,
             clock,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
@@ -648,7 +648,7 @@ class Limits:
             LimitFlags(flags),
             share_ppm,
             window_us,
-            company,
+            own_ppm,
             clock,
         )
 

@@ -136,6 +136,25 @@ def test_two_on_one_gpu_get_their_shares(share: Share, soon: dict[str, str]) -> 
     keep_to_their_shares(sharing, *programs)
 
 
+def test_beside_one_that_rests_now_and_then_a_program_gets_its_share(share: Share) -> None:
+    """Both are there at the same time, and a kernel that waits for the other's takes longer."""
+    sharing = share("t4", data="off")
+    program = start(sharing, 30)
+    resting = ("--style", "sync", "--burst", "4", "--rest", "0.02")
+    start(sharing, 100, *resting)
+    before = sharing.until_report(lambda report: computed(report, program) > 0)
+
+    def has_enough(report: Report) -> bool:
+        nonlocal before
+        if (passed := report.clock_ns - before.clock_ns) < 2 * SECOND:
+            return False
+        begin, before = before, report
+        # What it would have if it were billed for the other's time is three quarters.
+        return 0.9 <= used(begin, report, program) / (0.3 * passed) <= 1.1
+
+    sharing.until_report(has_enough)
+
+
 def test_a_hundred_changes_in_a_row_take_effect(share: Share) -> None:
     sharing = share("t4", data="off")
     program = start(sharing, 50)

@@ -3,7 +3,7 @@
 from nvshare.core.effects import Effect, SetLimits, Share
 from nvshare.core.events import ClientLeft, LimitsChanged, Reason, TimerKind
 from nvshare.core.memory import Rule
-from nvshare.core.settings import NO_LIMITS, Limits, Mode
+from nvshare.core.settings import NO_LIMITS, Limits
 
 from .stage import Stage
 
@@ -92,14 +92,6 @@ def test_with_turns_for_memory_it_is_as_long_as_those() -> None:
     join(stage, 2, 60, size=12)
     stage.want(2)
     assert share(stage, 1).window == share(stage, 2).window == 2 * 2 * 40.0
-
-
-def test_where_nobody_schedules_all_who_compute_have_the_device_at_once() -> None:
-    stage = Stage(mode=Mode.CONCURRENT)
-    join(stage, 1, 30)
-    join(stage, 2, None)
-    compute_all_the_time(stage, 1, 2)
-    assert share(stage, 1).company == 2
 
 
 def test_a_change_is_told_at_once_and_once() -> None:

@@ -3,7 +3,7 @@ import pytest
 from nvshare.core.client import Client
 from nvshare.core.events import Used
 from nvshare.core.lease import State
-from nvshare.core.usage import is_busy, note_turn_end
+from nvshare.core.usage import is_active, is_busy, note_turn_end
 
 
 @pytest.fixture
@@ -70,3 +70,14 @@ def test_who_is_held_back_by_its_share_is_as_busy_as_it_can_be(client: Client) -
     assert report(client, 101.0, 0.3, throttled=0.7)
     # It was held back before, and is not any more.
     assert not report(client, 102.0, 0.6, throttled=0.7)
+
+
+def test_who_is_held_back_by_its_share_is_busy_at_the_next_report(client: Client) -> None:
+    assert report(client, 100.25, 0.1, throttled=0.05)
+
+
+def test_who_has_had_work_since_its_last_report_is_active() -> None:
+    client = Client(1, state=State.RUNNING)
+    assert is_active(client, used(100.0, 50.0))
+    assert not is_active(client, used(100.2, 50.0))
+    assert is_active(client, used(100.4, 50.1))

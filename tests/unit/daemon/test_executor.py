@@ -95,10 +95,13 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
         (effects.Trim(1, 100), frames.Trim(100)),
         (effects.Answer(1, 5, missing=9), frames.Answer(5, frames.Verdict.YES, 9)),
         (
-            effects.SetLimits(1, Limits(100, 40), effects.Share(33.3, 0.2, 2)),
-            frames.Limits(100, 40, frames.LimitFlags(0), 333_000, 200_000, 2, 1000),
+            effects.SetLimits(1, Limits(100, 40), effects.Share(33.3, 0.2, 0.5)),
+            frames.Limits(100, 40, frames.LimitFlags(0), 333_000, 200_000, 500_000, 1000),
         ),
-        (effects.SetLimits(1, Limits()), frames.Limits(0, 0, frames.LimitFlags(0), 0, 0, 1, 1000)),
+        (
+            effects.SetLimits(1, Limits()),
+            frames.Limits(0, 0, frames.LimitFlags(0), 0, 0, 1_000_000, 1000),
+        ),
     ],
 )
 def test_effects_that_are_frames(effect: Effect, frame: frames.FromDaemon) -> None:

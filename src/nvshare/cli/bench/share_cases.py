@@ -10,8 +10,8 @@ from nvshare.telemetry.settings import PriorityName
 MIB = 1 << 20
 GIB = 1 << 30
 WHOLE = 100.0
-# The GPUs; and how long programs run before anything is measured. Two that compute all the time are
-# known to do so after three seconds; then shares settle.
+# The GPUs; and how long programs run before anything is measured: until it is known who computes
+# all the time, and what the GPU does for those who run beside others.
 MODEL = "t4"
 WARM_UP_S = 8.0
 
@@ -78,13 +78,19 @@ class Case:
     def expected(self, got: Sequence[float]) -> list[float]:
         """Return what each is to get: its share, and all of them less if there is not so much.
 
-        Who has no share is to get what somebody gets who does not know nvshare.
+        Who has no share is to get what somebody gets who does not know nvshare; or, if it rests
+        now and then, whatever it wants.
         """
         sums = [sum(c.percent or 0 for c in self.clients if c.gpu == g) for g in range(self.gpus)]
         scales = [WHOLE / total if total > WHOLE else 1.0 for total in sums]
         bare = [have for client, have in zip(self.clients, got, strict=True) if client.is_bare]
         best = bare[0] if bare else WHOLE
-        return [best if c.percent is None else c.percent * scales[c.gpu] for c in self.clients]
+        return [
+            client.percent * scales[client.gpu]
+            if client.percent is not None
+            else (have if client.burst else best)
+            for client, have in zip(self.clients, got, strict=True)
+        ]
 
 
 def _alone(name: str, tolerance: float = 2.0, **client: object) -> Case:
@@ -97,6 +103,10 @@ def _together(name: str, *clients: Client) -> Case:
 
 def _on(gpu: int, *percents: int) -> tuple[Client, ...]:
     return tuple(Client(percent, gpu) for percent in percents)
+
+
+def _resting(rest: float) -> Client:
+    return Client(style="sync", burst=4, rest=rest)
 
 
 CASES: tuple[Case, ...] = (
@@ -121,6 +131,9 @@ CASES: tuple[Case, ...] = (
     _together("pair-sync-30-60", Client(30, style="sync"), Client(60, style="sync")),
     _together("four-on-two", *_on(0, 30, 60), *_on(1, 30, 60)),
     _together("apart-30-60", *_on(0, 30), *_on(1, 60)),
+    Case("beside-light-50", (Client(50), _resting(0.1)), 2.0),
+    Case("beside-heavy-30", (Client(30), _resting(0.02)), 2.0),
+    Case("beside-two-40", (Client(40, style="sync"), _resting(0.1), _resting(0.15)), 2.0),
     Case("no-share", (Client(style="sync"), Client(style="sync", gpu=1, is_bare=True))),
     Case(
         "turns-30-60",

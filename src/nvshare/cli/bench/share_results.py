@@ -8,8 +8,8 @@ from nvshare.cli.bench.group import Line
 from nvshare.cli.bench.share_cases import Case
 from nvshare.telemetry.settings import DeviceSettings
 
-# A burst may take so many times what it takes alone, and as long as what was in flight before it:
-# the kernel that ran, and as many more as the settings allow.
+# A burst may take so many times what it takes alone, and as long as what the settings allow to be
+# in flight before it.
 _LATENCY_FACTOR = 1.2
 _DEFAULTS = DeviceSettings()
 
@@ -53,8 +53,7 @@ class Got:
 
     def _latency(self) -> Line:
         beside, alone = (_p99(self.latencies[number]) for number in (0, -1))
-        running = max(client.kernel for client in self.case.clients)
-        bound = _LATENCY_FACTOR * alone + _DEFAULTS.inflight + running
+        bound = _LATENCY_FACTOR * alone + _DEFAULTS.inflight
         floor = 100.0 * _DEFAULTS.priority_floor
         return {
             "sum_error": None,

@@ -5,6 +5,7 @@ from typing import Any
 from nvshare.cli.bench.share_cases import MODEL, WARM_UP_S, Case, Client
 from nvshare.cli.bench.share_results import Got
 from nvshare.sim.engine import simulate
+from nvshare.sim.record import Record
 from nvshare.sim.scenario import Scenario
 
 # More than anybody gets through.
@@ -16,14 +17,18 @@ _PAUSE_S = 0.001
 def reckon(case: Case, seconds: float) -> Got:
     """Return what programs get once shares have settled."""
     length = case.measured_seconds(seconds)
-    before, after = (_computed(case, until) for until in (WARM_UP_S, WARM_UP_S + length))
-    used = (b - a for a, b in zip(before, after, strict=True))
-    return Got(case, length, tuple(100.0 * one / length for one in used))
+    before, after = (_records(case, until) for until in (WARM_UP_S, WARM_UP_S + length))
+    used = (b.computed - a.computed for a, b in zip(before, after, strict=True))
+    percents = tuple(100.0 * one / length for one in used)
+    return Got(case, length, percents, tuple(_latencies(record) for record in after))
 
 
-def _computed(case: Case, until: float) -> list[float]:
-    outcome = simulate(scenario_of(case, until))
-    return [record.computed for record in outcome.records]
+def _records(case: Case, until: float) -> tuple[Record, ...]:
+    return simulate(scenario_of(case, until), picture=case.is_about_latency).records
+
+
+def _latencies(record: Record) -> tuple[float, ...]:
+    return tuple(end - begin for begin, end in record.bursts or () if begin >= WARM_UP_S)
 
 
 def scenario_of(case: Case, until: float) -> Scenario:
@@ -42,12 +47,16 @@ def _program(number: int, client: Client) -> dict[str, Any]:
     computes = {
         "wait": _PAUSE_S,
         "iterations": _ENDLESS,
+        "kernels": max(1, client.burst),
         "kernel_seconds": client.kernel * client.graph_kernels,
         "sync": client.style == "sync",
+        "idle": client.rest,
+        "idle_jitter": client.rest,
     }
     return {
         "name": f"client-{number + 1}",
         "gpu": client.gpu,
         "compute": client.percent,
+        "priority": client.priority,
         "phase": [{"memory": client.memory}, computes],
     }

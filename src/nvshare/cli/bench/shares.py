@@ -31,10 +31,8 @@ def on_emulator(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
 
 
 def on_simulator(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
-    """Reckon the cases out, except for what is about single bursts: nobody writes those down."""
+    """Reckon the cases out."""
     for case in cases:
-        if case.is_about_latency:
-            continue
         line = share_simulation.reckon(case, seconds).line()
         yield {**line, "on": "simulator", "gpus": MODEL, "speed": None}
 

@@ -58,7 +58,7 @@ def test_with_turns_for_memory_only_the_ratio_counts(
 
 @pytest.mark.parametrize(
     ("slowest", "low", "within"),
-    [(0.045, 5.0, True), (0.055, 5.0, False), (0.045, 4.9, False)],
+    [(0.043, 5.0, True), (0.045, 5.0, False), (0.043, 4.9, False)],
 )
 def test_bursts_are_compared_with_those_of_one_alone(
     slowest: float, low: float, within: bool
@@ -66,8 +66,8 @@ def test_bursts_are_compared_with_those_of_one_alone(
     beside, alone = (0.02,) * 90 + (slowest,) * 10, (0.02,) * 100
     case = KNOWN["high-beside-low"]
     line = Got(case, 30.0, (25.0, low, 60.0, 25.0), (beside, (), (), alone)).line()
-    # 1.2 times as long as alone, 20 ms in flight, and the kernel of 5 ms that runs.
-    assert (line["p99_bound_ms"], line["alone_p99_ms"]) == (49.0, 20.0)
+    # 1.2 times as long as alone, and 20 ms in flight.
+    assert (line["p99_bound_ms"], line["alone_p99_ms"]) == (44.0, 20.0)
     assert line["p99_ms"] == pytest.approx(1000 * slowest)
     assert line["within"] is within
 
@@ -83,6 +83,9 @@ def test_what_takes_long_is_left_out_unless_it_is_asked_for() -> None:
     assert choose(["turns-30-60"], "emulator") == [KNOWN["turns-30-60"]]
 
 
-@pytest.mark.parametrize("name", ["graph-30", "four-on-two", "no-share", "turns-30-60"])
+@pytest.mark.parametrize(
+    "name",
+    ["graph-30", "four-on-two", "no-share", "beside-two-40", "turns-30-60", "high-beside-low"],
+)
 def test_in_the_simulator_they_get_what_they_are_to_have(name: str) -> None:
     assert reckon(KNOWN[name], 10.0).line()["within"] is True

@@ -1,0 +1,105 @@
+"""For how long each GPU has worked for whom, as NVML tells: told to the core where it matters.
+
+That is where somebody has a share of compute and is not alone. The calls take a while on some
+drivers, and so are made in a thread.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from nvshare.core.events import Given
+from nvshare.daemon.logs import fields
+
+if TYPE_CHECKING:
+    from nvshare.daemon.devices import Gpu
+    from nvshare.daemon.node import Node
+
+log = logging.getLogger(__name__)
+
+# NVML has samples of a sixth of a second or more.
+_PAUSE = 0.5
+
+# For each process when it was looked at last, and how many percent of the time it had since then.
+Samples: TypeAlias = Mapping[int, tuple[int, int]]
+
+
+@cache
+def _open_nvml() -> None:
+    """It takes long on some machines, and so stays open."""
+    import pynvml
+
+    pynvml.nvmlInit()
+
+
+def nvml_samples(uuid: str, seen: int) -> Samples:
+    """Return what is newer than what was seen. OSError: this GPU does not tell."""
+    import pynvml
+
+    try:
+        _open_nvml()
+        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+        found = pynvml.nvmlDeviceGetProcessUtilization(handle, seen)
+    except pynvml.NVMLError_NotFound:
+        return {}
+    except pynvml.NVMLError as error:
+        raise OSError(str(error)) from error
+    return {int(one.pid): (int(one.timeStamp), int(one.smUtil)) for one in found}
+
+
+class GpuTime:
+    """Asks again and again."""
+
+    def __init__(self, node: "Node", samples: Callable[[str, int], Samples] = nvml_samples) -> None:
+        self._node = node
+        self._samples = samples
+        # When each GPU was asked last, and the newest sample seen then. Who does not tell is not
+        # asked again.
+        self._asked: dict[str, float] = {}
+        self._seen: dict[str, int] = {}
+        self._silent: set[str] = set()
+
+    async def follow(self) -> None:
+        """Go on for as long as the daemon does."""
+        while True:
+            await asyncio.sleep(_PAUSE)
+            await self.look()
+
+    async def look(self) -> None:
+        """Ask those GPUs where it matters."""
+        for gpu in list(self._node.gpus.values()):
+            if gpu.uuid not in self._silent and self._matters(gpu):
+                await self._ask(gpu)
+            else:
+                self._asked.pop(gpu.uuid, None)
+
+    def _matters(self, gpu: "Gpu") -> bool:
+        roster = self._node.core.devices[gpu.uuid].roster
+        return bool(roster.with_share) and len(roster.clients) > 1
+
+    async def _ask(self, gpu: "Gpu") -> None:
+        try:
+            samples = await asyncio.to_thread(self._samples, gpu.uuid, self._seen.get(gpu.uuid, 0))
+        except OSError as error:
+            self._silent.add(gpu.uuid)
+            log.warning(
+                "the GPU does not tell whom it works for: shares are kept, but programs that run "
+                "beside others get less than theirs",
+                extra=fields(device=gpu.index, why=error),
+            )
+            return
+        now = self._node.now()
+        before, self._asked[gpu.uuid] = self._asked.get(gpu.uuid), now
+        for time, _ in samples.values():
+            self._seen[gpu.uuid] = max(time, self._seen.get(gpu.uuid, 0))
+        self._tell(gpu, samples, now, None if before is None else now - before)
+
+    def _tell(self, gpu: "Gpu", samples: Samples, now: float, passed: float | None) -> None:
+        with_share = self._node.core.devices[gpu.uuid].roster.with_share
+        for session in self._node.members_of(gpu):
+            if session.member is not None and session.member.id in with_share:
+                _, percent = samples.get(session.identity.pid, (0, 0))
+                seconds = None if passed is None else percent / 100 * passed
+                self._node.dispatch(Given(now=now, client=session.member.id, seconds=seconds))

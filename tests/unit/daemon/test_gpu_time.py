@@ -1,0 +1,112 @@
+"""When the GPUs are asked whom they have worked for, and what the core hears of it."""
+
+import asyncio
+
+import pytest
+
+from nvshare.core.events import Event, Given
+from nvshare.daemon.gpu_time import GpuTime, Samples
+
+from .test_excess import GPU, Stage, stage
+
+__all__ = ["stage"]
+# The process that all clients of the stage are.
+PID = 7
+
+
+class Nvml:
+    """What a GPU would tell."""
+
+    def __init__(self) -> None:
+        self.percent = 0
+        self.asked: list[int] = []
+        self.error: OSError | None = None
+
+    def samples(self, uuid: str, seen: int) -> Samples:
+        assert uuid == GPU.uuid
+        self.asked.append(seen)
+        if self.error:
+            raise self.error
+        return {PID: (seen + 10, self.percent), PID + 1: (seen + 5, 90)}
+
+
+@pytest.fixture
+def heard(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[Given]:
+    """What the core hears; and a clock that moves when it is told to."""
+    heard: list[Given] = []
+    dispatch = stage.node.dispatch
+
+    def note(event: Event) -> None:
+        if isinstance(event, Given):
+            heard.append(event)
+        dispatch(event)
+
+    monkeypatch.setattr(stage.node, "dispatch", note)
+    return heard
+
+
+def share(stage: Stage) -> None:
+    (group,) = stage.node.groups.all()
+    stage.node.change_limits(group, {"compute_percent": 30}, "test")
+
+
+def test_nobody_is_asked_about_who_is_alone_or_has_no_share(stage: Stage) -> None:
+    nvml = Nvml()
+    follower = GpuTime(stage.node, nvml.samples)
+    stage.join(1)
+    share(stage)
+    asyncio.run(follower.look())
+    (group,) = stage.node.groups.all()
+    stage.node.change_limits(group, {"compute_percent": None}, "test")
+    stage.join(1)
+    asyncio.run(follower.look())
+    assert nvml.asked == []
+    share(stage)
+    asyncio.run(follower.look())
+    assert nvml.asked == [0]
+
+
+def test_the_core_hears_of_the_time_since_it_was_asked_last(
+    stage: Stage, heard: list[Given], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvml = Nvml()
+    follower = GpuTime(stage.node, nvml.samples)
+    stage.join(1)
+    stage.join(1)
+    share(stage)
+    nvml.percent, now = 40, stage.node.now()
+    for passed in (0.0, 0.5, 1.0):
+        monkeypatch.setattr(stage.node, "now", lambda passed=passed: now + passed)
+        asyncio.run(follower.look())
+    assert nvml.asked == [0, 10, 20]
+    assert [event.seconds for event in heard] == [None, None] + 4 * [pytest.approx(0.2)]
+
+
+def test_a_gpu_that_does_not_tell_is_asked_once(
+    stage: Stage, heard: list[Given], caplog: pytest.LogCaptureFixture
+) -> None:
+    nvml = Nvml()
+    nvml.error = OSError("Not Supported")
+    follower = GpuTime(stage.node, nvml.samples)
+    stage.join(1)
+    stage.join(1)
+    share(stage)
+    for _ in range(3):
+        asyncio.run(follower.look())
+    assert (nvml.asked, heard) == ([0], [])
+    assert "does not tell whom it works for" in caplog.text
+
+
+def test_who_has_come_back_begins_anew(stage: Stage, heard: list[Given]) -> None:
+    nvml = Nvml()
+    follower = GpuTime(stage.node, nvml.samples)
+    stage.join(1)
+    stage.join(1)
+    share(stage)
+    asyncio.run(follower.look())
+    stage.clients.pop().close()
+    stage.turn()
+    asyncio.run(follower.look())
+    stage.join(1)
+    asyncio.run(follower.look())
+    assert [event.seconds for event in heard] == [None] * 4
