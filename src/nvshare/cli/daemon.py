@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.option("--log", metavar="LEVEL", help="debug, info or warn.")
 @click.option("--log-format", metavar="FORM", help="text or json.")
 @click.option("--log-file", metavar="FILE", help="Log to a file.")
+@click.option("--metrics-address", metavar="HOST:PORT", help="Offer metrics there, too.")
 @click.option("--idle-exit", type=float, metavar="SECONDS", help="End after so long alone.")
 @click.option("--print-config", is_flag=True, help="Print what would be in force, and end.")
 def daemon(
@@ -31,6 +32,7 @@ def daemon(
     log: str | None,
     log_format: str | None,
     log_file: str | None,
+    metrics_address: str | None,
     idle_exit: float | None,
     print_config: bool,
 ) -> None:
@@ -44,6 +46,7 @@ def daemon(
         log=log,
         log_format=log_format,
         log_file=log_file,
+        metrics_address=metrics_address,
         idle_exit=idle_exit,
         gpu=gpu or None,
     )

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from nvshare.daemon.address import parse_address
 from nvshare.errors import BadInputError
 from nvshare.telemetry.settings import BytesOrAuto, DeviceSettings, NodeSettings
 from nvshare.validation import describe
@@ -43,8 +44,15 @@ def _group(value: Any) -> Any:
     return value
 
 
+def _address(value: str) -> str:
+    if value:
+        parse_address(value)
+    return value
+
+
 FileMode = Annotated[int, Field(ge=0, le=0o777), BeforeValidator(_mode)]
 GroupName = Annotated[str, BeforeValidator(_group)]
+Address = Annotated[str, AfterValidator(_address)]
 
 
 class Cluster(BaseModel):
@@ -79,6 +87,8 @@ class Config(BaseModel):
     host_memory: BytesOrAuto = "auto"
     # A machine without GPUs is one that does not have them yet.
     wait_for_gpus: bool = False
+    # Where Prometheus finds metrics, as host:port; empty: on the control socket only.
+    metrics_address: Address = ""
     cluster: Cluster = Cluster()
     gpu: DeviceSettings = DeviceSettings()
     gpus: dict[str, dict[str, Any]] = {}

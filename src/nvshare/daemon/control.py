@@ -11,10 +11,12 @@
                                      program, a pod or a container
     PATCH /v1/groups/{who}           change its limits
     GET   /v1/story                  the story so far, as JSON lines
+    GET   /metrics                   everything, as Prometheus reads it
 
 Who may connect to the socket may do all of this; its mode and group are the permissions.
 """
 
+import asyncio
 import json
 import pwd
 import socket
@@ -32,6 +34,7 @@ from nvshare.daemon.identity import identify
 from nvshare.daemon.node import Node
 from nvshare.daemon.status import describe_gpu, describe_group, describe_node
 from nvshare.errors import BadInputError
+from nvshare.telemetry.exporter import expose
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.validation import describe
 
@@ -44,6 +47,7 @@ class Control:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._started = node.now()
+        self._exposing = asyncio.Lock()
 
     @property
     def _core(self) -> Core:
@@ -64,6 +68,7 @@ class Control:
                 web.get("/v1/groups/{who}", self.get_group),
                 web.patch("/v1/groups/{who}", self.patch_group),
                 web.get("/v1/story", self.story),
+                web.get("/metrics", self.metrics),
             ]
         )
         return app
@@ -127,6 +132,18 @@ class Control:
         del request
         text = "".join(f"{line}\n" for line in self._core.story.lines())
         return web.Response(text=text, content_type="application/x-ndjson")
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        """Describe the node for Prometheus."""
+        accept = request.headers.get("Accept", "")
+        # To write it all down takes long if there are many programs, and those must not wait: that
+        # is done beside the event loop, for one at a time.
+        async with self._exposing:
+            status = describe_node(self._node, self._started)
+            body, content_type = await asyncio.to_thread(expose, status, accept)
+        response = web.Response(body=body, headers={"Content-Type": content_type})
+        response.force_close()
+        return response
 
     def _gpus(self, request: web.Request) -> list[Gpu]:
         name = request.match_info["gpu"]

@@ -13,6 +13,7 @@ from aiohttp import web
 
 import nvshare
 from nvshare.daemon import logs, sdnotify
+from nvshare.daemon.address import listen_on, show_address
 from nvshare.daemon.arrival import await_gpus, gpus_so_far
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
@@ -21,6 +22,7 @@ from nvshare.daemon.gpu_time import GpuTime
 from nvshare.daemon.host import gpu_clock, spare_memory
 from nvshare.daemon.logs import fields
 from nvshare.daemon.node import Node
+from nvshare.daemon.scrapes import Scrapes
 from nvshare.daemon.server import Server
 from nvshare.daemon.sockets import Folder, Marker, raise_file_limit
 from nvshare.errors import NvshareError
@@ -31,6 +33,10 @@ log = logging.getLogger("nvshare.daemon")
 
 # How often a daemon that is to end when it is alone looks whether its folder is still there.
 _GLANCE = 2.0
+_FIXED = {
+    *("socket_dir", "control_dir", "socket_mode", "control_mode", "socket_group"),
+    "metrics_address",
+}
 
 
 Companion = Callable[[Config, Node], Coroutine[Any, Any, None]]
@@ -55,7 +61,13 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
                     Path(config.control_dir), mode=config.control_mode, group=config.socket_group
                 )
             )
-        asyncio.run(_Daemon(sources, config, gpus, place, control_place).serve(companion))
+        metrics = None
+        if config.metrics_address:
+            where = config.metrics_address
+            metrics = listen_on(where, what="metrics", setting="metrics_address")
+            stack.enter_context(metrics)
+        daemon = _Daemon(sources, config, gpus, place, control_place, metrics)
+        asyncio.run(daemon.serve(companion))
     logging.shutdown()
 
 
@@ -63,13 +75,20 @@ class _Daemon:
     """What lives as long as the event loop."""
 
     def __init__(
-        self, sources: Sources, config: Config, gpus: list[Gpu], place: Folder, control: Folder
+        self,
+        sources: Sources,
+        config: Config,
+        gpus: list[Gpu],
+        place: Folder,
+        control: Folder,
+        metrics: socket.socket | None,
     ) -> None:
         self._sources = sources
         self._config = config
         self._gpus = gpus
         self._place = place
         self._control_place = control
+        self._metrics = metrics
         self._marker = Marker(place.path)
         self._stop = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
@@ -102,10 +121,12 @@ class _Daemon:
             loop.add_signal_handler(number, self._stop.set)
         loop.add_signal_handler(signal.SIGHUP, self._reload)
 
-        runner = web.AppRunner(Control(node).application(), access_log=None, handle_signals=False)
+        control = Control(node)
+        runner = web.AppRunner(control.application(), access_log=None, handle_signals=False)
         await runner.setup()
         sock = self._control_place.listen(CONTROL_NAME, self._config.control_mode)
         await web.SockSite(runner, sock).start()
+        scrapes = await _offer(control, self._metrics)
         server = Server(
             self._place.listen(SOCKET_NAME, self._config.socket_mode), loop, self._connect
         )
@@ -125,6 +146,8 @@ class _Daemon:
             # Clients run on. The note that there are some makes the next daemon wait for them.
             self._marker.set(bool(node.members))
             node.close()
+            if scrapes is not None:
+                await scrapes.close()
             await runner.cleanup()
             for folder, name in (
                 (self._place, SOCKET_NAME),
@@ -179,8 +202,7 @@ class _Daemon:
                 "the configuration is wrong and nothing was changed", extra=fields(why=error.what)
             )
         else:
-            fixed = {"socket_dir", "control_dir", "socket_mode", "control_mode", "socket_group"}
-            for name in _differences(config, self._config) & fixed:
+            for name in _differences(config, self._config) & _FIXED:
                 log.warning("changing this needs a restart", extra=fields(field=name))
             self._config = config
             logs.set_up(config.log, config.log_format, config.log_file)
@@ -190,6 +212,16 @@ class _Daemon:
                 self._node.change_settings(gpu, config.settings_of(gpu.index, gpu.uuid))
             log.info("configuration read")
         sdnotify.ready("reloaded")
+
+
+async def _offer(control: Control, sock: socket.socket | None) -> Scrapes | None:
+    """Serve metrics over TCP, if somebody wants that."""
+    if sock is None:
+        return None
+    scrapes = Scrapes(control, sock)
+    await scrapes.start()
+    log.info("metrics", extra=fields(address=show_address(sock)))
+    return scrapes
 
 
 def _differences(one: Config, other: Config) -> set[str]:

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import logging
 import socket
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,8 @@ class Node:
         self.settings: dict[str, DeviceSettings] = {}
         self.node_settings = NodeSettings()
         self.handovers: dict[str, int] = {}
+        # What the clients of each GPU have counted that are gone.
+        self.departed: dict[str, Counter[str]] = {}
         self.members: dict[int, Session] = {}
         self.pods = Pods()
         self.groups = Groups(folder, self.pods, own_container())
@@ -95,6 +98,7 @@ class Node:
         self.gpus[gpu.uuid] = self._by_key[gpu.key] = gpu
         self.settings[gpu.uuid] = settings
         self.handovers[gpu.uuid] = 0
+        self.departed[gpu.uuid] = Counter()
         self.dispatch(
             events.DeviceAdded(
                 now=self.now(),
@@ -223,6 +227,7 @@ class Node:
         if session.member is None:
             return
         number, group = session.member.id, session.member.group
+        self.departed[session.member.gpu.uuid].update(session.tally.counts(self.now()))
         # Before the core decides anything: what it sends to this client goes nowhere.
         self.executor.remove(number)
         del self.members[number]

@@ -13,7 +13,7 @@ from nvshare.daemon.excess import share_excess
 from nvshare.daemon.history import History
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
-from nvshare.daemon.tally import Tally
+from nvshare.daemon.tally import Report, Tally
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.wire import frames
 from nvshare.wire.codec import VersionError, WireError, client_frames
@@ -196,12 +196,10 @@ class Session:
         )
 
     def _use(self, frame: frames.Usage, member: "Member") -> None:
-        rests = frame.busy_ns == self.tally.busy_ns
-        self.tally.busy_ns = frame.busy_ns
-        self.tally.launches = frame.launches
-        self.tally.throttled_ns = frame.throttled_ns
-        self.tally.gpu_ns = frame.gpu_ns
+        rests = frame.busy_ns == self.tally.told.busy_ns
         now = self._node.now()
+        report = Report(frame.busy_ns, frame.launches, frame.throttled_ns, frame.gpu_ns)
+        self.tally.tell(report, round((now - member.since) * 1e9))
         self.history.note(now, frame.busy_ns / 1e9)
         if rests or now >= self._used_at + self._usage_pause(member):
             self._used_at = now

@@ -1,6 +1,7 @@
 """The node as it is now, for people: what the core knows, and what the sessions have counted."""
 
 import os
+from collections import Counter
 
 import nvshare
 from nvshare.daemon.devices import Gpu
@@ -16,6 +17,7 @@ from nvshare.telemetry.snapshot import (
     GroupUse,
     HostStatus,
     NodeStatus,
+    Totals,
 )
 
 
@@ -74,6 +76,26 @@ def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
         turn_seconds=now - state.turn_started if roster.running else 0.0,
         turn_ends_in=ends,
         bandwidth=state.pace.bandwidth,
+        totals=_totals(node, gpu, now),
+    )
+
+
+def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
+    counts = Counter(node.departed[gpu.uuid])
+    for session in node.members_of(gpu):
+        counts.update(session.tally.counts(now))
+    return Totals(
+        clients=counts["clients"],
+        turns=counts["turns"],
+        running_seconds=counts["running_ns"] / 1e9,
+        waited_seconds=counts["waited_ns"] / 1e9,
+        moved_out=counts["moved_out"],
+        moved_in=counts["moved_in"],
+        moving_seconds=counts["moving_ns"] / 1e9,
+        busy_seconds=counts["busy_ns"] / 1e9,
+        launches=counts["launches"],
+        throttled_seconds=counts["throttled_ns"] / 1e9,
+        gpu_seconds=counts["gpu_ns"] / 1e9,
     )
 
 
@@ -115,10 +137,10 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         moved_out=tally.moved_out,
         moved_in=tally.moved_in,
         moving_seconds=tally.moving,
-        busy_seconds=tally.busy_ns / 1e9,
-        launches=tally.launches,
-        throttled_seconds=tally.throttled_ns / 1e9,
-        gpu_seconds=tally.gpu_ns / 1e9,
+        busy_seconds=tally.told.busy_ns / 1e9,
+        launches=tally.told.launches,
+        throttled_seconds=tally.told.throttled_ns / 1e9,
+        gpu_seconds=tally.told.gpu_ns / 1e9,
         share=client.share.percent,
         used_percent={span: session.history.percent(now, span) for span in SPANS},
     )

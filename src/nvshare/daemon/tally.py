@@ -1,6 +1,21 @@
 """What adds up over the life of a client. Nothing is decided from it; people look at it."""
 
+from collections import Counter
 from dataclasses import dataclass
+from operator import sub
+from typing import NamedTuple
+
+
+class Report(NamedTuple):
+    """What a client counts itself, since its process began to use the GPU."""
+
+    busy_ns: int = 0
+    launches: int = 0
+    throttled_ns: int = 0
+    gpu_ns: int = 0
+
+
+NOTHING = Report()
 
 
 @dataclass(slots=True)
@@ -14,10 +29,9 @@ class Tally:
     moved_out: int = 0
     moved_in: int = 0
     moving: float = 0.0
-    busy_ns: int = 0
-    launches: int = 0
-    throttled_ns: int = 0
-    gpu_ns: int = 0
+    told: Report = NOTHING
+    # What of that was before it came to us.
+    before: Report | None = None
 
     running_since: float | None = None
     waiting_since: float | None = None
@@ -43,6 +57,36 @@ class Tally:
         if self.running_since is not None:
             self.running += now - self.running_since
             self.running_since = None
+
+    def tell(self, report: Report, present_ns: int) -> None:
+        """Take note of what the client has counted, at most so long after it came."""
+        if self.before is None:
+            # Who has worked for longer than it is here had another daemon, or none.
+            came_back = report.busy_ns > present_ns
+            self.before = report if came_back else NOTHING
+        # They only grow, whatever a client says.
+        self.told = Report(*map(max, self.told, report))
+
+    def counts(self, now: float) -> "Counter[str]":
+        """All that has been counted here, for a sum over clients.
+
+        In whole numbers: those of different clients add up to the same in any order, and so a sum
+        of them never goes down, not even by the last bit of a float.
+        """
+        here = Report(*map(sub, self.told, self.before or NOTHING))
+        return Counter(
+            clients=1,
+            turns=self.turns,
+            running_ns=round(self.running_until(now) * 1e9),
+            waited_ns=round(self.waited_until(now) * 1e9),
+            moved_out=self.moved_out,
+            moved_in=self.moved_in,
+            moving_ns=round(self.moving * 1e9),
+            busy_ns=here.busy_ns,
+            launches=here.launches,
+            throttled_ns=here.throttled_ns,
+            gpu_ns=here.gpu_ns,
+        )
 
     def waited_until(self, now: float) -> float:
         """All the waiting, with that which goes on."""

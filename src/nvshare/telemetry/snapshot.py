@@ -85,6 +85,25 @@ class GroupStatus(_Model):
     uses: tuple[GroupUse, ...]
 
 
+class Totals(_Model):
+    """What the programs of one GPU add up to, with those that are gone, since the daemon began.
+
+    The fields are those of ClientStatus; ``clients`` is how many there have been.
+    """
+
+    clients: int = 0
+    turns: int = 0
+    running_seconds: float = 0.0
+    waited_seconds: float = 0.0
+    moved_out: int = 0
+    moved_in: int = 0
+    moving_seconds: float = 0.0
+    busy_seconds: float = 0.0
+    launches: int = 0
+    throttled_seconds: float = 0.0
+    gpu_seconds: float = 0.0
+
+
 class DeviceStatus(_Model):
     """One GPU."""
 
@@ -107,6 +126,7 @@ class DeviceStatus(_Model):
     turn_seconds: float
     turn_ends_in: float | None
     bandwidth: float
+    totals: Totals = Totals()
 
 
 class HostStatus(_Model):

@@ -59,6 +59,7 @@ def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
         ("socket_mode = 432", {}, 'config.toml: socket_mode: must be text such as "0660"'),
         ('socket_mode = "rw"', {}, 'socket_mode: "rw" is not a file mode'),
         ('socket_group = "nosuch"', {}, 'socket_group: there is no group "nosuch"'),
+        ('metrics_address = "9464"', {}, 'metrics_address: "9464" is not an address such as'),
         ("", {"NVSHARE_MODE": "up"}, "environment: gpu.mode: must be 'auto'"),
         ("", {"NVSHARE_RESERVE": "4GB"}, 'environment: gpu.reserve: "4GB" is not an amount'),
     ],
@@ -69,6 +70,12 @@ def test_an_error_names_source_and_field(
     with pytest.raises(BadInputError) as caught:
         load(tmp_path, text, environ)
     assert complaint in caught.value.what
+
+
+def test_metrics_are_on_no_port_unless_somebody_names_one(tmp_path: Path) -> None:
+    assert load(tmp_path).metrics_address == ""
+    assert load(tmp_path, 'metrics_address = "[::1]:9464"').metrics_address == "[::1]:9464"
+    assert load(tmp_path, 'metrics_address = ":1"', metrics_address="").metrics_address == ""
 
 
 def test_the_cluster_is_off_unless_somebody_names_the_node(tmp_path: Path) -> None:

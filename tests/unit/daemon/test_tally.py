@@ -1,4 +1,6 @@
-from nvshare.daemon.tally import Tally
+from collections import Counter
+
+from nvshare.daemon.tally import Report, Tally
 
 
 def test_waits_and_turns_add_up() -> None:
@@ -25,3 +27,38 @@ def test_a_turn_nobody_waited_for() -> None:
     tally = Tally()
     tally.begin_turn(1)
     assert (tally.turns, tally.waited) == (1, 0)
+
+
+def test_what_a_client_tells_only_grows() -> None:
+    tally = Tally()
+    tally.tell(Report(busy_ns=10, launches=5, throttled_ns=0, gpu_ns=3), present_ns=100)
+    tally.tell(Report(busy_ns=8, launches=6, throttled_ns=1, gpu_ns=0), present_ns=200)
+    assert tally.told == Report(busy_ns=10, launches=6, throttled_ns=1, gpu_ns=3)
+
+
+def test_what_was_before_it_came_is_its_own_and_not_for_the_sum() -> None:
+    tally = Tally()
+    # It has worked for longer than it has been here.
+    tally.tell(Report(busy_ns=1000, launches=50, throttled_ns=3, gpu_ns=7), present_ns=20)
+    tally.tell(Report(busy_ns=1010, launches=55, throttled_ns=4, gpu_ns=9), present_ns=30)
+    assert tally.told.launches == 55
+    counts = tally.counts(0)
+    assert [counts[name] for name in ("busy_ns", "launches", "throttled_ns", "gpu_ns")] == [
+        *(10, 5),
+        *(1, 2),
+    ]
+
+
+def test_sums_never_go_down_whoever_goes() -> None:
+    # Lengths that are no multiples of a power of two, of which a sum depends on the order.
+    present = {number: Tally(running_since=number / 7, moving=number / 3) for number in range(40)}
+    departed: Counter[str] = Counter()
+    last = Counter[str]()
+    for step in range(120):
+        now = 100 + step / 9
+        if step % 3 == 0:
+            departed.update(present.pop(step // 3).counts(now))
+        total = sum((one.counts(now) for one in present.values()), Counter(departed))
+        assert all(total[name] >= last[name] for name in last), step
+        last = total
+    assert (last["clients"], len(present)) == (40, 0)

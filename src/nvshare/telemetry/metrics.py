@@ -1,0 +1,314 @@
+"""What Prometheus is told: every metric, and where in a snapshot it is.
+
+Names follow the conventions of Prometheus: seconds, bytes and ratios, counters end in ``_total``.
+What is None in a snapshot has no sample. docs/metrics.md is about the same table.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeAlias, TypeVar, get_args
+
+from nvshare.telemetry.snapshot import (
+    ClientStatus,
+    DeviceStatus,
+    GroupStatus,
+    GroupUse,
+    NodeStatus,
+    Totals,
+)
+
+Subject = TypeVar("Subject")
+Number: TypeAlias = int | float | None
+Texts: TypeAlias = tuple[str, ...]
+
+# The last seconds that the used share of a GPU is about. Over longer times, the rate of the busy
+# seconds says it, and whoever asks now and then would not see a shorter one.
+WINDOW = 10
+
+STATES: Texts = get_args(ClientStatus.model_fields["state"].annotation)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric(Generic[Subject]):
+    """One metric, which may have labels beside those of its subject."""
+
+    name: str
+    kind: Literal["gauge", "counter", "info"]
+    about: str
+    read: Callable[[Subject], Iterable[tuple[Texts, float]]]
+    labels: Texts = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section(Generic[Subject]):
+    """The metrics of one kind of subject, and the labels that tell one from another."""
+
+    labels: Texts
+    subjects: Callable[[NodeStatus], Iterable[tuple[Texts, Subject]]]
+    metrics: tuple[Metric[Subject], ...]
+
+
+def _gauge(name: str, about: str, value: Callable[[Subject], Number]) -> Metric[Subject]:
+    return Metric(f"nvshare_{name}", "gauge", about, _plain(value))
+
+
+def _counter(name: str, about: str, value: Callable[[Subject], Number]) -> Metric[Subject]:
+    return Metric(f"nvshare_{name}_total", "counter", about, _plain(value))
+
+
+def _info(
+    name: str, about: str, labels: Texts, values: Callable[[Subject], Texts]
+) -> Metric[Subject]:
+    return Metric(
+        f"nvshare_{name}_info", "info", about, lambda subject: [(values(subject), 1.0)], labels
+    )
+
+
+def _plain(value: Callable[[Subject], Number]) -> Callable[[Subject], list[tuple[Texts, float]]]:
+    def read(subject: Subject) -> list[tuple[Texts, float]]:
+        number = value(subject)
+        return [] if number is None else [((), float(number))]
+
+    return read
+
+
+def _ratio(percent: Number) -> Number:
+    return None if percent is None else percent / 100
+
+
+def _gpu_labels(status: NodeStatus) -> dict[str, Texts]:
+    return {gpu.uuid: (str(gpu.index), gpu.uuid) for gpu in status.devices}
+
+
+def _gpus(status: NodeStatus) -> Iterator[tuple[Texts, DeviceStatus]]:
+    labels = _gpu_labels(status)
+    return ((labels[gpu.uuid], gpu) for gpu in status.devices)
+
+
+def _itself(program: ClientStatus) -> ClientStatus:
+    return program
+
+
+def _programs(status: NodeStatus) -> Iterator[tuple[Texts, ClientStatus]]:
+    gpus = _gpu_labels(status)
+    for one in status.clients:
+        # The cluster's names if it has told them, else what the kernel knows. The number makes them
+        # one of a kind: of a process that comes back, or whose pid cannot be seen, there are two.
+        namespace, _, pod = one.pod_name.rpartition("/")
+        container = one.container_name or one.container
+        names = (namespace, pod or one.pod, container, str(one.pid), one.program, str(one.id))
+        yield (*gpus[one.device], *names), one
+
+
+def _groups(status: NodeStatus) -> Iterator[tuple[Texts, tuple[GroupStatus, GroupUse]]]:
+    gpus = _gpu_labels(status)
+    for group in status.groups:
+        for use in group.uses:
+            yield (*gpus[use.device], group.key, group.name), (group, use)
+
+
+# What is counted for every program, and for a GPU over all programs that it has ever had.
+_COUNTED: tuple[tuple[str, str, Callable[[ClientStatus | Totals], Number]], ...] = (
+    ("turns", "Turns granted.", lambda one: one.turns),
+    ("running_seconds", "Time with a turn.", lambda one: one.running_seconds),
+    ("waiting_seconds", "Time with work and without a turn.", lambda one: one.waited_seconds),
+    ("busy_seconds", "Time with work on the GPU.", lambda one: one.busy_seconds),
+    (
+        "measured_seconds",
+        "GPU time used while there was a share of compute, as measured.",
+        lambda one: one.gpu_seconds,
+    ),
+    (
+        "throttled_seconds",
+        "Time held back by a share of compute.",
+        lambda one: one.throttled_seconds,
+    ),
+    ("launches", "Calls that gave the GPU work.", lambda one: one.launches),
+    ("moved_in_bytes", "Memory moved from the host to the GPU.", lambda one: one.moved_in),
+    ("moved_out_bytes", "Memory moved from the GPU to the host.", lambda one: one.moved_out),
+    ("moving_seconds", "Time that moving memory took.", lambda one: one.moving_seconds),
+)
+
+
+def _counted(
+    prefix: str, find: Callable[[Subject], ClientStatus | Totals]
+) -> Iterator[Metric[Subject]]:
+    """Return these counters for a subject in which they are found like that."""
+
+    def reader(value: Callable[[ClientStatus | Totals], Number]) -> Callable[[Subject], Number]:
+        return lambda subject: value(find(subject))
+
+    for name, about, value in _COUNTED:
+        yield _counter(f"{prefix}_{name}", about, reader(value))
+
+
+NODE: Section[NodeStatus] = Section(
+    labels=(),
+    subjects=lambda status: [((), status)],
+    metrics=(
+        _info("build", "Version of the daemon.", ("version",), lambda node: (node.version,)),
+        _gauge("uptime_seconds", "Time since the daemon began.", lambda node: node.uptime_seconds),
+        _gauge(
+            "host_memory_limit_bytes",
+            "Most that may be moved from all GPUs to the host.",
+            lambda node: node.host.limit,
+        ),
+        _gauge(
+            "host_memory_needed_bytes",
+            "What would have to be on the host at any time, whoever runs.",
+            lambda node: node.host.needed,
+        ),
+        _gauge(
+            "host_memory_swapped_bytes",
+            "GPU memory that is on the host now.",
+            lambda node: node.host.swapped_out,
+        ),
+    ),
+)
+
+GPU: Section[DeviceStatus] = Section(
+    labels=("gpu", "uuid"),
+    subjects=_gpus,
+    metrics=(
+        _info(
+            "gpu",
+            "Name and mode of the GPU.",
+            ("name", "mode"),
+            lambda gpu: (gpu.name, gpu.settings.mode),
+        ),
+        _gauge("gpu_memory_bytes", "Memory of the GPU.", lambda gpu: gpu.memory),
+        _gauge("gpu_memory_usable_bytes", "What programs may fill of it.", lambda gpu: gpu.usable),
+        _gauge(
+            "gpu_memory_allocated_bytes",
+            "What programs have allocated, contexts included; may be more than the GPU has.",
+            lambda gpu: gpu.allocated,
+        ),
+        _gauge("gpu_programs", "Programs that use the GPU.", lambda gpu: gpu.clients),
+        _gauge("gpu_programs_running", "Programs that have a turn.", lambda gpu: gpu.running),
+        _gauge("gpu_programs_waiting", "Programs that wait for one.", lambda gpu: gpu.waiting),
+        _counter("gpu_programs_joined", "Programs that ever came.", lambda gpu: gpu.totals.clients),
+        _counter("gpu_turn_changes", "Turns given up for memory.", lambda gpu: gpu.turn_changes),
+        _counter("gpu_slices", "Turns given up that were not for memory.", lambda gpu: gpu.slices),
+        _counter(
+            "gpu_handovers",
+            "Turns of both kinds that went straight from one program to the next.",
+            lambda gpu: gpu.handovers,
+        ),
+        _gauge("gpu_turn_seconds", "Age of the present turn.", lambda gpu: gpu.turn_seconds),
+        _gauge(
+            "gpu_turn_remaining_seconds",
+            "Time until the present turn ends, if somebody waits for that.",
+            lambda gpu: gpu.turn_ends_in,
+        ),
+        _gauge(
+            "gpu_move_bandwidth_bytes_per_second",
+            "How fast memory is expected to move, from how fast it has moved.",
+            lambda gpu: gpu.bandwidth,
+        ),
+        *_counted("gpu", lambda gpu: gpu.totals),
+    ),
+)
+
+PROGRAM: Section[ClientStatus] = Section(
+    labels=("gpu", "uuid", "namespace", "pod", "container", "pid", "program", "client"),
+    subjects=_programs,
+    metrics=(
+        _info(
+            "program",
+            "What else is known of the program.",
+            ("group", "uid", "allocation", "priority", "library_version"),
+            lambda one: (
+                one.group,
+                str(one.uid),
+                one.allocation,
+                one.limits.priority or "normal",
+                one.library_version,
+            ),
+        ),
+        Metric(
+            "nvshare_program_state",
+            "gauge",
+            "1 for the state that the program is in.",
+            lambda one: [((state,), float(one.state == state)) for state in STATES],
+            ("state",),
+        ),
+        _gauge("program_state_seconds", "Time in that state.", lambda one: one.state_seconds),
+        _gauge(
+            "program_connected_seconds",
+            "Time since it came to the daemon.",
+            lambda one: one.connected_seconds,
+        ),
+        _gauge(
+            "program_longest_wait_seconds",
+            "Longest time that it has waited for a turn.",
+            lambda one: one.longest_wait_seconds,
+        ),
+        _gauge(
+            "program_overdue",
+            "1 if it was told to give way and has not, and others go on without it.",
+            lambda one: one.overdue,
+        ),
+        _gauge(
+            "program_memory_allocated_bytes", "What it has allocated.", lambda one: one.allocated
+        ),
+        _gauge(
+            "program_memory_pinned_bytes",
+            "What of that cannot leave the GPU.",
+            lambda one: one.pinned,
+        ),
+        _gauge(
+            "program_memory_swapped_bytes",
+            "What of that is on the host.",
+            lambda one: one.swapped_out,
+        ),
+        _gauge(
+            "program_memory_limit_bytes",
+            "Most that it can allocate together with its group, if there is a limit.",
+            lambda one: one.limits.memory_limit,
+        ),
+        _gauge(
+            "program_share_limit_ratio",
+            "Its share of compute as it was set, if it was.",
+            lambda one: _ratio(one.limits.compute_percent),
+        ),
+        _gauge(
+            "program_share_ratio",
+            "What its share of compute comes to beside the others, if it has one.",
+            lambda one: _ratio(one.share),
+        ),
+        _gauge(
+            "program_used_ratio",
+            f"Part of the last {WINDOW} seconds in which it had work on the GPU.",
+            lambda one: _ratio(one.used_percent.get(WINDOW)),
+        ),
+        *_counted("program", _itself),
+    ),
+)
+
+GROUP: Section[tuple[GroupStatus, GroupUse]] = Section(
+    labels=("gpu", "uuid", "group", "name"),
+    subjects=_groups,
+    metrics=(
+        _gauge("group_memory_used_bytes", "What the group uses of the GPU.", lambda it: it[1].used),
+        _gauge(
+            "group_memory_swapped_bytes",
+            "What of that is on the host.",
+            lambda it: it[1].swapped_out,
+        ),
+        _gauge(
+            "group_memory_limit_bytes",
+            "Most that it can use, if there is a limit.",
+            lambda it: it[0].limits.memory_limit,
+        ),
+        _gauge(
+            "group_memory_over_limit",
+            "1 if the limit was lowered below what it uses.",
+            lambda it: it[1].over_limit,
+        ),
+        _gauge(
+            "group_share_limit_ratio",
+            "Its share of compute as it was set, if it was.",
+            lambda it: _ratio(it[0].limits.compute_percent),
+        ),
+    ),
+)

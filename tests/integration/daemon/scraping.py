@@ -1,0 +1,69 @@
+"""Asks a daemon for its metrics, as Prometheus does."""
+
+import http.client
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from prometheus_client.parser import text_string_to_metric_families
+
+# For an answer, on a busy machine.
+SECONDS = 20.0
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=SECONDS)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(SECONDS)
+        self.sock.connect(str(self._path))
+
+
+@dataclass(frozen=True)
+class Scrape:
+    """What came back."""
+
+    status: int
+    content_type: str
+    text: str
+
+    def values(self, name: str, **labels: str) -> list[float]:
+        """Return the values of a metric that have these labels."""
+        return [
+            sample.value
+            for family in text_string_to_metric_families(self.text)
+            for sample in family.samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        ]
+
+    def value(self, name: str, **labels: str) -> float:
+        """Return the only one."""
+        (value,) = self.values(name, **labels)
+        return value
+
+
+def port_in(log: str) -> int:
+    """Return the port that a daemon has logged that it offers metrics on."""
+    found = re.search(r"msg=metrics address=127\.0\.0\.1:([0-9]+)", log)
+    assert found is not None, log
+    return int(found[1])
+
+
+def scrape(place: Path | int, path: str = "/metrics", accept: str = "") -> Scrape:
+    """Ask at a Unix socket or at a port of this machine."""
+    connection = (
+        http.client.HTTPConnection("127.0.0.1", place, timeout=SECONDS)
+        if isinstance(place, int)
+        else _UnixConnection(place)
+    )
+    try:
+        connection.request("GET", path, headers={"Accept": accept})
+        response = connection.getresponse()
+        kind = response.getheader("Content-Type", "")
+        return Scrape(response.status, kind, response.read().decode())
+    finally:
+        connection.close()

@@ -1,0 +1,45 @@
+"""Metrics of a real program under the real daemon."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from nvshare.launch.place import CONTROL_NAME
+from nvshare.launch.preload import Wishes
+from nvshare.launch.start import LOG
+
+from ..daemon.scraping import port_in, scrape
+from .conftest import Sharing
+
+GIB = 1 << 30
+
+
+def test_a_program_that_computes_is_seen_over_both_sockets(
+    share: Callable[..., Sharing], tmp_path: Path
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('metrics_address = "127.0.0.1:0"\n')
+    settings = {"NVSHARE_CONFIG": str(config)}
+    sharing = share("1xt4", speed=20, data="off", settings=settings)
+    guest = sharing.guest(Wishes(memory_bytes=4 * GIB))
+    assert guest.ask("gpu.init()") == 0
+    assert guest.ask("gpu.alloc(1 << 30)")[0] == 0
+    assert guest.ask("gpu.launch(64)") == 0
+    sharing.until_status(lambda now: now.clients[0].launches > 0)
+    folder = sharing.node.folder / "daemon"
+    pid = str(guest.process.pid)
+    first = scrape(folder / CONTROL_NAME)
+    for found in (first, scrape(port_in((folder / LOG).read_text()))):
+        assert found.value("nvshare_program_memory_allocated_bytes", pid=pid) == GIB
+        assert found.value("nvshare_program_memory_limit_bytes", pid=pid) == 4 * GIB
+        assert found.value("nvshare_group_memory_used_bytes") == GIB
+        assert found.value("nvshare_program_launches_total", pid=pid) > 0
+        assert found.value("nvshare_gpu_launches_total", gpu="0") > 0
+        assert found.value("nvshare_program_turns_total", pid=pid) > 0
+        assert sum(found.values("nvshare_program_state", pid=pid)) == 1
+    guest.end()
+    sharing.until_status(lambda now: not now.clients)
+    last = scrape(folder / CONTROL_NAME)
+    assert last.values("nvshare_program_turns_total") == []
+    for name in ("launches", "turns", "busy_seconds", "running_seconds"):
+        counter = f"nvshare_gpu_{name}_total"
+        assert last.value(counter) >= first.value(counter)
