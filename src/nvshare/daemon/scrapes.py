@@ -1,7 +1,7 @@
 """Metrics over TCP, for Prometheus. Nothing else is served here: the network is not to be trusted.
 
-A connection is for one scrape, for a few seconds, and there are only so many: whoever scrapes
-slowly, or never hangs up, is in the way of other scrapes at most.
+A connection is for one scrape and for a few seconds, and only so many are taken in that time:
+whoever scrapes all the time, or slowly, or never hangs up, is in the way of other scrapes at most.
 """
 
 import asyncio
@@ -15,8 +15,6 @@ from nvshare.daemon.server import Server
 # Prometheus itself waits for ten seconds, unless it is told otherwise.
 _PATIENCE = 10.0
 _MOST = 32
-# Whoever has not read all of it when the daemon ends does not keep it from that.
-_FAREWELL = 0.5
 
 
 class Scrapes:
@@ -25,11 +23,11 @@ class Scrapes:
     def __init__(self, control: Control, sock: socket.socket) -> None:
         app = web.Application()
         app.add_routes([web.get("/metrics", control.metrics)])
-        self._runner = web.AppRunner(
-            app, access_log=None, handle_signals=False, shutdown_timeout=_FAREWELL
-        )
+        self._runner = web.AppRunner(app, access_log=None, handle_signals=False)
         self._sock = sock
-        self._arrivals: set[asyncio.Task[None]] = set()
+        self._arriving: set[asyncio.Task[None]] = set()
+        # Those of the last few seconds, whether they are still open or not.
+        self._recent: set[asyncio.Transport] = set()
 
     async def start(self) -> None:
         """Serve from now on."""
@@ -39,12 +37,17 @@ class Scrapes:
     async def close(self) -> None:
         """Serve nobody any more."""
         self._accepting.close()
+        for transport in self._recent:
+            transport.abort()
         await self._runner.cleanup()
 
     def _arrive(self, client: socket.socket) -> None:
+        if len(self._arriving) + len(self._recent) >= _MOST:
+            client.close()
+            return
         task = asyncio.get_running_loop().create_task(self._attend(client))
-        self._arrivals.add(task)
-        task.add_done_callback(self._arrivals.discard)
+        self._arriving.add(task)
+        task.add_done_callback(self._arriving.discard)
 
     async def _attend(self, client: socket.socket) -> None:
         server = self._runner.server
@@ -52,7 +55,9 @@ class Scrapes:
             raise RuntimeError("it has not been started")
         loop = asyncio.get_running_loop()
         transport, _ = await loop.connect_accepted_socket(server, client)
-        if len(server.connections) > _MOST:
-            transport.abort()
-        else:
-            loop.call_later(_PATIENCE, transport.abort)
+        self._recent.add(transport)
+        loop.call_later(_PATIENCE, self._let_go, transport)
+
+    def _let_go(self, transport: asyncio.Transport) -> None:
+        transport.abort()
+        self._recent.discard(transport)

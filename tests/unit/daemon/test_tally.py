@@ -49,16 +49,20 @@ def test_what_was_before_it_came_is_its_own_and_not_for_the_sum() -> None:
     ]
 
 
-def test_sums_never_go_down_whoever_goes() -> None:
-    # Lengths that are no multiples of a power of two, of which a sum depends on the order.
-    present = {number: Tally(running_since=number / 7, moving=number / 3) for number in range(40)}
+def test_a_sum_is_the_same_whoever_goes_first() -> None:
+    # Sevenths are no sums of powers of two: as floats, they add up to what the order makes of it.
+    present = [Tally(running=number / 7, moving=number / 7) for number in range(40)]
+    expected = sum((one.counts(0) for one in present), Counter[str]())
     departed: Counter[str] = Counter()
-    last = Counter[str]()
-    for step in range(120):
-        now = 100 + step / 9
-        if step % 3 == 0:
-            departed.update(present.pop(step // 3).counts(now))
-        total = sum((one.counts(now) for one in present.values()), Counter(departed))
-        assert all(total[name] >= last[name] for name in last), step
-        last = total
-    assert (last["clients"], len(present)) == (40, 0)
+    while present:
+        departed.update(present.pop(len(present) // 2).counts(0))
+        assert sum((one.counts(0) for one in present), Counter(departed)) == expected
+
+
+def test_a_sum_grows_with_those_who_run_and_stays_when_they_go() -> None:
+    tally, departed = Tally(), Counter[str]()
+    tally.begin_turn(1)
+    running = [tally.counts(now)["running_ns"] for now in (1, 2.5, 4)]
+    assert running == [0, 1_500_000_000, 3_000_000_000]
+    departed.update(tally.counts(4))
+    assert (departed["running_ns"], departed["turns"], departed["clients"]) == (running[-1], 1, 1)
