@@ -81,12 +81,38 @@ def test_nothing_more_is_asked_of_the_node_than_this(emulated: str) -> None:
         "resourceName=gpu",
         "log.level=loud",
         "resources.demon.limits.cpu=1",
+        "metrics.port=80",
+        "metrics.podMonitor.interval=often",
+        "metrics.monitor.enabled=true",
     ],
 )
 def test_a_slip_of_the_pen_is_found(wrong: str) -> None:
     name, _, value = wrong.partition("=")
     with pytest.raises(RuntimeError, match="schema"):
         render({name: value})
+
+
+@pytest.mark.parametrize("monitor", ["podMonitor", "serviceMonitor"])
+def test_there_is_no_monitor_without_metrics(monitor: str) -> None:
+    values = {f"metrics.{monitor}.enabled": "true"}
+    assert monitor.lower() in render(values).lower()
+    with pytest.raises(RuntimeError, match=f"/metrics/{monitor}/enabled': value must be false"):
+        render({**values, "metrics.enabled": "false"})
+
+
+def test_metrics_are_one_port_of_the_daemon_and_can_be_turned_off() -> None:
+    def ports(text: str) -> dict[str, Any]:
+        containers = daemonset(text)["spec"]["template"]["spec"]["containers"]
+        return {one["name"]: one["ports"] for one in containers if "ports" in one}
+
+    kinds = {thing["kind"] for thing in things(render())}
+    assert not kinds & {"Service", "PodMonitor", "ServiceMonitor"}
+    text = render({"metrics.port": "1234"})
+    assert ports(text) == {"daemon": [{"name": "metrics", "containerPort": 1234}]}
+    assert 'metrics_address = ":1234"' in text
+    silent = render({"metrics.enabled": "false"})
+    assert ports(silent) == {}
+    assert "metrics" not in silent
 
 
 VARIANTS: dict[str, dict[str, str]] = {
@@ -106,6 +132,7 @@ VARIANTS: dict[str, dict[str, str]] = {
         "imagePullSecrets[0].name": "login",
         "image.tag": "edge",
     },
+    "silent": {"metrics.enabled": "false"},
     "named": {"resourceName": "nvidia.com/gpu", "priorityClassName": ""},
 }
 

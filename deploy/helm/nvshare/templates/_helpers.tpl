@@ -66,3 +66,15 @@ nodeAffinity:
       - matchExpressions:
           - {key: kubernetes.azure.com/accelerator, operator: In, values: [nvidia]}
 {{- end }}
+
+{{/* How both kinds of monitors scrape. Labels that name a program are not to be taken for those of the daemon's pod. */}}
+{{- define "nvshare.scrape" -}}
+port: metrics
+{{- with .interval }}
+interval: {{ . }}
+{{- end }}
+honorLabels: true
+relabelings:
+  - sourceLabels: [__meta_kubernetes_pod_node_name]
+    targetLabel: node
+{{- end }}

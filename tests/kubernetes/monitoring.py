@@ -1,0 +1,69 @@
+"""What the Prometheus operator would bring to a cluster: two kinds of monitors.
+
+They have the fields that the chart uses, of the types that the operator's documents give them, and
+a few beside these. Any other one is a mistake to the API server.
+"""
+
+import json
+from typing import Any
+
+GROUP = "monitoring.coreos.com"
+_TEXT = {"type": "string"}
+_LABEL = {"type": "string", "pattern": "^[a-zA-Z_][a-zA-Z0-9_]*$"}
+_DURATION = {
+    "type": "string",
+    "pattern": "^(0|([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?)$",
+}
+
+
+def _object(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_SELECTOR = _object(matchLabels={"type": "object", "additionalProperties": _TEXT})
+_RELABELING = _object(
+    sourceLabels=_list(_LABEL), targetLabel=_LABEL, regex=_TEXT, replacement=_TEXT, action=_TEXT
+)
+_ENDPOINT = _object(
+    port=_TEXT,
+    path=_TEXT,
+    interval=_DURATION,
+    scrapeTimeout=_DURATION,
+    honorLabels={"type": "boolean"},
+    relabelings=_list(_RELABELING),
+)
+
+
+def _definition(kind: str, endpoints: str, required: tuple[str, ...]) -> dict[str, Any]:
+    plural = f"{kind.lower()}s"
+    spec = _object(required, selector=_SELECTOR, **{endpoints: _list(_ENDPOINT)})
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": _object(("spec",), spec=spec)},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+            "versions": [version],
+        },
+    }
+
+
+def definitions() -> str:
+    """Return both kinds, to be applied."""
+    both = (
+        _definition("PodMonitor", "podMetricsEndpoints", ("selector", "podMetricsEndpoints")),
+        _definition("ServiceMonitor", "endpoints", ("selector", "endpoints")),
+    )
+    return "\n---\n".join(json.dumps(one) for one in both)
