@@ -186,7 +186,7 @@ def test_reload(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFact
     client.join(daemon.gpus[0])
     client.expect(frames.Grant)
     gpus = 'idle_grace = 0.25\noversubscribe = true\n[gpus.1]\nmode = "concurrent"\n'
-    config.write_text(f'host_memory = "3Gi"\n[gpu]\n{gpus}')
+    config.write_text(f'host_memory = "3Gi"\nmetrics_address = ":1"\n[gpu]\n{gpus}')
     os.kill(daemon.pid, signal.SIGHUP)
     settings = client.expect(frames.Settings)
     assert settings.idle_grace_us == 250_000
@@ -194,6 +194,7 @@ def test_reload(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFact
     status = daemon.control.status()
     assert [gpu.settings.mode for gpu in status.devices] == ["auto", "concurrent"]
     assert status.host.limit == 3 << 30
+    assert 'msg="changing this needs a restart" field=metrics_address' in daemon.log
 
 
 def test_a_reload_of_nonsense_changes_nothing(
