@@ -1,7 +1,6 @@
-"""GPUs as real ones get into containers: from the plugin through kubelet.
+"""GPUs as real ones get into containers: from the plugin through kubelet and containerd.
 
-What the NVIDIA container runtime would do with the variable is its own business. The containerd of
-these tests is too old for CDI, and ignores it: what is seen is how far kubelet passes it on.
+What the NVIDIA container runtime would do with the variable is its own business.
 """
 
 import base64
@@ -14,7 +13,7 @@ import yaml
 from nvshare.kubernetes.api.deviceplugin_pb2 import ContainerAllocateResponse
 from tools.manifests import render
 
-from .cluster.node import Cluster
+from .cluster.node import CDI, Cluster, knows_cdi
 from .conftest import EMULATED
 from .lab import Lab
 
@@ -73,10 +72,44 @@ def test_a_container_is_told_the_gpus_that_it_may_see(lab: Lab) -> None:
     assert sorted(visible(lab, "both")) == sorted(known)
 
 
-def test_kubelet_is_told_the_devices_of_cdi(lab: Lab) -> None:
+def describe_devices(uuids: list[str]) -> None:
+    """Describe GPUs as a vendor does: what a container gets that has them."""
+    CDI.mkdir(exist_ok=True)
+    devices = []
+    for index, uuid in enumerate(uuids):
+        driver = CDI / f"driver-{index}"
+        driver.write_text(uuid)
+        mount = {
+            "hostPath": str(driver),
+            "containerPath": f"/driver-{index}",
+            "options": ["ro", "bind"],
+        }
+        edits = {"env": [f"CDI_GPU_{index}={uuid}"], "mounts": [mount]}
+        devices.append({"name": uuid, "containerEdits": edits})
+    spec = {"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": devices}
+    (CDI / "nvidia.json").write_text(json.dumps(spec))
+
+
+def of_cdi(lab: Lab, pod: str) -> set[str]:
+    """Return the GPUs whose descriptions were carried out for a pod."""
+    found = variables(lab, pod)
+    assert "NVIDIA_VISIBLE_DEVICES" not in found
+    given = {name: uuid for name, uuid in found.items() if name.startswith("CDI_GPU_")}
+    for name, uuid in given.items():
+        assert lab.kubectl("exec", pod, "--", "cat", f"/driver-{name[-1]}") == uuid
+    return set(given.values())
+
+
+def test_a_container_gets_what_cdi_says_of_its_gpus(lab: Lab) -> None:
     install(lab, devices="cdi")
-    known = {gpu.uuid for gpu in lab.status().devices}
-    lab.start_pod("both", *SLEEP, gpus=2)
-    assert "NVIDIA_VISIBLE_DEVICES" not in variables(lab, "both")
-    names = {device.name for device in allocated(lab, "both").cdi_devices}
-    assert names == {f"nvidia.com/gpu={uuid}" for uuid in known}
+    known = [gpu.uuid for gpu in lab.status().devices]
+    describe_devices(known)
+    for name, gpus in (("one", 1), ("both", 2)):
+        lab.start_pod(name, *SLEEP, gpus=gpus)
+        got = of_cdi(lab, name)
+        devices = [device.name for device in allocated(lab, name).cdi_devices]
+        assert len(devices) == gpus
+        asked = {device.removeprefix("nvidia.com/gpu=") for device in devices}
+        assert asked <= set(known)
+        # An older containerd says nothing, and does nothing either.
+        assert got == (asked if knows_cdi() else set())

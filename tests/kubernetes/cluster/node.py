@@ -5,6 +5,7 @@ leaves it to the kernel to clear all of that away.
 """
 
 import json
+import re
 import secrets
 import subprocess
 from pathlib import Path
@@ -20,6 +21,8 @@ ADDRESS = "10.213.7.1"
 _SERVICES = "10.213.7.0/28"
 _BRIDGE = "nvshare0"
 CGROUP = "nvshare-test-k8s"
+# Where CDI devices are described.
+CDI = Path("/run/cdi")
 
 _USERS = {
     "admin": ("admin", "system:masters"),
@@ -230,6 +233,16 @@ class Cluster:
         }
 
 
+def knows_cdi() -> bool:
+    """Whether the containerd of this machine does: those before 1.7 do not."""
+    command = ["/usr/bin/containerd", "--version"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    match = re.search(r" v?(\d+)\.(\d+)\.", text)
+    if match is None:
+        raise RuntimeError(f"containerd does not tell its version: {text}")
+    return (int(match[1]), int(match[2])) >= (1, 7)
+
+
 def _network(folder: Path) -> dict[str, object]:
     bridge = {
         "type": "bridge",
@@ -254,6 +267,9 @@ state = "/run/containerd"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "{PAUSE}"
   restrict_oom_score_adj = true
+  # Where it is too old to know these, it takes no notice.
+  enable_cdi = true
+  cdi_spec_dirs = ["{CDI}"]
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "{folder}/cni"
