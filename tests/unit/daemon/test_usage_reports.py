@@ -1,0 +1,69 @@
+"""What becomes of a client's reports of its usage: shown to people, and told to the core."""
+
+import pytest
+
+from nvshare.core.events import Event, Used
+from nvshare.wire import frames
+
+from .test_excess import Stage, stage
+
+__all__ = ["stage"]
+SECOND = 1_000_000_000
+
+
+@pytest.fixture
+def heard(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[Used]:
+    """What the core hears of it."""
+    heard: list[Used] = []
+    dispatch = stage.node.dispatch
+
+    def note(event: Event) -> None:
+        if isinstance(event, Used):
+            heard.append(event)
+        dispatch(event)
+
+    monkeypatch.setattr(stage.node, "dispatch", note)
+    return heard
+
+
+def tell(stage: Stage, busy: float, gpu: float = 0.0) -> None:
+    frame = frames.Usage(round(busy * SECOND), 1, 0, round(gpu * SECOND))
+    stage.clients[0].send(frame.pack())
+    stage.turn()
+
+
+def shown(stage: Stage) -> float:
+    """Seconds used in the last minute, as people see them."""
+    (session,) = stage.node.members.values()
+    return session.history.percent(stage.node.now(), 60) * 60 / 100
+
+
+def test_people_see_what_was_used_of_the_gpu(stage: Stage) -> None:
+    stage.join(1)
+    tell(stage, 1.0)
+    tell(stage, 3.0)
+    assert shown(stage) == pytest.approx(2.0)
+
+
+def test_with_a_share_they_see_what_was_billed(stage: Stage) -> None:
+    """Beside others that is less than was measured, and the program's own."""
+    stage.join(1)
+    tell(stage, 1.0)
+    tell(stage, 3.0, gpu=1.5)
+    assert shown(stage) == pytest.approx(1.5)
+
+
+def test_the_core_hears_once_a_second_unless_somebody_rests_or_has_a_share(
+    stage: Stage, heard: list[Used]
+) -> None:
+    stage.join(1)
+    for busy in (0.2, 0.4, 0.6):
+        tell(stage, busy)
+    assert [event.busy_seconds for event in heard] == [0.2]
+    tell(stage, 0.6)
+    assert [event.busy_seconds for event in heard] == [0.2, 0.6]
+    (group,) = stage.node.groups.all()
+    stage.node.change_limits(group, {"compute_percent": 30}, "test")
+    for busy in (0.7, 0.8):
+        tell(stage, busy)
+    assert [event.busy_seconds for event in heard] == [0.2, 0.6, 0.7, 0.8]

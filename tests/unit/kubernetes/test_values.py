@@ -1,0 +1,13 @@
+"""The values that the chart takes are those that there are."""
+
+import json
+from pathlib import Path
+
+from nvshare.telemetry.settings import DeviceSettings
+
+CHART = Path(__file__).parents[3] / "deploy" / "helm" / "nvshare"
+
+
+def test_every_setting_of_a_gpu_can_be_a_value() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+    assert set(schema["properties"]["settings"]["properties"]) == set(DeviceSettings.model_fields)
