@@ -5,9 +5,15 @@
 #include "memory.h"
 #include "task.h"
 
-static void fill_row(unsigned char *bytes, const struct fill_task *fill, size_t elements) {
-    for (size_t i = 0; i < elements; i++)
-        memcpy(bytes + i * fill->element_bytes, &fill->value, fill->element_bytes);
+/* Of a row, what is filled already is copied behind itself: one by one, elements take tens of times as long. */
+static void fill_row(unsigned char *bytes, const struct fill_task *fill, size_t size) {
+    size_t done = fill->element_bytes;
+    memcpy(bytes, &fill->value, done);
+    while (done < size) {
+        size_t more = done < size - done ? done : size - done;
+        memcpy(bytes + done, bytes, more);
+        done += more;
+    }
 }
 
 /* A row may run over several mappings that lie side by side; they end on multiples of an element. */
@@ -21,7 +27,7 @@ static void fill_at(uint64_t address, const struct fill_task *fill) {
         unsigned char *bytes = memory_resolve(address);
         driver_unlock();
         if (bytes)
-            fill_row(bytes, fill, piece / fill->element_bytes);
+            fill_row(bytes, fill, piece);
         address += piece;
         left -= piece;
     }

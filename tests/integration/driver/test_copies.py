@@ -94,6 +94,9 @@ def fills(cu: Any) -> None:
     assert rows[8:17] == b"\4\3\2\1\4\3\2\1\7"
     assert cu.error("cuMemsetD2D16", address, 63, 0, 4, 2) == "INVALID_VALUE"
     assert cu.error("cuMemsetD2D16", address, 1024, 0, 4, 5) == "INVALID_VALUE"
+    # A number that halves to odd ones, up to the last byte and not beyond.
+    cu.cuMemsetD16(address, 0x0506, 2043)
+    assert cu.read(address, 4096) == b"\6\5" * 2043 + b"\7" * 10
     managed = cu.cuMemAllocManaged(4096, 1)
     cu.cuMemsetD8(managed, 9, 4096)
     assert ctypes.string_at(int(managed), 4096) == b"\x09" * 4096
