@@ -4,6 +4,7 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -46,20 +47,32 @@ def build(
     for name, text in modules["generate_hooks"].generate("cc", include, hooks_def).items():
         (generated / name).write_text(text, encoding="utf-8")
 
+    folders = [INTERPOSER, ROOT / "native" / "common", generated]
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+    flags += ["-D__CUDA_API_VERSION_INTERNAL=", "-DNVML_NO_UNVERSIONED_FUNC_DEFS="]
+    flags += [f"-I{folder}" for folder in folders]
+    flags += [f"-isystem{folder}" for folder in include]
+
+    def compiler(sanitizer: str) -> list[str]:
+        if not sanitizer:
+            return ["cc", *flags, "-O2"]
+        return ["cc", *flags, f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
+
+    # Many programs have the same files in them, and many tests run the same program.
+    @cache
+    def compile_file(source: Path, sanitizer: str) -> str:
+        made = tmp_path_factory.mktemp("object") / f"{source.stem}.o"
+        command = [*compiler(sanitizer), "-c", str(source), "-o", str(made)]
+        subprocess.run(command, check=True, timeout=120)
+        return str(made)
+
+    @cache
     def compile_program(name: str, *sources: str, sanitizer: str = "address,undefined") -> Path:
+        files = [ROOT / "native" / "tests" / f"{name}.c", *(INTERPOSER / file for file in sources)]
+        objects = [compile_file(file, sanitizer) for file in files]
         program = tmp_path_factory.mktemp("program") / name
-        command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
-        command += ["-D__CUDA_API_VERSION_INTERNAL=", "-DNVML_NO_UNVERSIONED_FUNC_DEFS="]
-        if sanitizer:
-            command += [f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
-        else:
-            command += ["-O2"]
-        folders = [INTERPOSER, ROOT / "native" / "common", generated]
-        command += [f"-I{folder}" for folder in folders]
-        command += [f"-isystem{folder}" for folder in include]
-        command += [str(ROOT / "native" / "tests" / f"{name}.c")]
-        command += [str(INTERPOSER / source) for source in sources]
-        subprocess.run([*command, "-lpthread", "-o", str(program)], check=True, timeout=120)
+        command = [*compiler(sanitizer), *objects, "-lpthread", "-o", str(program)]
+        subprocess.run(command, check=True, timeout=120)
         return program
 
     return compile_program
