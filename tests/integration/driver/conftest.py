@@ -1,9 +1,12 @@
 """Test bodies that run in a process of their own, on an emulated node that ends with them."""
 
+import json
 import os
+import select
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,43 +19,91 @@ from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 
 INSIDE = Path(__file__).parent / "inside.py"
+# A body takes two at most.
+SECONDS = 60
 
 Body = Callable[[Any], None]
 Emulated = Callable[..., str]
 
 
-def run(
-    body: Body,
-    *,
-    gpus: str = "tiny",
-    speed: float = 1000.0,
-    data: Data = "on",
-    model: bool = True,
-    visible: str | None = None,
-) -> str:
-    """Run ``body(cu)`` on a node; see inside.py for what ``cu`` is. Returns what it printed."""
-    settings = Settings(speed=speed, data=data)
-    with transient_node(node_root(), settings, parse_gpus(gpus)) as node:
-        environment = dict(os.environ)
-        environment.pop("CUDA_VISIBLE_DEVICES", None)
-        environment.update(node.environment(library_folder(), os.environ))
-        environment["NVSHARE_EMULATOR_MODEL"] = "on" if model else "off"
-        if visible is not None:
-            environment["CUDA_VISIBLE_DEVICES"] = visible
-        code = body.__code__
-        result = subprocess.run(
-            [sys.executable, str(INSIDE), code.co_filename, code.co_name],
+class Parent:
+    """inside.py, of which every body gets a child."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._number = 0
+        self._process = self._begin()
+
+    def _begin(self) -> "subprocess.Popen[str]":
+        # The linker reads its variables when a process begins, and a child has no others. They are
+        # the same for every node, and the bindings look for the driver at their first call.
+        with transient_node(node_root(), Settings(), parse_gpus("tiny")) as node:
+            environment = {**os.environ, **node.environment(library_folder(), os.environ)}
+        return subprocess.Popen(
+            [sys.executable, str(INSIDE)],
             env=environment,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             text=True,
-            timeout=60,
-            check=False,
+            start_new_session=True,
         )
-    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
-    return result.stdout + result.stderr
+
+    def run(self, body: Body, environment: dict[str, str]) -> tuple[int, str]:
+        """Have a body run; return how it has ended, and what it has printed."""
+        self._number += 1
+        output = self._folder / str(self._number)
+        code = body.__code__
+        order = {"file": code.co_filename, "function": code.co_name, "environment": environment}
+        to, back = self._process.stdin, self._process.stdout
+        assert to is not None
+        assert back is not None
+        print(json.dumps({**order, "output": str(output)}), file=to, flush=True)
+        if not select.select([back], [], [], SECONDS)[0]:
+            self.end()
+            self._process = self._begin()
+            pytest.fail(f"does not end: {output.read_text()}")
+        return int(back.readline()), output.read_text()
+
+    def end(self) -> None:
+        """End it, with its child."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
 
 
 @pytest.fixture(scope="session")
-def emulated() -> Emulated:
-    """Run a function of a test module on an emulated node; an exception in it fails the test."""
+def parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parent]:
+    """One for all tests."""
+    made = Parent(tmp_path_factory.mktemp("inside"))
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def emulated(parent: Parent) -> Emulated:
+    """Run a function of a test module on an emulated node; an exception in it fails the test.
+
+    See inside.py for what ``body(cu)`` gets. Returns what it has printed.
+    """
+
+    def run(
+        body: Body,
+        *,
+        gpus: str = "tiny",
+        speed: float = 1000.0,
+        data: Data = "on",
+        model: bool = True,
+        visible: str | None = None,
+    ) -> str:
+        settings = Settings(speed=speed, data=data)
+        with transient_node(node_root(), settings, parse_gpus(gpus)) as node:
+            environment = dict(os.environ)
+            environment.pop("CUDA_VISIBLE_DEVICES", None)
+            environment.update(node.environment(library_folder(), os.environ))
+            environment["NVSHARE_EMULATOR_MODEL"] = "on" if model else "off"
+            if visible is not None:
+                environment["CUDA_VISIBLE_DEVICES"] = visible
+            ended, printed = parent.run(body, environment)
+        assert ended == 0, printed
+        return printed
+
     return run

@@ -1,16 +1,19 @@
-"""The other side of the fixture ``emulated``: runs one function of a file, with a CUDA driver.
+"""The other side of the fixture ``emulated``: runs functions of files, each with a CUDA driver.
 
-    python inside.py FILE FUNCTION
-
-A program and not a module for tests: it is started by conftest.py, on an emulated node.
+A program and not a module for tests: it is started by conftest.py. Every line that it reads is an
+order, and makes it a child that is told so: most of a process's beginning is the import of the
+bindings and of pytest, and that is behind it then. What the child's end was is written as a line.
 """
 
 import ctypes
+import json
+import os
 import runpy
 import sys
 from collections.abc import Callable
 from typing import Any
 
+import pytest  # noqa: F401  the files of the tests import it
 from cuda.bindings import driver
 
 
@@ -61,6 +64,28 @@ class Cuda:
         return int(self.cuMemGetInfo()[0])
 
 
-if __name__ == "__main__":
+def serve() -> dict[str, Any] | None:
+    """Make children until there are no more orders. In a child, return its own."""
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            order: dict[str, Any] = json.loads(line)
+            return order
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+    return None
+
+
+def obey(order: dict[str, Any]) -> None:
+    """Be a program in the order's environment, whose output goes to the order's file."""
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    output = os.open(order["output"], os.O_WRONLY | os.O_CREAT)
+    for standard in (1, 2):
+        os.dup2(output, standard)
     # Not as __main__: the file of the tests is not to think that it was started.
-    runpy.run_path(sys.argv[1], run_name="inside")[sys.argv[2]](Cuda())
+    runpy.run_path(order["file"], run_name="inside")[order["function"]](Cuda())
+
+
+if __name__ == "__main__" and (own := serve()):
+    obey(own)
