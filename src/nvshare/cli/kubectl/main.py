@@ -2,7 +2,6 @@
 
 import click
 
-import nvshare
 from nvshare.cli.kubectl.cluster import Cluster
 from nvshare.cli.kubectl.limit import limit
 from nvshare.cli.kubectl.status import status
@@ -11,7 +10,7 @@ from nvshare.cli.main import Verbs
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(nvshare.__version__, prog_name="kubectl-nvshare", message="%(version)s")
+@click.version_option(package_name="nvshare", message="%(version)s")
 @click.option("--context", metavar="NAME", help="Context of kubectl.")
 @click.option("--kubeconfig", metavar="FILE", help="Configuration of kubectl.")
 @click.pass_context
