@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
@@ -29,6 +28,7 @@ from nvshare.emulator.transient import transient_node
 from nvshare.errors import NvshareError
 from nvshare.launch.place import control_socket
 from nvshare.launch.start import find_or_start
+from tools.cache import folder, kept
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
@@ -144,24 +144,17 @@ def check(run: Run) -> Callable[..., None]:
 
 @pytest.fixture(scope="session")
 def pycuda() -> Path:
-    """A folder with PyCUDA in it. The first use compiles it, which takes two minutes."""
-    folder = Path(sys.prefix) / "clients" / f"pycuda-{PYCUDA}-{sys.implementation.cache_tag}"
-    if not folder.exists():
-        folder.parent.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            made = build_pycuda(Path(scratch))
-            if not folder.exists():  # another test run may have been faster
-                made.rename(folder)
-    return folder
+    """A folder with PyCUDA in it. The first use on a machine compiles it: two minutes."""
+    return kept(folder() / f"pycuda-{PYCUDA}-{sys.implementation.cache_tag}", build_pycuda)
 
 
-def build_pycuda(scratch: Path) -> Path:
+def build_pycuda(target: Path) -> None:
     """Compile PyCUDA against PyPI's headers and the emulated driver: no toolkit is needed."""
     if not shutil.which("g++"):
         pytest.skip("compiling PyCUDA needs g++")
     if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
         pytest.skip("compiling PyCUDA needs the headers of Python")
-    home, library, target = scratch / "home", scratch / "lib", scratch / "pycuda"
+    home, library = target.parent / "home", target.parent / "lib"
     home.mkdir()
     library.mkdir()
     (library / "libcuda.so").symlink_to(library_folder() / DRIVER)
@@ -180,4 +173,3 @@ def build_pycuda(scratch: Path) -> Path:
     environment = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": config}
     built = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
     assert built.returncode == 0, built.stdout[-5000:] + built.stderr[-5000:]
-    return target
