@@ -14,10 +14,12 @@ from nvshare.wire.codec import Decoder, client_frames
 from nvshare.wire.frames import (
     SOCKET_NAME,
     Answer,
+    Evict,
     FromClient,
     FromDaemon,
     Hello,
     Memory,
+    Moved,
     SettingFlags,
     Settings,
     Usage,
@@ -103,6 +105,12 @@ class Link:
         self.send(Welcome(client_id=1, daemon_version="scripted"))
         self.send(Settings(inflight_us, idle_us, SettingFlags(0)))
         return hello
+
+    def until_taken_in(self) -> None:
+        """Wait until the client has done what it was told: it answers this, in its order."""
+        self.send(Evict(evict_bytes=0))
+        while not isinstance(self.next(object), Moved):
+            pass
 
     def close(self) -> None:
         """Hang up."""

@@ -10,6 +10,8 @@ from .conftest import StartGuest
 from .scripted import Scripted
 from .swapper import MIB, Swapper
 
+pytestmark = pytest.mark.alone
+
 OUT_OF_MEMORY = 2
 
 

@@ -18,6 +18,8 @@ from nvshare.wire.frames import (
 from .conftest import Guest, StartGuest
 from .scripted import Link, Scripted
 
+pytestmark = pytest.mark.alone
+
 OUT_OF_MEMORY = 2
 INVALID_VALUE = 1
 MEMORY_TYPE, HOST_POINTER, IS_MANAGED, DEVICE_ORDINAL = 2, 4, 8, 9

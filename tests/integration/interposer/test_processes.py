@@ -68,6 +68,7 @@ def test_a_child_does_not_keep_the_standby(scripted: Scripted, guest: Guest) -> 
     link.welcome()
     event = os.eventfd(0)
     link.send(Standby(turn=1, fill_bytes=0), event)
+    link.until_taken_in()
     assert not guest.ask("gpu.done(0, 0.1)")
     assert guest.ask("gpu.eventfds()") == 3
     assert json.loads(guest.ask("gpu.fork('gpu.eventfds()')")) == 0

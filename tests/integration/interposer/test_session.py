@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import time
 
 import pytest
 
@@ -86,7 +85,7 @@ def test_a_standby_of_a_dead_daemon_is_void(scripted: Scripted, start_guest: Sta
     link.welcome()
     descriptor = os.eventfd(0)
     link.send(Standby(turn=3, fill_bytes=0), descriptor)
-    time.sleep(0.1)
+    link.until_taken_in()
     scripted.die()
     assert guest.ask("gpu.done(0, 10)")
     scripted.listen()
@@ -170,8 +169,10 @@ def test_require_lets_go_when_the_daemon_comes(absent: Scripted, start_guest: St
     guest = start_guest(NVSHARE_REQUIRE="1")
     assert guest.ask("gpu.init()") == NOT_READY
     absent.listen()
-    absent.accept().welcome()
-    assert guest.ask("time.sleep(0.1) or gpu.init()") == 0
+    link = absent.accept()
+    link.welcome()
+    link.until_taken_in()
+    assert guest.ask("gpu.init()") == 0
 
 
 def test_hello_says_what_the_environment_says(scripted: Scripted, start_guest: StartGuest) -> None:

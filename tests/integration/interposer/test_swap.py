@@ -8,6 +8,8 @@ from nvshare.wire.frames import Evict, Keep, Memory, Moved, Released, Trim, Urge
 
 from .swapper import BLOCK, MIB, Swapper
 
+pytestmark = pytest.mark.alone
+
 GPU, HOST, NOWHERE = 0, -1, -2
 
 

@@ -19,6 +19,8 @@ from nvshare.wire.frames import Evict, Keep, Moved, Released, ReleaseReason, Urg
 from .conftest import Guest, StartGuest
 from .swapper import MIB, Swapper
 
+pytestmark = pytest.mark.alone
+
 CHUNK = 32 * MIB
 CHANGES = {
     "total_mib": 2056,

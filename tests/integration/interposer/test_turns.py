@@ -26,6 +26,7 @@ from nvshare.wire.frames import (
 from .conftest import Guest
 from .scripted import Link, Scripted
 
+pytestmark = pytest.mark.alone
 STREAM_CAPTURE_IMPLICIT = 906
 
 

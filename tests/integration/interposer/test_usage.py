@@ -13,6 +13,8 @@ from nvshare.wire.frames import Grant, Usage
 from .conftest import Guest
 from .scripted import Link, Scripted
 
+pytestmark = pytest.mark.alone
+
 KERNEL_NS = 20_000_000
 
 

@@ -11,6 +11,8 @@ import pytest
 from nvshare.emulator.node import Node
 from nvshare.emulator.workload import Run
 
+pytestmark = pytest.mark.alone
+
 MakeNode = Callable[..., Node]
 STARTUP = ("--startup", "6")
 TRIES = 4

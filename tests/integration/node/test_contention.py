@@ -15,6 +15,8 @@ from nvshare.emulator.workload import Result, Run
 
 from ..rates import rates
 
+pytestmark = pytest.mark.alone
+
 MakeNode = Callable[..., Node]
 SHARING_LOSS = 1.107
 PAGING = Path(__file__).parent / "programs" / "paging.py"

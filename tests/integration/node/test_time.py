@@ -8,6 +8,8 @@ from nvshare.emulator.node import Node
 
 from ..rates import rates
 
+pytestmark = pytest.mark.alone
+
 MakeNode = Callable[..., Node]
 EIGHT_ON_TWO_GPUS = (0, 1) * 4
 

@@ -14,6 +14,9 @@ from nvshare.emulator.workload import workload_command
 from ..hammering import build_hammer
 from .conftest import Sharing, kill_and_wait
 
+# Ten programs and more that do all they can.
+pytestmark = pytest.mark.alone
+
 Share = Callable[..., Sharing]
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 ENDLESS = workload_command("pytorch-add-small", "--iterations", "1000000000")

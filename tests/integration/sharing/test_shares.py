@@ -21,6 +21,8 @@ from nvshare.telemetry.snapshot import ClientStatus
 
 from .conftest import Sharing
 
+pytestmark = pytest.mark.alone
+
 Share = Callable[..., Sharing]
 SECOND = 1_000_000_000
 # What may be to a program's credit: the window of a share, while programs take turns at the GPU.

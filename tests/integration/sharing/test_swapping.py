@@ -13,6 +13,8 @@ from nvshare.emulator.workload import workload_command
 
 from .conftest import Sharing
 
+pytestmark = pytest.mark.alone
+
 Share = Callable[..., Sharing]
 MIB = 1 << 20
 # Four arrays of 28000 x 28000 floats, and what of a T4 is left for the other program.

@@ -14,6 +14,8 @@ from nvshare.launch.place import control_socket
 
 from ..rates import rates
 
+pytestmark = pytest.mark.alone
+
 MakeNode = Callable[..., Node]
 UNDER_NVSHARE = (sys.executable, "-m", "nvshare", "run", "--")
 FOUR = (0, 0, 0, 0)

@@ -13,6 +13,8 @@ from nvshare.emulator.workload import Run
 from nvshare.sim.engine import simulate
 from nvshare.sim.scenario import Scenario
 
+pytestmark = pytest.mark.alone
+
 MakeNode = Callable[..., Node]
 Programs = tuple[tuple[str, int], ...]
 TRIES = 4

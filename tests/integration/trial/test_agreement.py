@@ -12,6 +12,8 @@ from nvshare.cli.trial.outcome import figures_of
 from nvshare.cli.trial.play import on_simulator, prepare
 from nvshare.sim.scenario import Scenario
 
+pytestmark = pytest.mark.alone
+
 TRIES = 4
 TOLERANCE = 0.05
 

@@ -2,9 +2,12 @@
 
 import re
 
+import pytest
 from click.testing import CliRunner
 
 from nvshare.cli.main import cli
+
+pytestmark = pytest.mark.alone
 
 
 def test_a_short_one() -> None:

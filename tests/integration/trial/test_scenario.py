@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from nvshare.cli.main import cli
 from nvshare.sim.scenario import load_file
 
+pytestmark = pytest.mark.alone
+
 KEYS = [
     *("scenario", "on", "speed", "clients", "makespan_s", "mean_s", "baseline_s", "ideal_s"),
     *("ratio", "turn_changes", "swapped_out_bytes", "swapped_in_bytes", "swap_s", "slices"),

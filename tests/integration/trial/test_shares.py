@@ -5,6 +5,8 @@ import pytest
 from nvshare.cli.bench.share_cases import Case, Client
 from nvshare.cli.bench.share_runs import run
 
+pytestmark = pytest.mark.alone
+
 ATTEMPTS = 3
 
 
