@@ -69,11 +69,13 @@ StartGuest = Callable[..., Guest]
 
 
 @pytest.fixture(scope="session")
-def portable_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def portable_library(once: Callable[..., Path]) -> Path:
     """libnvshare.so as it would be on a machine that the gate has no assembly for."""
-    folder = tmp_path_factory.mktemp("portable")
-    build_native(folder, "-DNVSHARE_PORTABLE_GATE=ON", targets=["nvshare"])
-    return folder / "native" / "interposer" / LIBRARY.name
+
+    def make(folder: Path) -> None:
+        build_native(folder, "-DNVSHARE_PORTABLE_GATE=ON", targets=["nvshare"])
+
+    return once("portable", make) / "native" / "interposer" / LIBRARY.name
 
 
 @pytest.fixture

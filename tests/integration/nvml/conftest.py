@@ -64,14 +64,16 @@ def nvml(on_node: Callable[[Node], Any], node: Node) -> Any:
 
 
 @pytest.fixture(scope="session")
-def guest_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def guest_program(once: Callable[..., Path]) -> Path:
     """Compile native/tests/node_guest.c with the model, and nothing else of the emulator."""
-    program = tmp_path_factory.mktemp("guest") / "node_guest"
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
     command += [f"-I{EMULATOR}", str(ROOT / "native/tests/node_guest.c")]
     command += [str(source) for source in sorted((EMULATOR / "model").glob("*.c"))]
-    subprocess.run([*command, "-lm", "-lpthread", "-o", str(program)], check=True, timeout=120)
-    return program
+
+    def make(program: Path) -> None:
+        subprocess.run([*command, "-lm", "-lpthread", "-o", str(program)], check=True, timeout=120)
+
+    return once("node_guest", make)
 
 
 @pytest.fixture

@@ -92,24 +92,26 @@ def module_variables() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Compile native/tests/image_dump.c with the reader."""
+def build(once: Callable[..., Path]) -> Callable[..., Path]:
+    """Compile native/tests/image_dump.c with the reader, under a name."""
 
-    def compile_with(*flags: str) -> Path:
-        program = tmp_path_factory.mktemp("image_dump") / "image_dump"
+    def compile_with(name: str, *flags: str) -> Path:
         command = ["cc", "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
         command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", *flags]
         command += [f"-I{SOURCES[0].parent}", *map(str, SOURCES)]
-        command += [str(ROOT / "native/tests/image_dump.c"), "-ldl", "-o", str(program)]
-        subprocess.run(command, check=True, timeout=120)
-        return program
+        command += [str(ROOT / "native/tests/image_dump.c"), "-ldl"]
+
+        def make(program: Path) -> None:
+            subprocess.run([*command, "-o", str(program)], check=True, timeout=120)
+
+        return once(name, make)
 
     return compile_with
 
 
 @pytest.fixture(scope="session")
 def program(build: Callable[..., Path]) -> Path:
-    return build()
+    return build("image_dump")
 
 
 @pytest.fixture

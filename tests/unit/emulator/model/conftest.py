@@ -22,18 +22,20 @@ MakeConf = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
-def build_with_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def build_with_model(once: Callable[..., Path]) -> Callable[..., Path]:
     """Compile a program of native/tests with the model, and nothing else of the emulator."""
 
     def build(name: str, *flags: str) -> Path:
-        program = tmp_path_factory.mktemp(name) / name
         command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", *flags]
         own = ROOT / "native/tests"
         sources = [*own.glob(f"{name}.c"), *own.glob(f"{name}/*.c")]
         sources += sorted((EMULATOR / "model").glob("*.c"))
-        command += [f"-I{EMULATOR}", *map(str, sources)]
-        subprocess.run([*command, "-lm", "-lpthread", "-o", str(program)], check=True, timeout=120)
-        return program
+        command += [f"-I{EMULATOR}", *map(str, sources), "-lm", "-lpthread"]
+
+        def make(program: Path) -> None:
+            subprocess.run([*command, "-o", str(program)], check=True, timeout=120)
+
+        return once(name, make)
 
     return build
 
