@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
+from nvshare.cli.main import cli
 from nvshare.errors import BadInputError
 from nvshare.wire import frames
 
@@ -17,14 +17,10 @@ from .conftest import Daemon
 GIB = 1 << 30
 
 
-def nvshare(daemon: Daemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "nvshare", *arguments],
-        env={**daemon.environ, "NVSHARE_SOCKET_DIR": str(daemon.folder), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def nvshare(daemon: Daemon, *arguments: str) -> Result:
+    """What a verb says. In this process: the start of another one would be most of the time."""
+    runner = CliRunner(env={"NVSHARE_SOCKET_DIR": str(daemon.folder), "COLUMNS": "200"})
+    return runner.invoke(cli, arguments, prog_name="nvshare", catch_exceptions=False)
 
 
 def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
@@ -139,7 +135,7 @@ def test_limits_are_those_of_a_group_and_who_changes_them_is_logged(daemon: Daem
     assert alone.limits.memory_limit is None
 
     shown = nvshare(daemon, "limit", "#2", "--memory", "4Gi", "--compute", "50", "--no-burst")
-    assert shown.returncode == 0, shown.stderr
+    assert shown.exit_code == 0, shown.stderr
     assert shown.stdout.count("0.0 of 4.0 GiB") == 2
     (line,) = [line for line in daemon.log.splitlines() if "limits changed" in line]
     for word in (f"(uid {os.getuid()})", "before=memory=6Gi", "now=memory=4Gi,compute=50%"):
@@ -186,7 +182,7 @@ def test_the_verbs(daemon: Daemon, tmp_path: Path) -> None:
     client.join(daemon.gpus[1], allocated=GIB)
 
     status = nvshare(daemon, "status")
-    assert status.returncode == 0
+    assert status.exit_code == 0
     assert "Tesla T4" in status.stdout
     assert str(os.getpid()) in status.stdout
 
@@ -207,7 +203,7 @@ def test_the_verbs(daemon: Daemon, tmp_path: Path) -> None:
     story = tmp_path / "story"
     story.write_text(nvshare(daemon, "status", "--story").stdout)
     replayed = nvshare(daemon, "replay", "--check", str(story))
-    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    assert replayed.exit_code == 0, replayed.stdout + replayed.stderr
     assert "0 decided differently" in replayed.stdout
 
 
@@ -223,14 +219,13 @@ def test_mistakes_are_explained(daemon: Daemon) -> None:
         (["limit", "1", "--priority", "urgent"], "is not one of"),
     ]:
         done = nvshare(daemon, *arguments)
-        assert done.returncode == 2
+        assert done.exit_code == 2
         assert said in done.stderr
-        assert "Traceback" not in done.stderr
     assert daemon.control.status().devices[0].settings.turn_seconds == "auto"
 
 
 def test_without_a_daemon(daemon: Daemon) -> None:
     daemon.stop()
     done = nvshare(daemon, "status")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "no daemon is running" in done.stderr
