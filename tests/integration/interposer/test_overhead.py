@@ -9,6 +9,9 @@ import pytest
 from nvshare.cli.bench import overhead
 from nvshare.cli.bench.group import Line
 
+# Of the session's thread, more is counted on a busy machine.
+pytestmark = pytest.mark.alone
+
 Measure: TypeAlias = Callable[[], dict[str, Line]]
 
 # The session's thread is counted as well, and now and then it has something to do.
