@@ -12,7 +12,12 @@ Once = Callable[[str, Make], Path]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Sizes that are larger on request."""
+    """Sizes that are larger on request, and the parts in which `make test` runs everything."""
+    parser.addoption(
+        "--part",
+        choices=["together", "alone"],
+        help="only tests that can run beside others, or only those that are marked alone",
+    )
     parser.addoption(
         "--bad-frames",
         type=int,
@@ -20,6 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="how many bad frames the daemon has to survive (default: %(default)s)",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the other part out. It is not counted as deselected, since it has a run of its own."""
+    if part := config.getoption("part"):
+        alone = part == "alone"
+        items[:] = [item for item in items if bool(item.get_closest_marker("alone")) == alone]
 
 
 @pytest.fixture(scope="session")
