@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from nvshare.errors import NvshareError
 
 _FORWARDED = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
+# Where there are other threads, one of them may get the news of the child's end, and drop it.
+_LOOK_SECONDS = 0.5
 
 
 class CannotStartError(NvshareError):
@@ -49,10 +51,12 @@ def run_child(command: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def _attend(child: "subprocess.Popen[bytes]") -> None:
     while child.poll() is None:
-        received = signal.sigwaitinfo(_FORWARDED | {signal.SIGCHLD})
+        received = signal.sigtimedwait(_FORWARDED | {signal.SIGCHLD}, _LOOK_SECONDS)
+        if received is None or received.si_signo == signal.SIGCHLD:
+            continue
         # A signal from the terminal has no sender, and went to the whole foreground group, the
         # child included: passing it on would deliver it twice.
-        if received.si_signo != signal.SIGCHLD and received.si_pid != 0:
+        if received.si_pid != 0:
             child.send_signal(received.si_signo)
 
 

@@ -2,14 +2,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from nvshare.launch.child import CannotStartError, run_child
 
-# run_child() is for a process with one thread. Those that run tests side by side have more, and
-# another thread may get the news of the child's end.
+# A process with one thread, as the command line has it. Those that run tests have more.
 PARENT = """
 import os, signal, sys
 from nvshare.launch.child import run_child
@@ -85,6 +85,28 @@ def test_a_command_that_is_no_program(tmp_path: Path) -> None:
     with pytest.raises(CannotStartError) as caught:
         run_child([str(tmp_path)], {})
     assert caught.value.exit_code == 126
+
+
+def test_its_end_is_noticed_though_another_thread_has_got_the_news(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    look = subprocess.Popen.poll
+
+    def look_and_wait(child: "subprocess.Popen[bytes]") -> int | None:
+        found = look(child)
+        if found is None:
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        return found
+
+    monkeypatch.setattr(subprocess.Popen, "poll", look_and_wait)
+    is_over = threading.Event()
+    thread = threading.Thread(target=is_over.wait)
+    thread.start()
+    try:
+        assert run_child(["/bin/true"], {}) == 0
+    finally:
+        is_over.set()
+        thread.join()
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
