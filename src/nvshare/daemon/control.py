@@ -34,7 +34,6 @@ from nvshare.daemon.identity import identify
 from nvshare.daemon.node import Node
 from nvshare.daemon.status import describe_gpu, describe_group, describe_node
 from nvshare.errors import BadInputError
-from nvshare.telemetry.exporter import expose
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.validation import describe
 
@@ -135,6 +134,9 @@ class Control:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Describe the node for Prometheus."""
+        # Most daemons are never asked, and those that `nvshare run` starts are waited for.
+        from nvshare.telemetry.exporter import expose
+
         accept = request.headers.get("Accept", "")
         # To write it all down takes long if there are many programs, and those must not wait: that
         # is done beside the event loop, for one at a time.
