@@ -9,6 +9,8 @@ _Thread_local struct gate_thread gate_thread = {.gate = &gate_unknown};
 void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
     atomic_store_explicit(&gate->open, false, memory_order_relaxed);
     gate->passable = gate->refuses = gate->is_settled = gate->used = false;
+    atomic_store_explicit(&gate->meters_copies, false, memory_order_relaxed);
+    atomic_store_explicit(&gate->copying, 0, memory_order_relaxed);
     gate->waiting = 0;
     gate->knock = knock;
     gate->knock_argument = argument;

@@ -59,6 +59,15 @@ class Case:
     is_long: bool = False
 
     @property
+    def takes_turns(self) -> bool:
+        """Whether the first program has its time in turns, of which only whole rounds count.
+
+        A round takes a minute. In just any ten minutes there may be one turn more of the one or of
+        the other, which is a tenth of what it has.
+        """
+        return self.ratio_tolerance is not None
+
+    @property
     def gpus(self) -> int:
         """How many it needs."""
         return max(client.gpu for client in self.clients) + 1

@@ -5,7 +5,7 @@ from typing import Any
 from nvshare.cli.bench.share_cases import MODEL, WARM_UP_S, Case, Client
 from nvshare.cli.bench.share_results import Got
 from nvshare.sim.engine import simulate
-from nvshare.sim.record import Record
+from nvshare.sim.record import Kind, Record
 from nvshare.sim.scenario import Scenario
 
 # More than anybody gets through.
@@ -16,11 +16,24 @@ _PAUSE_S = 0.001
 
 def reckon(case: Case, seconds: float) -> Got:
     """Return what programs get once shares have settled."""
-    length = case.measured_seconds(seconds)
-    before, after = (_records(case, until) for until in (WARM_UP_S, WARM_UP_S + length))
+    begin = WARM_UP_S
+    end = begin + case.measured_seconds(seconds)
+    if case.takes_turns:
+        begin, end = _whole_rounds(case, begin, end - begin)
+    length = end - begin
+    before, after = (_records(case, until) for until in (begin, end))
     used = (b.computed - a.computed for a, b in zip(before, after, strict=True))
     percents = tuple(100.0 * one / length for one in used)
     return Got(case, length, percents, tuple(_latencies(record) for record in after))
+
+
+def _whole_rounds(case: Case, begin: float, length: float) -> tuple[float, float]:
+    """Return when turns of the first program begin, at least so long after each other."""
+    horizon = begin + 2 * length
+    first = simulate(scenario_of(case, horizon), picture=True).records[0]
+    turns = [span.begin for span in first.spans or () if span.kind is Kind.RUN]
+    begin = next(turn for turn in turns if turn >= begin)
+    return begin, next(turn for turn in turns if turn >= begin + length)
 
 
 def _records(case: Case, until: float) -> tuple[Record, ...]:
