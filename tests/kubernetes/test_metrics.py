@@ -65,7 +65,11 @@ def selected(lab: Lab, monitor: Any, kind: str) -> Any:
 
 def test_a_pod_monitor_leads_to_the_programs_of_pods(lab: Lab) -> None:
     lab.start_pod("trainer", "watch-limit", annotations={"nvshare.com/gpu-memory-limit": "2Gi"})
-    client = lab.until_client("trainer", lambda one: one.limits.memory_limit == 2 * GIB)
+    client = lab.until_client(
+        "trainer",
+        # The pod is known at once, its container when kubelet has told its id.
+        lambda one: one.limits.memory_limit == 2 * GIB and one.container_name == "main",
+    )
 
     monitor = lab.get(f"podmonitor.{GROUP}", "nvshare", "-n", "nvshare")
     assert monitor["metadata"]["labels"]["release"] == "prometheus"

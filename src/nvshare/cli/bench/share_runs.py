@@ -59,7 +59,8 @@ def run(cases: Sequence[Case], seconds: float, *, warm_up: float = WARM_UP_S) ->
         for part in sorted(parts, key=lambda part: part.case.measured_seconds(seconds)):
             length = part.case.measured_seconds(seconds)
             if part.case.takes_turns:
-                began, before = time.monotonic(), _turn_begins(stage, part, lateness)
+                before = _turn_begins(stage, part, lateness)
+                began = time.monotonic()
             lateness.sleep_until(began + length)
             after = read_report(stage.node.folder)
             if part.case.takes_turns:
