@@ -198,6 +198,9 @@ class Cluster:
             *(self._binaries / "kubelet", f"--config={config}"),
             *(f"--hostname-override={NAME}", f"--node-ip={ADDRESS}"),
             f"--kubeconfig={self._folder / 'kubelet.kubeconfig'}",
+            # As it starts, it reads a map that another thread writes to (GetCapacity of its
+            # container manager, in 1.34), and sometimes ends by that.
+            restarts=2,
         )
         until(self.is_ready, "the node", check=self.processes.check)
 

@@ -15,6 +15,8 @@ class Process:
     command: list[str]
     log: Path
     running: "subprocess.Popen[bytes] | None" = None
+    # How often it is still started again if it ends by itself.
+    restarts: int = 0
 
     def start(self) -> None:
         """Start it."""
@@ -36,8 +38,13 @@ class Process:
         self.running = None
 
     def check(self) -> None:
-        """Complain if it has ended by itself."""
-        if self.running is not None and self.running.poll() is not None:
+        """Complain if it has ended by itself; or start it again, as an init system would."""
+        if self.running is None or self.running.poll() is None:
+            return
+        if self.restarts:
+            self.restarts -= 1
+            self.start()
+        else:
             tail = self.log.read_text(errors="replace")[-3000:]
             raise RuntimeError(f"{self.command[0]} has ended: {tail}")
 
@@ -49,9 +56,10 @@ class Processes:
     logs: Path
     by_name: dict[str, Process] = field(default_factory=dict)
 
-    def start(self, name: str, *command: str | Path) -> Process:
-        """Start a server."""
-        process = Process([str(word) for word in command], self.logs / f"{name}.log")
+    def start(self, name: str, *command: str | Path, restarts: int = 0) -> Process:
+        """Start a server, and so many times again if it ends by itself."""
+        log = self.logs / f"{name}.log"
+        process = Process([str(word) for word in command], log, restarts=restarts)
         self.by_name[name] = process
         process.start()
         return process
