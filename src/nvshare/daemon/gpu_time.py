@@ -35,14 +35,18 @@ def _open_nvml() -> None:
 
 
 def nvml_samples(uuid: str, seen: int) -> Samples:
-    """Return what is newer than what was seen. OSError: this GPU does not tell."""
+    """Return what is newer than what was seen. OSError: this GPU does not tell.
+
+    Nothing is new if no sample has been taken since; and if processes came or went just now, it can
+    be had a moment later.
+    """
     import pynvml
 
     try:
         _open_nvml()
         handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         found = pynvml.nvmlDeviceGetProcessUtilization(handle, seen)
-    except pynvml.NVMLError_NotFound:
+    except (pynvml.NVMLError_NotFound, pynvml.NVMLError_InsufficientSize):
         return {}
     except pynvml.NVMLError as error:
         raise OSError(str(error)) from error
@@ -55,7 +59,7 @@ class GpuTime:
     def __init__(self, node: "Node", samples: Callable[[str, int], Samples] = nvml_samples) -> None:
         self._node = node
         self._samples = samples
-        # When each GPU was asked last, and the newest sample seen then. Who does not tell is not
+        # When each GPU has told last, and the newest sample seen then. Who does not tell is not
         # asked again.
         self._asked: dict[str, float] = {}
         self._seen: dict[str, int] = {}
@@ -89,6 +93,10 @@ class GpuTime:
                 "beside others get less than theirs",
                 extra=fields(device=gpu.index, why=error),
             )
+            return
+        members = self._node.members_of(gpu)
+        if not any(session.identity.pid in samples for session in members):
+            # Nothing is new, or NVML knows the processes by other numbers than we do.
             return
         now = self._node.now()
         before, self._asked[gpu.uuid] = self._asked.get(gpu.uuid), now

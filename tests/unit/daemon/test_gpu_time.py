@@ -18,7 +18,7 @@ class Nvml:
     """What a GPU would tell."""
 
     def __init__(self) -> None:
-        self.percent = 0
+        self.percent: int | None = 0
         self.asked: list[int] = []
         self.error: OSError | None = None
 
@@ -27,6 +27,8 @@ class Nvml:
         self.asked.append(seen)
         if self.error:
             raise self.error
+        if self.percent is None:
+            return {PID + 1: (seen + 5, 90)}
         return {PID: (seen + 10, self.percent), PID + 1: (seen + 5, 90)}
 
 
@@ -80,6 +82,22 @@ def test_the_core_hears_of_the_time_since_it_was_asked_last(
         asyncio.run(follower.look())
     assert nvml.asked == [0, 10, 20]
     assert [event.seconds for event in heard] == [None, None] + 4 * [pytest.approx(0.2)]
+
+
+def test_without_samples_of_its_clients_the_next_ones_are_about_all_of_the_time(
+    stage: Stage, heard: list[Given], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvml = Nvml()
+    follower = GpuTime(stage.node, nvml.samples)
+    stage.join(1)
+    stage.join(1)
+    share(stage)
+    now = stage.node.now()
+    for passed, percent in ((0.0, 40), (0.5, None), (1.0, 40)):
+        nvml.percent = percent
+        monkeypatch.setattr(stage.node, "now", lambda passed=passed: now + passed)
+        asyncio.run(follower.look())
+    assert [event.seconds for event in heard] == [None, None] + 2 * [pytest.approx(0.4)]
 
 
 def test_a_gpu_that_does_not_tell_is_asked_once(
