@@ -4,12 +4,11 @@ import asyncio
 
 import pytest
 
-from nvshare.core.events import Event, Given
+from nvshare.core.events import Given
 from nvshare.daemon.gpu_time import GpuTime, Samples
 
-from .test_excess import GPU, Stage, stage
+from .stage import GPU, Stage
 
-__all__ = ["stage"]
 # The process that all clients of the stage are.
 PID = 7
 
@@ -32,50 +31,34 @@ class Nvml:
         return {PID: (seen + 10, self.percent), PID + 1: (seen + 5, 90)}
 
 
-@pytest.fixture
-def heard(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[Given]:
-    """What the core hears; and a clock that moves when it is told to."""
-    heard: list[Given] = []
-    dispatch = stage.node.dispatch
-
-    def note(event: Event) -> None:
-        if isinstance(event, Given):
-            heard.append(event)
-        dispatch(event)
-
-    monkeypatch.setattr(stage.node, "dispatch", note)
-    return heard
-
-
-def share(stage: Stage) -> None:
-    (group,) = stage.node.groups.all()
-    stage.node.change_limits(group, {"compute_percent": 30}, "test")
+def follow_two(stage: Stage, nvml: Nvml) -> GpuTime:
+    """Two clients that have a share together."""
+    stage.join(1)
+    stage.join(1)
+    stage.limit(compute_percent=30)
+    return GpuTime(stage.node, nvml.samples)
 
 
 def test_nobody_is_asked_about_who_is_alone_or_has_no_share(stage: Stage) -> None:
     nvml = Nvml()
     follower = GpuTime(stage.node, nvml.samples)
     stage.join(1)
-    share(stage)
+    stage.limit(compute_percent=30)
     asyncio.run(follower.look())
-    (group,) = stage.node.groups.all()
-    stage.node.change_limits(group, {"compute_percent": None}, "test")
+    stage.limit(compute_percent=None)
     stage.join(1)
     asyncio.run(follower.look())
     assert nvml.asked == []
-    share(stage)
+    stage.limit(compute_percent=30)
     asyncio.run(follower.look())
     assert nvml.asked == [0]
 
 
 def test_the_core_hears_of_the_time_since_it_was_asked_last(
-    stage: Stage, heard: list[Given], monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nvml = Nvml()
-    follower = GpuTime(stage.node, nvml.samples)
-    stage.join(1)
-    stage.join(1)
-    share(stage)
+    nvml, heard = Nvml(), stage.listen(Given)
+    follower = follow_two(stage, nvml)
     nvml.percent, now = 40, stage.node.now()
     for passed in (0.0, 0.5, 1.0):
         monkeypatch.setattr(stage.node, "now", lambda passed=passed: now + passed)
@@ -85,13 +68,10 @@ def test_the_core_hears_of_the_time_since_it_was_asked_last(
 
 
 def test_without_samples_of_its_clients_the_next_ones_are_about_all_of_the_time(
-    stage: Stage, heard: list[Given], monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nvml = Nvml()
-    follower = GpuTime(stage.node, nvml.samples)
-    stage.join(1)
-    stage.join(1)
-    share(stage)
+    nvml, heard = Nvml(), stage.listen(Given)
+    follower = follow_two(stage, nvml)
     now = stage.node.now()
     for passed, percent in ((0.0, 40), (0.5, None), (1.0, 40)):
         nvml.percent = percent
@@ -101,26 +81,20 @@ def test_without_samples_of_its_clients_the_next_ones_are_about_all_of_the_time(
 
 
 def test_a_gpu_that_does_not_tell_is_asked_once(
-    stage: Stage, heard: list[Given], caplog: pytest.LogCaptureFixture
+    stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    nvml = Nvml()
+    nvml, heard = Nvml(), stage.listen(Given)
     nvml.error = OSError("Not Supported")
-    follower = GpuTime(stage.node, nvml.samples)
-    stage.join(1)
-    stage.join(1)
-    share(stage)
+    follower = follow_two(stage, nvml)
     for _ in range(3):
         asyncio.run(follower.look())
     assert (nvml.asked, heard) == ([0], [])
     assert "does not tell whom it works for" in caplog.text
 
 
-def test_who_has_come_back_begins_anew(stage: Stage, heard: list[Given]) -> None:
-    nvml = Nvml()
-    follower = GpuTime(stage.node, nvml.samples)
-    stage.join(1)
-    stage.join(1)
-    share(stage)
+def test_who_has_come_back_begins_anew(stage: Stage) -> None:
+    nvml, heard = Nvml(), stage.listen(Given)
+    follower = follow_two(stage, nvml)
     asyncio.run(follower.look())
     stage.clients.pop().close()
     stage.turn()

@@ -2,28 +2,12 @@
 
 import pytest
 
-from nvshare.core.events import Event, Used
+from nvshare.core.events import Used
 from nvshare.wire import frames
 
-from .test_excess import Stage, stage
+from .stage import Stage
 
-__all__ = ["stage"]
 SECOND = 1_000_000_000
-
-
-@pytest.fixture
-def heard(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[Used]:
-    """What the core hears of it."""
-    heard: list[Used] = []
-    dispatch = stage.node.dispatch
-
-    def note(event: Event) -> None:
-        if isinstance(event, Used):
-            heard.append(event)
-        dispatch(event)
-
-    monkeypatch.setattr(stage.node, "dispatch", note)
-    return heard
 
 
 def tell(stage: Stage, busy: float, gpu: float = 0.0) -> None:
@@ -54,16 +38,16 @@ def test_with_a_share_they_see_what_was_billed(stage: Stage) -> None:
 
 
 def test_the_core_hears_once_a_second_unless_somebody_rests_or_has_a_share(
-    stage: Stage, heard: list[Used]
+    stage: Stage,
 ) -> None:
+    heard = stage.listen(Used)
     stage.join(1)
     for busy in (0.2, 0.4, 0.6):
         tell(stage, busy)
     assert [event.busy_seconds for event in heard] == [0.2]
     tell(stage, 0.6)
     assert [event.busy_seconds for event in heard] == [0.2, 0.6]
-    (group,) = stage.node.groups.all()
-    stage.node.change_limits(group, {"compute_percent": 30}, "test")
+    stage.limit(compute_percent=30)
     for busy in (0.7, 0.8):
         tell(stage, busy)
     assert [event.busy_seconds for event in heard] == [0.2, 0.6, 0.7, 0.8]

@@ -1,0 +1,26 @@
+"""What tests of the daemon's parts have in common."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nvshare.daemon import session as session_module
+from nvshare.daemon.identity import Identity
+
+from .stage import Stage
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
+    who = Identity(7, 0, 0, "train.py", "", "a" * 64)
+    monkeypatch.setattr(session_module, "identify", lambda _: who)
+    loop = asyncio.new_event_loop()
+    stage = Stage(loop, tmp_path)
+    yield stage
+    for client in stage.clients:
+        client.close()
+    stage.node.close()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()

@@ -1,0 +1,67 @@
+"""A node in the process of a test, and clients that say what they are told to."""
+
+import asyncio
+import socket
+from pathlib import Path
+from typing import TypeVar
+
+from nvshare.core.events import Event
+from nvshare.daemon.devices import Gpu
+from nvshare.daemon.node import Node
+from nvshare.telemetry.settings import DeviceSettings
+from nvshare.wire import frames
+
+Heard = TypeVar("Heard", bound=Event)
+
+GIB = 1 << 30
+GPU = Gpu(0, "GPU-00000000-0000-0000-0000-000000000001", "T", 16 * GIB)
+
+
+class Stage:
+    """A node in this process, with clients of one container."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, folder: Path) -> None:
+        self._loop = loop
+        self.clients: list[socket.socket] = []
+        self.node = Node(
+            loop,
+            version="test",
+            max_clients=9,
+            spare_memory=99 * GIB,
+            folder=folder / "groups",
+            on_population=lambda _: None,
+        )
+        self.node.add_gpu(GPU, DeviceSettings(swap_excess=True), 0.0)
+
+    def join(self, allocated: int, pinned: int = 0) -> None:
+        ours, client = socket.socketpair(socket.AF_UNIX)
+        self.clients.append(client)
+        self.node.connect(ours)
+        client.send(
+            frames.Hello(
+                GPU.key, frames.AllocationKind.MANAGED, frames.HelloFlags(0), allocated, pinned, 0,
+                0, 0, frames.LimitFlags(0), 0, bytes(16), "test", 0,
+            ).pack()
+        )  # fmt: skip
+        self.turn()
+
+    def turn(self) -> None:
+        self._loop.run_until_complete(asyncio.sleep(0.01))
+
+    def listen(self, kind: type[Heard]) -> list[Heard]:
+        """Return a list to which events are added that the core hears."""
+        heard: list[Heard] = []
+        dispatch = self.node.dispatch
+
+        def note(event: Event) -> None:
+            if isinstance(event, kind):
+                heard.append(event)
+            dispatch(event)
+
+        self.node.dispatch = note  # type: ignore[method-assign]
+        return heard
+
+    def limit(self, **limits: int | None) -> None:
+        """Limit what the clients, which are of one container, may use."""
+        (group,) = self.node.groups.all()
+        self.node.change_limits(group, limits, "test")
