@@ -307,6 +307,14 @@ def test_excess_that_cannot_leave_is_not_asked_for_again() -> None:
     stage.leave(parked)
 
 
+def test_memory_that_has_come_in_does_not_end_an_excess() -> None:
+    stage = Stage()
+    stage.join(1, 4)
+    exceed(stage, 1, 2)
+    stage.moved(1, Memory(4), in_bytes=1, seconds=1)
+    assert stage.device.roster.clients[1].excess == 2
+
+
 def test_who_is_gone_has_no_excess() -> None:
     stage = Stage()
     stage.join(1, 4)

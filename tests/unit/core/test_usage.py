@@ -5,6 +5,8 @@ from nvshare.core.events import Used
 from nvshare.core.lease import State
 from nvshare.core.usage import is_active, is_busy, note_turn_end
 
+from .stage import Stage
+
 
 @pytest.fixture
 def client() -> Client:
@@ -81,3 +83,12 @@ def test_who_has_had_work_since_its_last_report_is_active() -> None:
     assert is_active(client, used(100.0, 50.0))
     assert not is_active(client, used(100.2, 50.0))
     assert is_active(client, used(100.4, 50.1))
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_of_who_has_just_come_the_first_report_is_known_to_be_new(running: bool) -> None:
+    """One that runs already may have counted for hours."""
+    stage = Stage()
+    stage.join(1, running=running)
+    stage.core.handle(Used(now=stage.now + 0.25, client=1, busy_seconds=0.1, throttled_seconds=0.1))
+    assert stage.device.roster.clients[1].busy is not running

@@ -89,3 +89,10 @@ def test_what_takes_long_is_left_out_unless_it_is_asked_for() -> None:
 )
 def test_in_the_simulator_they_get_what_they_are_to_have(name: str) -> None:
     assert reckon(KNOWN[name], 10.0).line()["within"] is True
+
+
+def test_in_the_simulator_bursts_of_the_warm_up_do_not_count() -> None:
+    beside, _, _, alone = reckon(KNOWN["high-beside-low"], 10.0).latencies
+    # Of 20 ms, with rests of 40 to 80.
+    assert max(len(beside), len(alone)) <= 10.0 / 0.06
+    assert min(len(beside), len(alone)) >= 10.0 / 0.15
