@@ -53,6 +53,8 @@ class Field:
     offset: int
     size: int
     values: Values | None
+    # Senders in Python may leave it out, and mean 0.
+    optional: bool = False
 
     @property
     def is_reserved(self) -> bool:
@@ -177,7 +179,13 @@ def _field(frame: str, item: dict[str, Any], offset: int, values: dict[str, Valu
         raise TableError(f"{frame}.{item['name']}: offset {offset} is not a multiple of {size}")
     named = item.get("enum") or item.get("flags")
     return Field(
-        item["name"], kind, item["meaning"], offset, size, values[named] if named else None
+        item["name"],
+        kind,
+        item["meaning"],
+        offset,
+        size,
+        values[named] if named else None,
+        item.get("optional", False),
     )
 
 

@@ -88,7 +88,7 @@ def _class(frame: Frame) -> Iterator[str]:
     yield f"    DESCRIPTOR: ClassVar[bool] = {frame.descriptor}"
     yield ""
     for field in shown:
-        yield f"    {field.name}: {_annotation(field)}  # {field.meaning}"
+        yield f"    {field.name}: {_annotation(field)}{_default(field)}  # {field.meaning}"
     yield ""
     yield "    def pack(self) -> bytes:"
     yield '        """The payload, with its header."""'
@@ -137,6 +137,12 @@ def _code(field: Field) -> str:
     if field.is_reserved:
         return f"{field.size}x"
     return f"{field.size}s" if field.type in ("bytes", "text") else _CODES[field.type]
+
+
+def _default(field: Field) -> str:
+    if not field.optional:
+        return ""
+    return f" = {field.values.name}(0)" if field.values else " = 0"
 
 
 def _annotation(field: Field) -> str:

@@ -32,6 +32,7 @@ enum frame_type {
     FRAME_CANCEL_PASS = 135,
     FRAME_EVICT = 136,
     FRAME_TRIM = 142,
+    FRAME_ROOM = 143,
     FRAME_LIMITS = 137,
     FRAME_SETTINGS = 138,
     FRAME_REJECT = 139,
@@ -77,6 +78,11 @@ enum verdict {
 enum hello_flags {
     HELLO_RESUMING = 1, /* its gate is open, from an earlier daemon or from the time without one */
     HELLO_WANTS = 2,    /* it waits for a turn, as if WANT followed */
+};
+
+/* How memory leaves when a turn ends. */
+enum revoke_flags {
+    REVOKE_DISPLACE = 1, /* the successor displaces it, oldest arrival first; nothing to move */
 };
 
 /* How limits are meant. */
@@ -139,8 +145,9 @@ struct frame_released {
     uint64_t swapped_out; /* as in MEMORY; what is still on its way counts */
     uint64_t moved_bytes; /* moved to the host since it was asked; 0: nothing measured */
     uint64_t moved_ns;    /* time that this took */
+    uint64_t left;        /* as in MOVED */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_released) == 64, "protocol/frames.toml");
+static_assert(sizeof(struct frame_released) == 72, "protocol/frames.toml");
 
 /* From client to daemon.
  * What the client has allocated has changed, or with a ticket: is to change. */
@@ -153,7 +160,7 @@ struct frame_memory {
 static_assert(sizeof(struct frame_memory) == 32, "protocol/frames.toml");
 
 /* From client to daemon.
- * The client has moved memory in bulk, and measured it. Also the answer to EVICT and TRIM. */
+ * The client has moved memory in bulk, with progress on the way. Also answers EVICT and TRIM. */
 struct frame_moved {
     uint64_t turn;        /* that it holds, or held last; 0: none */
     uint64_t allocated;   /* as in MEMORY */
@@ -162,8 +169,9 @@ struct frame_moved {
     uint64_t out_bytes;   /* from the GPU to the host */
     uint64_t in_bytes;    /* from the host to the GPU */
     uint64_t ns;          /* time that this took */
+    uint64_t left;        /* bytes on their way to the host that have not left yet; 0: all have */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_moved) == 56, "protocol/frames.toml");
+static_assert(sizeof(struct frame_moved) == 64, "protocol/frames.toml");
 
 /* From client to daemon.
  * Counters since the process began to use the GPU. They only grow. */
@@ -188,8 +196,9 @@ static_assert(sizeof(struct frame_welcome) == 40, "protocol/frames.toml");
 struct frame_grant {
     uint64_t turn;       /* number of the turn; a later one is larger */
     uint64_t fill_bytes; /* of its memory to bring back before it starts; 0: as it sees fit */
+    uint64_t missing;    /* of what it brings back, bytes that others have still to make room for */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_grant) == 16, "protocol/frames.toml");
+static_assert(sizeof(struct frame_grant) == 24, "protocol/frames.toml");
 
 /* From daemon to client.
  * Give the turn up: close the gate, let work in flight drain, send RELEASED. */
@@ -198,8 +207,10 @@ struct frame_revoke {
     uint32_t urgency;     /* enum urgency: when */
     uint32_t idle_us;     /* with WHEN_IDLE: without work for so long */
     uint64_t evict_bytes; /* to move to the host as it gives the turn up */
+    uint32_t flags;       /* enum revoke_flags: how that is to leave */
+    uint32_t reserved;    /* sent as 0 */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_revoke) == 24, "protocol/frames.toml");
+static_assert(sizeof(struct frame_revoke) == 32, "protocol/frames.toml");
 
 /* From daemon to client.
  * Nobody waits any more: REVOKE and PASS_TO of this turn are void. */
@@ -221,8 +232,9 @@ static_assert(sizeof(struct frame_pass_to) == 16, "protocol/frames.toml");
 struct frame_standby {
     uint64_t turn;       /* the turn that begins then */
     uint64_t fill_bytes; /* as in GRANT */
+    uint64_t missing;    /* as in GRANT */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_standby) == 16, "protocol/frames.toml");
+static_assert(sizeof(struct frame_standby) == 24, "protocol/frames.toml");
 
 /* From daemon to client.
  * PASS_TO of this turn is void: wake nobody when you release it. */
@@ -244,6 +256,14 @@ struct frame_trim {
     uint64_t trim_bytes; /* to move */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_trim) == 8, "protocol/frames.toml");
+
+/* From daemon to client.
+ * To a client that brings memory back: others have made room meanwhile. */
+struct frame_room {
+    uint64_t turn;    /* the turn that it holds */
+    uint64_t missing; /* as in GRANT, by now */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_room) == 16, "protocol/frames.toml");
 
 /* From daemon to client.
  * The limits in force. Sent after WELCOME if there are any, and at every change. */

@@ -63,6 +63,12 @@ class HelloFlags(IntFlag):
     WANTS = 2  # it waits for a turn, as if WANT followed
 
 
+class RevokeFlags(IntFlag):
+    """How memory leaves when a turn ends."""
+
+    DISPLACE = 1  # the successor displaces it, oldest arrival first; nothing to move
+
+
 class LimitFlags(IntFlag):
     """How limits are meant."""
 
@@ -189,7 +195,7 @@ class Released:
     """
 
     TYPE: ClassVar[int] = 3
-    LAYOUT: ClassVar[Struct] = Struct("<QIIQQQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QIIQQQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # the turn that it gives back
@@ -201,10 +207,11 @@ class Released:
     swapped_out: int  # as in MEMORY; what is still on its way counts
     moved_bytes: int  # moved to the host since it was asked; 0: nothing measured
     moved_ns: int  # time that this took
+    left: int = 0  # as in MOVED
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 64, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 72, 0) + self.LAYOUT.pack(
             self.turn,
             self.reason,
             self.wants,
@@ -214,6 +221,7 @@ class Released:
             self.swapped_out,
             self.moved_bytes,
             self.moved_ns,
+            self.left,
         )
 
     @classmethod
@@ -229,6 +237,7 @@ class Released:
             swapped_out,
             moved_bytes,
             moved_ns,
+            left,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             turn,
@@ -240,6 +249,7 @@ class Released:
             swapped_out,
             moved_bytes,
             moved_ns,
+            left,
         )
 
 
@@ -276,13 +286,13 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The client has moved memory in bulk, and measured it. Also the answer to EVICT and TRIM.
+    """The client has moved memory in bulk, with progress on the way. Also answers EVICT and TRIM.
 
     From client to daemon.
     """
 
     TYPE: ClassVar[int] = 5
-    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # that it holds, or held last; 0: none
@@ -292,10 +302,11 @@ class Moved:
     out_bytes: int  # from the GPU to the host
     in_bytes: int  # from the host to the GPU
     ns: int  # time that this took
+    left: int = 0  # bytes on their way to the host that have not left yet; 0: all have
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 56, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 64, 0) + self.LAYOUT.pack(
             self.turn,
             self.allocated,
             self.pinned,
@@ -303,6 +314,7 @@ class Moved:
             self.out_bytes,
             self.in_bytes,
             self.ns,
+            self.left,
         )
 
     @classmethod
@@ -384,17 +396,19 @@ class Grant:
     """
 
     TYPE: ClassVar[int] = 130
-    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # number of the turn; a later one is larger
     fill_bytes: int  # of its memory to bring back before it starts; 0: as it sees fit
+    missing: int = 0  # of what it brings back, bytes that others have still to make room for
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
             self.turn,
             self.fill_bytes,
+            self.missing,
         )
 
     @classmethod
@@ -411,21 +425,23 @@ class Revoke:
     """
 
     TYPE: ClassVar[int] = 131
-    LAYOUT: ClassVar[Struct] = Struct("<QIIQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QIIQI4x")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # the turn that ends
     urgency: Urgency  # when
     idle_us: int  # with WHEN_IDLE: without work for so long
     evict_bytes: int  # to move to the host as it gives the turn up
+    flags: RevokeFlags = RevokeFlags(0)  # how that is to leave
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.turn,
             self.urgency,
             self.idle_us,
             self.evict_bytes,
+            self.flags,
         )
 
     @classmethod
@@ -436,12 +452,14 @@ class Revoke:
             urgency,
             idle_us,
             evict_bytes,
+            flags,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             turn,
             Urgency(urgency),
             idle_us,
             evict_bytes,
+            RevokeFlags(flags),
         )
 
 
@@ -505,17 +523,19 @@ class Standby:
     """
 
     TYPE: ClassVar[int] = 134
-    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQ")
     DESCRIPTOR: ClassVar[bool] = True
 
     turn: int  # the turn that begins then
     fill_bytes: int  # as in GRANT
+    missing: int = 0  # as in GRANT
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
             self.turn,
             self.fill_bytes,
+            self.missing,
         )
 
     @classmethod
@@ -595,6 +615,33 @@ class Trim:
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Trim":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """To a client that brings memory back: others have made room meanwhile.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 143
+    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # the turn that it holds
+    missing: int  # as in GRANT, by now
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.missing,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Room":
         """Read the fields; there may be more bytes behind them."""
         return cls(*cls.LAYOUT.unpack_from(payload))
 
@@ -801,6 +848,7 @@ FromDaemon: TypeAlias = (
     | CancelPass
     | Evict
     | Trim
+    | Room
     | Limits
     | Settings
     | Reject
