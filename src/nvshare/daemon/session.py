@@ -259,6 +259,8 @@ def _on_gpu(own: Memory, member: "Member") -> Memory:
 def _limits(hello: frames.Hello) -> ClientLimits:
     if hello.compute_percent > 100:
         raise Rejection(frames.RejectCode.PROTOCOL, f"a share of {hello.compute_percent} percent")
+    if hello.memory_limit > _MOST_BYTES:
+        raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has as much memory as that limit")
     flags = hello.limit_flags
     high, low = flags & frames.LimitFlags.HIGH, flags & frames.LimitFlags.LOW
     return ClientLimits(

@@ -56,6 +56,7 @@ def test_another_version(daemon: Daemon) -> None:
 def test_numbers_that_cannot_be(daemon: Daemon) -> None:
     for changes in (
         {"compute_percent": 101},
+        {"memory_limit": 1 << 63},
         {"allocated": 2**63},
         {"turn": 2**64 - 1},
         {"swapped_out": 2**60},
