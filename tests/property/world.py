@@ -18,6 +18,7 @@ from nvshare.core.effects import (
     Keep,
     Report,
     Revoke,
+    Room,
     SetLimits,
     SetTimer,
     Trim,
@@ -227,7 +228,7 @@ class World:
                 self.reports.append(effect)
             case SetLimits():
                 self._check_share(effect)
-            case Grant() | Revoke() | Keep() | Evict() | Trim() | Answer():
+            case Grant() | Revoke() | Keep() | Evict() | Trim() | Answer() | Room():
                 self._post(effect.client, effect)
             case Handover() | CancelHandover():
                 self._post(effect.from_client, effect)

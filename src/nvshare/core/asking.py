@@ -5,8 +5,9 @@ scheduler.py decides when; these functions find out who, and order it.
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Keep, Revoke, Urgency
-from nvshare.core.moves import idle_seconds, outgoing_bytes
+from nvshare.core.moves import choose_way, idle_seconds, outgoing_bytes
 from nvshare.core.roster import Roster
+from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
 
 
@@ -28,9 +29,17 @@ def _please(state: DeviceState, roster: Roster, client: Client, leader: Client) 
     alone = roster.running_load.heavy == 1 or rest + leader.weight <= roster.capacity
     if alone and not roster.yielding:
         evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
+    way = choose_way(state, roster, [client], [leader], evicted)
     client.idle_seconds = idle_seconds(state, roster, client, leader)
     client.sliced = roster.is_sliced
-    return Revoke(client.id, client.turn, Urgency.WHEN_IDLE, evicted, client.idle_seconds)
+    return Revoke(
+        client.id,
+        client.turn,
+        Urgency.WHEN_IDLE,
+        evicted,
+        client.idle_seconds,
+        displace=evicted > 0 and way is Way.DISPLACE,
+    )
 
 
 def relax(state: DeviceState, roster: Roster, now: float) -> list[Effect]:

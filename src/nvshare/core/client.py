@@ -82,6 +82,11 @@ class Client:
     last_rest: float = 0.0
     # Bytes it was told to move out, and has not reported yet.
     evicting: int = 0
+    # Bytes that count as swapped, but have not left the device yet.
+    outbound: int = 0
+    # It may be bringing memory in, of which so much had no room yet; and what it was told of that.
+    missing: int = 0
+    told_missing: int = 0
     # Bytes that are to be on the host, being beyond its limit; and how many of them have left in
     # the turn that it holds, or were told to. What comes back in a turn is in use, and stays.
     excess: int = 0

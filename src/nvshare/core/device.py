@@ -75,6 +75,8 @@ class Device:
 
     def _answer(self, event: MemoryChanged, client: Client) -> Answer:
         missing = self.roster.missing if client.state is State.RUNNING else 0
+        if missing:
+            self.roster.set_missing(client, missing, missing)
         return Answer(event.client, event.ticket, missing=missing)
 
     def _on(self, event: Event) -> list[Effect]:
@@ -164,6 +166,7 @@ class Device:
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
         client.rests_since = event.now - rested
         self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, event.now)
+        self.roster.set_outbound(client, event.left)
 
     def _count_turn(self, event: Released, client: Client) -> None:
         note_turn_end(client, event.now)
@@ -194,13 +197,21 @@ class Device:
 
     def _on_moved(self, event: Moved, client: Client) -> None:
         self.state.pace.measure(
-            event.now, event.seconds, out_bytes=event.out_bytes, in_bytes=event.in_bytes
+            event.now,
+            event.seconds,
+            out_bytes=event.out_bytes,
+            in_bytes=event.in_bytes,
+            more=event.left > 0,
         )
-        if client.excess and client.evicting and not event.out_bytes:
+        if event.in_bytes and client.turn == event.turn:
+            self.roster.set_missing(client, 0, 0)
+            self.state.ways.measure(event.in_bytes, event.seconds)
+        if client.excess and client.evicting and not event.out_bytes and not event.left:
             # It cannot, and would be asked again and again.
             self.roster.set_excess(client, 0)
         self.roster.set_memory(client, event.memory)
         self.roster.set_evicting(client, 0)
+        self.roster.set_outbound(client, event.left)
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)

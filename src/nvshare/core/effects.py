@@ -51,19 +51,31 @@ class Grant(Effect):
     """Open the client's gate.
 
     ``fill_bytes`` is how much of its memory to bring in before; 0: all of it. It is set for a
-    client that has more than the device can hold, or than its limit.
+    client that has more than the device can hold, or than its limit. For ``missing`` bytes of that
+    others have still to make room; Room follows as they do.
     """
 
     client: int
     turn: int
     fill_bytes: int = 0
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Room(Effect):
+    """Tell a client that brings memory in for how much of it there is still no room."""
+
+    client: int
+    turn: int
+    missing: int
 
 
 @dataclass(frozen=True, slots=True)
 class Revoke(Effect):
     """Have the client give its turn up, and move ``evict_bytes`` to the host as it does.
 
-    WHEN_IDLE: as soon as it has had nothing to do for ``idle_seconds``. NOW: at once.
+    WHEN_IDLE: as soon as it has had nothing to do for ``idle_seconds``. NOW: at once. With
+    ``displace`` it only takes note that so much of its memory will be pushed out by the next one.
     """
 
     client: int
@@ -71,6 +83,7 @@ class Revoke(Effect):
     urgency: Urgency
     evict_bytes: int = 0
     idle_seconds: float = 0.0
+    displace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,7 @@ class Handover(Effect):
     turn: int
     # As in Grant.
     fill_bytes: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)

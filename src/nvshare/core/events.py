@@ -31,6 +31,7 @@ class TimerKind(Enum):
     SETTLE = "settle"
     SHARE = "share"
     FLOOR = "floor"
+    ROOM = "room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ class Wanted(ClientEvent):
 class Released(ClientEvent):
     """The client has given its turn up: its gate is closed and nothing is in flight.
 
-    ``memory`` is what it has now; what is still on its way to the host counts as swapped.
+    ``memory`` is what it has now; what is still on its way to the host counts as swapped, and
+    ``left`` is how much of that has not left yet.
     ``moved_bytes`` and ``seconds`` measure what it has moved before this message, if anything.
     ``wants``: there is work at the gate. ``handed_to`` and ``handed_turn`` repeat the Handover
     that it has carried out.
@@ -142,6 +144,7 @@ class Released(ClientEvent):
     seconds: float = 0.0
     handed_to: int | None = None
     handed_turn: int = 0
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,13 +161,18 @@ class MemoryChanged(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved(ClientEvent):
-    """The client has moved memory in bulk, and measured it. The answer to Evict, too."""
+    """The client has moved memory in bulk, and measured it. The answer to Evict, too.
+
+    Bytes and seconds are those since it last told. ``left`` is as in Released: as long as it is
+    more than 0, there is more to come.
+    """
 
     turn: int
     memory: Memory
     out_bytes: int = 0
     in_bytes: int = 0
     seconds: float = 0.0
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

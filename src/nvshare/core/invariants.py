@@ -73,6 +73,11 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who have memory behind a closed gate is wrong"
     if set(roster.over) != {c.id for c in roster.clients.values() if c.excess}:
         yield "the set of those who are beyond their limits is wrong"
+    cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
+    if set(roster.cramped) != cramped:
+        yield "the set of those who have no room yet is wrong"
+    if any(not roster.clients[name].holds for name in cramped):
+        yield "somebody without a turn waits for room"
     if set(roster.active) != {c.id for c in roster.clients.values() if c.active}:
         yield "the set of those who have work on the device is wrong"
     if set(roster.asked) != {c.id for c in roster.running.values() if c.asked}:
@@ -94,6 +99,7 @@ def _sums(roster: Roster) -> Iterator[str]:
         "running_bytes": sum(c.present for c in roster.running.values()),
         "yielding_bytes": sum(c.staying for c in roster.yielding.values()),
         "closed_bytes": sum(c.staying for c in closed),
+        "outbound_bytes": sum(c.outbound for c in clients),
         "leaving_bytes": sum(c.leaving for c in (*closed, *roster.yielding.values())),
     }
     for name, value in expected.items():

@@ -1,9 +1,10 @@
 """What has to move for somebody to run, and how long that takes. Changes nothing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from nvshare.core.client import Client
 from nvshare.core.roster import Roster
+from nvshare.core.settings import Way
 from nvshare.core.shares import slice_seconds
 from nvshare.core.state import DeviceState
 
@@ -36,12 +37,44 @@ def outgoing_bytes(roster: Roster, *coming: Client) -> int:
     return roster.excess + incoming_bytes(coming, roster.room)
 
 
+def missing_bytes(state: DeviceState, roster: Roster, leader: Client) -> int:
+    """Return for how much of its memory the leader will have no room yet as its turn begins."""
+    if not leader.memory.swapped or state.ways.present is Way.DISPLACE:
+        return 0
+    leaving = roster.leaving_bytes + roster.outbound_bytes
+    return max(0, outgoing_bytes(roster, leader) + leaving)
+
+
 def share_out(victims: Iterable[Client], excess: int) -> Iterator[tuple[Client, int]]:
     """Say how much each of these moves out so that together they make the room, and no more."""
     for client in victims:
         evicted = max(0, min(client.staying, excess))
         excess -= evicted
         yield client, evicted
+
+
+def choose_way(
+    state: DeviceState,
+    roster: Roster,
+    going: Sequence[Client],
+    coming: Sequence[Client],
+    outgoing: int,
+) -> Way:
+    """Decide how these make room for those, and remember it for when that is measured."""
+    way = state.ways.preferred(state.settings.make_room)
+    if way is Way.DISPLACE and not _may_displace(roster, going, coming):
+        way = Way.MOVE_OUT
+    state.ways.present = way if outgoing > 0 else None
+    return way
+
+
+def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Client]) -> bool:
+    """Whether the memory of who goes is certainly the first that the driver would push out."""
+    if len(going) != 1 or len(coming) != 1 or roster.outbound_bytes:
+        return False
+    holders = (*roster.running.values(), *roster.yielding.values(), *roster.overdue.values())
+    present = {client.id for client in holders if client.present} | set(roster.parked)
+    return present <= {going[0].id, coming[0].id}
 
 
 def swap_seconds(state: DeviceState, roster: Roster, leader: Client, most: int) -> float:

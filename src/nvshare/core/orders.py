@@ -4,6 +4,7 @@ scheduler.py decides who runs; these functions only compare what should stand wi
 ordered last, and order the difference.
 """
 
+from dataclasses import replace
 from math import inf
 
 from nvshare.core.client import Client
@@ -19,8 +20,9 @@ from nvshare.core.effects import (
 from nvshare.core.events import Timer, TimerKind
 from nvshare.core.lease import State
 from nvshare.core.memory import Rule
-from nvshare.core.moves import fill_order, share_out
+from nvshare.core.moves import fill_order, missing_bytes, share_out
 from nvshare.core.priority import next_promotion
+from nvshare.core.room import patience_ends
 from nvshare.core.roster import Roster
 from nvshare.core.shares import next_check
 from nvshare.core.state import DeviceState
@@ -75,7 +77,7 @@ def _use(client: Client) -> tuple[bool, float, int]:
 def plan_handover(state: DeviceState, roster: Roster) -> list[Effect]:
     """Tell the one client that is in the leader's way to wake the leader itself."""
     plan = _handover(state, roster)
-    if plan == state.handover:
+    if plan == state.handover or _differs_in_room_only(plan, state.handover):
         return []
     old, state.handover = state.handover, plan
     if plan:
@@ -92,8 +94,13 @@ def _handover(state: DeviceState, roster: Roster) -> Handover | None:
         return None
     if leader.next_turn is None:
         leader.next_turn = state.number_turn()
-    filled = fill_order(leader, roster.room)
-    return Handover(holder.id, holder.turn, leader.id, leader.next_turn, filled)
+    filled, missing = fill_order(leader, roster.room), missing_bytes(state, roster, leader)
+    return Handover(holder.id, holder.turn, leader.id, leader.next_turn, filled, missing)
+
+
+def _differs_in_room_only(plan: Handover | None, old: Handover | None) -> bool:
+    """Whether an order that stands is good enough: what room is missing, Room tells in time."""
+    return plan is not None and old is not None and replace(plan, missing=old.missing) == old
 
 
 def _only_obstacle(leader: Client, roster: Roster) -> Client | None:
@@ -141,6 +148,8 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
         break
     if state.leader is not None and state.deadline is not None and state.deadline < inf:
         alarms[TimerKind.TURN] = state.deadline
+    if (waived := patience_ends(state)) < inf:
+        alarms[TimerKind.ROOM] = waived
     if (starves := next_promotion(state.settings, roster)) < inf:
         alarms[TimerKind.FLOOR] = starves
     return alarms

@@ -77,6 +77,8 @@ class Roster:
         self.company_changed = True
         # How many there are of each priority.
         self.classes: Counter[Priority] = Counter()
+        # Those who bring memory in, and have no room for all of it or have to be told that they do.
+        self.cramped: dict[int, Client] = {}
         # Those whose gate is closed, but who have memory on the device.
         self.parked: dict[int, Client] = {}
         # Those who are beyond their limit.
@@ -97,6 +99,8 @@ class Roster:
         self.closed_bytes = 0
         # What was ordered out, is on the device still, and not in any of the others.
         self.leaving_bytes = 0
+        # What counts as swapped, and is on the device still; in none of the others either.
+        self.outbound_bytes = 0
         # How many compute all the time.
         self.busy = 0
 
@@ -135,9 +139,19 @@ class Roster:
     def missing(self) -> int:
         """Bytes that others are still to move out until all who run have room for theirs.
 
-        Where nobody schedules, nobody moves out, and waiting for it would be in vain.
+        Where nobody schedules, nobody moves out, and waiting for it would be in vain; and so it is
+        when nobody has moved anything for long.
         """
-        return 0 if self.rule is Rule.NOTHING else max(0, self.excess + self.leaving_bytes)
+        waits = self.rule is not Rule.NOTHING and not self._state.room_waived
+        return self.lacking if waits else 0
+
+    @property
+    def lacking(self) -> int:
+        """The same, whether it is worth waiting for or not."""
+        leaving = self.leaving_bytes + self.outbound_bytes
+        # What those who run have too much of themselves, nobody else can make room for.
+        others = leaving + self.yielding_bytes + self.closed_bytes
+        return max(0, min(others, self.excess + leaving))
 
     @property
     def overflow(self) -> int:
@@ -189,6 +203,7 @@ class Roster:
                 self.with_share[client.id] = client
             if client.active:
                 self.active[client.id] = client
+            self.set_missing(client, client.missing, client.told_missing)
 
     def move(self, client: Client, step: Step, now: float) -> None:
         """Let a client take a step. An illegal one raises before anything has changed."""
@@ -231,6 +246,7 @@ class Roster:
             return
         self._count(client, -1)
         client.memory = memory
+        client.outbound = min(client.outbound, memory.swapped)
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self._count(client, 1)
 
@@ -286,6 +302,22 @@ class Roster:
         self._count(client, -1)
         client.evicting = evicting
         self._count(client, 1)
+
+    def set_outbound(self, client: Client, outbound: int) -> None:
+        """Note how much of what counts as swapped has not left yet. Who runs has it in."""
+        outbound = 0 if client.holds else max(0, min(outbound, client.memory.swapped))
+        if outbound == client.outbound:
+            return
+        self._count(client, -1)
+        client.outbound = outbound
+        self._count(client, 1)
+
+    def set_missing(self, client: Client, missing: int, told: int) -> None:
+        """Note for how much of what a client brings in room is missing, and what it knows of it."""
+        client.missing, client.told_missing = missing, told
+        self.cramped.pop(client.id, None)
+        if missing or told:
+            self.cramped[client.id] = client
 
     def set_excess(self, client: Client, excess: int) -> None:
         """Note how much of its memory is beyond its limit."""
@@ -344,6 +376,7 @@ class Roster:
             del self._set_of(client)[client.id]
             self.asked.pop(client.id, None)
         client.asked = client.overdue = False
+        self.set_missing(client, 0, 0)
 
     def _set_of(self, client: Client) -> dict[int, Client]:
         if client.overdue:
@@ -358,6 +391,7 @@ class Roster:
         self.everyone_load.add(client.weight, sign)
         self.pinned += sign * client.memory.pinned
         self.swappable += sign * client.memory.swappable
+        self.outbound_bytes += sign * client.outbound
         self.busy += sign * client.busy
         if client.state is State.RUNNING:
             self.running_load.add(client.weight, sign)

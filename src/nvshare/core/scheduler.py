@@ -31,11 +31,19 @@ from nvshare.core.client import BEST_STANDING, Client
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
-from nvshare.core.moves import fill_bytes, fill_order, outgoing_bytes, share_out, swap_seconds
+from nvshare.core.moves import (
+    choose_way,
+    fill_bytes,
+    fill_order,
+    outgoing_bytes,
+    share_out,
+    swap_seconds,
+)
 from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
 from nvshare.core.priority import is_outranked, outranks, starving
+from nvshare.core.room import tell_room
 from nvshare.core.roster import Roster
-from nvshare.core.settings import Mode
+from nvshare.core.settings import Mode, Way
 from nvshare.core.shares import forget_the_late, slice_seconds, tell_shares
 from nvshare.core.state import DeviceState
 
@@ -70,6 +78,7 @@ class Scheduler:
             effects += make_room(roster)
             effects += move_excess_out(roster)
             effects += plan_handover(state, roster)
+            effects += tell_room(state, roster, now)
         # Nobody is to run before it knows what it may use.
         effects = [*tell_shares(state, roster), *effects]
         return [*effects, *set_alarms(state, roster, now)]
@@ -82,6 +91,7 @@ class Scheduler:
         if leads:
             self._state.leader = None
         turn = client.next_turn or self._state.number_turn()
+        self._roster.set_outbound(client, 0)
         self._roster.move(client, Step.GRANT, now)
         self._roster.set_evicting(client, 0)
         client.turn, client.next_turn = turn, None
@@ -90,7 +100,16 @@ class Scheduler:
         order = fill_order(client, self._roster.room)
         # What is beyond its limit may come in by itself, when it is used.
         self._roster.set_filled(client, fill_bytes(client, self._roster.room) or None)
-        return Grant(client.id, turn, order)
+        missing = self._roster.missing if client.memory.swapped else 0
+        self._roster.set_missing(client, missing, told=self._told_missing(client, missing))
+        return Grant(client.id, turn, order, missing)
+
+    def _told_missing(self, client: Client, missing: int) -> int:
+        """Whoever has been handed its turn knows what it was told then: its grant is void."""
+        handover = self._state.handover
+        if handover and (handover.to_client, handover.turn) == (client.id, client.turn):
+            return handover.missing
+        return missing
 
     def _appoint(self, leader: Client | None) -> None:
         name = leader.id if leader else None
@@ -168,19 +187,20 @@ class Scheduler:
             if client.weight and not roster.running_load.fits(roster.capacity):
                 roster.move(client, Step.REVOKE, now)
                 victims.append(client)
-        revoked = self._revoked(victims, roster.excess)
+        revoked = self._revoked(victims, roster.excess, Way.MOVE_OUT)
         if roster.is_sliced:
             return revoked
         text = f"those who run do not fit together any more; {len(victims)} told to give way"
         report = Report(ReportKind.SPLIT, self._state.id, victims[0].id, text)
         return [report, *revoked]
 
-    def _revoked(self, victims: list[Client], excess: int) -> list[Effect]:
+    def _revoked(self, victims: list[Client], excess: int, way: Way) -> list[Effect]:
         effects: list[Effect] = []
         for client, evicted in list(share_out(victims, excess)):
             self._roster.set_evicting(client, evicted)
             client.sliced = self._roster.is_sliced
-            effects.append(Revoke(client.id, client.turn, Urgency.NOW, evicted))
+            displace = evicted > 0 and way is Way.DISPLACE
+            effects.append(Revoke(client.id, client.turn, Urgency.NOW, evicted, displace=displace))
         return effects
 
     def _leader(self) -> Client | None:
@@ -251,4 +271,6 @@ class Scheduler:
         for client in going:
             roster.move(client, Step.REVOKE, now)
         self._state.deadline = None
-        return self._revoked(going, outgoing_bytes(roster, leader, *coming))
+        outgoing = outgoing_bytes(roster, leader, *coming)
+        way = choose_way(self._state, roster, going, [leader, *coming], outgoing)
+        return self._revoked(going, outgoing, way)

@@ -23,6 +23,21 @@ class Mode(Enum):
     """No scheduling at all. To the core the same as CONCURRENT; interposers only account."""
 
 
+class Way(Enum):
+    """How room is made at a change of turn (ways.py)."""
+
+    MOVE_OUT = "move-out"
+    DISPLACE = "displace"
+
+
+class RoomSetting(Enum):
+    """Which of these an operator wants."""
+
+    AUTO = "auto"
+    MOVE_OUT = "move-out"
+    DISPLACE = "displace"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of one device. All of them can change while clients run."""
@@ -46,6 +61,10 @@ class Settings:
     idle_grace: float = 0.05
     # How long a program that was told to give way now may take before others go on without it.
     revoke_patience: float = 30.0
+    # How long those who bring memory in wait for others to make room while nothing moves.
+    move_patience: float = 1.0
+    # How room is made at a change of turn.
+    make_room: RoomSetting = RoomSetting.AUTO
     # Bytes per second, until the first move has been measured: PCIe 3 x16, one way.
     initial_bandwidth: float = 12e9
 
@@ -66,7 +85,7 @@ class Settings:
             raise ValueError("priority_floor must be more than 0 and at most 1")
         if self.turn_max < self.turn_min:
             raise ValueError("turn_max must not be less than turn_min")
-        for name in ("slice_seconds", "idle_grace", "revoke_patience"):
+        for name in ("slice_seconds", "idle_grace", "revoke_patience", "move_patience"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative")
 

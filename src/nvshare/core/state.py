@@ -12,6 +12,7 @@ from nvshare.core.events import TimerKind
 from nvshare.core.memory import Rule
 from nvshare.core.settings import Settings
 from nvshare.core.turns import Pace
+from nvshare.core.ways import Ways
 
 
 @dataclass(slots=True)
@@ -35,6 +36,12 @@ class DeviceState:
     leader: int | None = None
     # The hand-over that was ordered last, as long as it stands.
     handover: Handover | None = None
+    ways: Ways = field(default_factory=Ways)
+    # Those who bring memory in wait for so many bytes of room; since when that last became less;
+    # and whether they were told not to wait any longer.
+    room_lacking: int = 0
+    room_since: float | None = None
+    room_waived: bool = False
     # How often somebody gave its turn up for memory, and how often one that was not for memory.
     turn_changes: int = 0
     slices: int = 0
@@ -49,6 +56,7 @@ class DeviceState:
         """Return a copy that no event will change."""
         twin = copy(self)
         twin.pace = copy(self.pace)
+        twin.ways = copy(self.ways)
         twin.alarms = dict(self.alarms)
         return twin
 

@@ -35,20 +35,31 @@ class Pace:
     out_bytes: int = 0
     in_bytes: int = 0
     earlier: float = 0.0
+    # More of it was announced.
+    goes_on: bool = False
 
-    def measure(self, now: float, seconds: float, *, out_bytes: int = 0, in_bytes: int = 0) -> None:
-        """Take a move into the moving average that has ended now, after so many seconds."""
+    def measure(
+        self,
+        now: float,
+        seconds: float,
+        *,
+        out_bytes: int = 0,
+        in_bytes: int = 0,
+        more: bool = False,
+    ) -> None:
+        """Take a move, or a part of one, that has taken the last so many seconds."""
         if seconds <= 0:
             return
         began = now - seconds
         self.moving += now - max(began, min(self.ended, now))
-        if began < self.ended:
+        if began < self.ended or self.goes_on:
             self.began, self.ended = min(began, self.began), max(now, self.ended)
             self.out_bytes += out_bytes
             self.in_bytes += in_bytes
         else:
             self.earlier, self.began, self.ended = self.bandwidth, began, now
             self.out_bytes, self.in_bytes = out_bytes, in_bytes
+        self.goes_on = more
         size = max(self.out_bytes, self.in_bytes)
         if size >= MEASURABLE_BYTES:
             rate = size / (self.ended - self.began)

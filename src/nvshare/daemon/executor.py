@@ -96,14 +96,19 @@ class Executor:
     def _grant(self, effect: effects.Grant) -> None:
         recipient = self._recipients.get(effect.client)
         if recipient is not None:
-            recipient.send(frames.Grant(effect.turn, effect.fill_bytes))
+            recipient.send(frames.Grant(effect.turn, effect.fill_bytes, effect.missing))
             recipient.granted(self.now())
 
     def _revoke(self, effect: effects.Revoke) -> None:
         # A client may claim so much memory that moving it would take longer than a frame can say.
         idle_us = min(round(effect.idle_seconds * 1e6), _LONGEST_US)
         urgency = _URGENCY[effect.urgency]
-        self._send(effect.client, frames.Revoke(effect.turn, urgency, idle_us, effect.evict_bytes))
+        flags = frames.RevokeFlags.DISPLACE if effect.displace else frames.RevokeFlags(0)
+        frame = frames.Revoke(effect.turn, urgency, idle_us, effect.evict_bytes, flags)
+        self._send(effect.client, frame)
+
+    def _room(self, effect: effects.Room) -> None:
+        self._send(effect.client, frames.Room(effect.turn, effect.missing))
 
     def _keep(self, effect: effects.Keep) -> None:
         self._send(effect.client, frames.Keep(effect.turn))
@@ -118,7 +123,7 @@ class Executor:
             return
         try:
             # The successor first, so that it listens when the holder writes.
-            standby = frames.Standby(effect.turn, effect.fill_bytes)
+            standby = frames.Standby(effect.turn, effect.fill_bytes, effect.missing)
             self._send(effect.to_client, standby, event)
             self._send(effect.from_client, frames.PassTo(effect.from_turn, effect.turn), event)
         finally:
@@ -189,6 +194,7 @@ _PERFORM: dict[type[Effect], Callable[[Executor, Effect], None]] = dict(
     [
         _performer(effects.Grant, Executor._grant),
         _performer(effects.Revoke, Executor._revoke),
+        _performer(effects.Room, Executor._room),
         _performer(effects.Keep, Executor._keep),
         _performer(effects.Handover, Executor._hand_over),
         _performer(effects.CancelHandover, Executor._cancel_handover),

@@ -167,6 +167,7 @@ class Session:
                 seconds=seconds,
                 handed_to=self._node.heir(member, frame.handed_turn),
                 handed_turn=frame.handed_turn,
+                left=min(frame.left, _MOST_BYTES),
             )
         )
 
@@ -193,6 +194,7 @@ class Session:
                 out_bytes=frame.out_bytes,
                 in_bytes=frame.in_bytes,
                 seconds=seconds,
+                left=min(frame.left, _MOST_BYTES),
             )
         )
 

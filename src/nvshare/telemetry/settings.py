@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from nvshare.core.policies import policy_names
-from nvshare.core.settings import Limits, Mode, Priority, Settings
+from nvshare.core.settings import Limits, Mode, Priority, RoomSetting, Settings
 from nvshare.errors import BadInputError
 from nvshare.quantity import format_quantity, parse_quantity
 
@@ -90,6 +90,8 @@ class DeviceSettings(_Model):
     priority_floor: Fraction = _CORE.priority_floor
     idle_grace: NotNegative = _CORE.idle_grace
     revoke_patience: NotNegative = _CORE.revoke_patience
+    make_room: Literal["auto", "move-out", "displace"] = _CORE.make_room.value
+    move_patience: NotNegative = _CORE.move_patience
     initial_bandwidth: Positive = _CORE.initial_bandwidth
     inflight: Annotated[float, Field(gt=0, le=10), BeforeValidator(_number)] = 0.02
     reserve: BytesOrAuto = "auto"
@@ -124,6 +126,8 @@ class DeviceSettings(_Model):
             priority_floor=self.priority_floor,
             idle_grace=self.idle_grace,
             revoke_patience=self.revoke_patience,
+            make_room=RoomSetting(self.make_room),
+            move_patience=self.move_patience,
             initial_bandwidth=self.initial_bandwidth,
         )
 

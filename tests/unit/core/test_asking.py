@@ -55,5 +55,5 @@ def test_when_the_rule_changes_they_are_asked_anew() -> None:
     assert effects[0] == Keep(1, 1)
     assert Revoke(1, 1, Urgency.WHEN_IDLE, 10, 0.05) in effects
     assert [e for e in effects if isinstance(e, Handover | CancelHandover)] == [
-        Handover(1, 1, 2, 2)
+        Handover(1, 1, 2, 2, missing=10)
     ]

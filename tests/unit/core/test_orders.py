@@ -93,8 +93,8 @@ def test_who_is_larger_than_the_device_is_told_how_much_to_bring_in() -> None:
     stage = Stage()
     assert stage.join(1, 20) == [Grant(1, 1, fill_bytes=16)]
     effects = stage.busy(2, 18)
-    assert Handover(1, 1, 2, 2, fill_bytes=16) in effects
-    assert Grant(2, 2, fill_bytes=16) in stage.release(1)
+    assert Handover(1, 1, 2, 2, fill_bytes=16, missing=16) in effects
+    assert Grant(2, 2, fill_bytes=16, missing=20) in stage.release(1)
 
 
 def test_who_is_larger_than_what_pinned_memory_leaves_is_told_so() -> None:
@@ -128,17 +128,17 @@ def waiting_for_one() -> Stage:
 def test_the_only_holder_is_told_whom_to_wake() -> None:
     stage = Stage()
     stage.join(1, 12)
-    assert handovers(stage.busy(2, 12)) == [Handover(1, 1, 2, 2)]
+    assert handovers(stage.busy(2, 12)) == [Handover(1, 1, 2, 2, missing=8)]
 
 
 def test_the_core_grants_the_same_turn_when_it_hears_of_it() -> None:
     stage = waiting_for_one()
     effects = stage.release(1, handed_to=2, handed_turn=2)
-    assert Grant(2, 2) in effects
+    assert Grant(2, 2, missing=8) in effects
 
 
 def test_a_wake_that_did_not_happen_is_made_up_for() -> None:
-    assert Grant(2, 2) in waiting_for_one().release(1)
+    assert Grant(2, 2, missing=8) in waiting_for_one().release(1)
 
 
 def test_a_holder_that_dies_on_the_way_is_made_up_for() -> None:
@@ -154,7 +154,7 @@ def test_the_order_stands_when_the_turn_ends() -> None:
 def test_an_heir_that_dies_is_replaced() -> None:
     stage = waiting_for_one()
     stage.busy(3, 12)
-    assert handovers(stage.leave(2)) == [Handover(1, 1, 3, 3)]
+    assert handovers(stage.leave(2)) == [Handover(1, 1, 3, 3, missing=8)]
 
 
 def test_keep_takes_the_hand_over_back() -> None:
@@ -208,7 +208,7 @@ def test_the_last_of_several_who_give_way_wakes_the_leader() -> None:
     stage.join(2, 8)
     stage.busy(3, 16)
     assert handovers(stage.fire(TimerKind.TURN)) == []
-    assert handovers(stage.release(1)) == [Handover(2, 2, 3, 3)]
+    assert handovers(stage.release(1)) == [Handover(2, 2, 3, 3, missing=16)]
 
 
 # Timers.

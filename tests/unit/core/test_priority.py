@@ -123,5 +123,6 @@ def test_who_was_let_go_first_goes_before_nobody_where_all_are_of_one_priority()
     assert granted(stage.release(1, wants=True)) == [2]
     low = LimitsChanged(now=stage.now, client=1, limits=LOW)
     stage.core.handle(low)
-    assert stage.device.state.alarms == {TimerKind.TURN: stage.now + 100.0}
+    assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 100.0
+    assert TimerKind.FLOOR not in stage.device.state.alarms
     assert told(stage.fire(TimerKind.TURN)) == [2]

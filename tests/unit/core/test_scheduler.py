@@ -121,7 +121,7 @@ def test_the_turn_of_a_new_leader_is_counted_from_its_beginning() -> None:
     stage = contended()
     stage.now += 10
     effects = stage.release(1, wants=True)
-    assert timers(effects) == {TimerKind.TURN: stage.now + 30}
+    assert timers(effects)[TimerKind.TURN] == stage.now + 30
 
 
 def test_a_fixed_length_is_used_as_it_is() -> None:

@@ -81,6 +81,8 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
     [
         (effects.Grant(1, 7), frames.Grant(7, 0)),
         (effects.Grant(1, 7, fill_bytes=9), frames.Grant(7, 9)),
+        (effects.Grant(1, 7, missing=9), frames.Grant(7, 0, missing=9)),
+        (effects.Room(1, 7, 9), frames.Room(7, 9)),
         (
             effects.Revoke(1, 7, effects.Urgency.WHEN_IDLE, 100, 0.05),
             frames.Revoke(7, frames.Urgency.WHEN_IDLE, 50_000, 100),
@@ -88,6 +90,10 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
         (
             effects.Revoke(1, 7, effects.Urgency.NOW),
             frames.Revoke(7, frames.Urgency.NOW, 0, 0),
+        ),
+        (
+            effects.Revoke(1, 7, effects.Urgency.NOW, 100, displace=True),
+            frames.Revoke(7, frames.Urgency.NOW, 0, 100, frames.RevokeFlags.DISPLACE),
         ),
         (effects.Keep(1, 7), frames.Keep(7)),
         (effects.CancelHandover(1, 7), frames.CancelPass(7)),

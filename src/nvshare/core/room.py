@@ -1,0 +1,49 @@
+"""Room for those who bring memory in: how much of it others have still to make, told as they do.
+
+The driver's count of free memory is no help: memory that a client has moved to the host stays that
+client's as far as the driver is concerned, until somebody takes it. What counts is what clients say
+they have moved. They tell while they move, so that one fills as fast as the other leaves; who went
+faster would push out memory that was to stay.
+
+Whoever is to leave may be stopped, or stuck. When nothing has moved for ``move_patience``, nobody
+waits for it any longer: the driver makes room then, slower, and at the cost of whoever is oldest.
+"""
+
+from math import inf
+
+from nvshare.core.effects import Effect, Room
+from nvshare.core.roster import Roster
+from nvshare.core.state import DeviceState
+
+
+def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Tell those who bring memory in for how much of it there is no room, where that has changed.
+
+    It only ever becomes less: what others need later is not missing to those who were there first.
+    """
+    _be_patient(state, roster, now)
+    effects: list[Effect] = []
+    for client in list(roster.cramped.values()):
+        missing = min(client.missing, roster.missing)
+        if missing != client.told_missing:
+            effects.append(Room(client.id, client.turn, missing))
+        roster.set_missing(client, missing, missing)
+    return effects
+
+
+def patience_ends(state: DeviceState) -> float:
+    """Return when those who wait for room are told to go on without it."""
+    if state.room_since is None or state.room_waived:
+        return inf
+    return state.room_since + state.settings.move_patience
+
+
+def _be_patient(state: DeviceState, roster: Roster, now: float) -> None:
+    lacking = roster.lacking if roster.cramped else 0
+    if not lacking:
+        state.room_since, state.room_waived = None, False
+    elif state.room_since is None or lacking < state.room_lacking:
+        state.room_since, state.room_waived = now, False
+    elif now >= patience_ends(state):
+        state.room_waived = True
+    state.room_lacking = lacking

@@ -1,0 +1,128 @@
+from nvshare.core.effects import Effect, Grant, Handover, Room
+from nvshare.core.events import TimerKind
+from nvshare.core.memory import Memory
+
+from .stage import Stage
+
+
+def rooms(effects: list[Effect]) -> list[Room]:
+    return [effect for effect in effects if isinstance(effect, Room)]
+
+
+def changing() -> Stage:
+    """Two of 12 bytes on 16: the first has given its turn up, and 8 bytes of it are to leave."""
+    stage = Stage()
+    stage.join(1, 12)
+    stage.busy(2, 12)
+    stage.fire(TimerKind.TURN)
+    return stage
+
+
+def test_who_is_granted_a_turn_is_told_what_room_is_missing() -> None:
+    stage = changing()
+    effects = stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    assert Grant(2, 2, missing=8) in effects
+
+
+def test_what_has_left_by_then_is_room() -> None:
+    stage = changing()
+    effects = stage.release(1, wants=True, memory=Memory(12, 0, 8), left=3)
+    assert Grant(2, 2, missing=3) in effects
+
+
+def test_a_hand_over_tells_it_beforehand() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    assert Handover(1, 1, 2, 2, missing=8) in stage.busy(2, 12)
+
+
+def test_who_has_nothing_to_bring_in_misses_nothing() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    stage.join(2, 12)
+    stage.want(2)
+    stage.fire(TimerKind.TURN)
+    effects = stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    assert Grant(2, 2) in effects
+
+
+def test_room_is_told_as_it_is_made() -> None:
+    stage = changing()
+    stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    told = stage.moved(1, Memory(12, 0, 8), out_bytes=5, seconds=1, left=3)
+    assert rooms(told) == [Room(2, 2, 3)]
+    told = stage.moved(1, Memory(12, 0, 8), out_bytes=3, seconds=1)
+    assert rooms(told) == [Room(2, 2, 0)]
+
+
+def test_what_was_told_is_not_told_again() -> None:
+    stage = changing()
+    stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    assert rooms(stage.moved(1, Memory(12, 0, 8), left=8)) == []
+    assert rooms(stage.want(1)) == []
+
+
+def test_who_was_handed_its_turn_is_told_if_less_has_left_than_was_expected() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    stage.busy(2, 12)
+    # It has grown since the hand-over was planned: what the successor knows is too little.
+    stage.memory(1, 14)
+    effects = stage.release(1, wants=True, handed_to=2, handed_turn=2, left=0)
+    assert rooms(effects) == [Room(2, 2, 10)]
+
+
+def test_who_has_filled_is_told_no_more() -> None:
+    stage = changing()
+    stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    stage.moved(2, Memory(12), in_bytes=12, seconds=1)
+    assert rooms(stage.moved(1, Memory(12, 0, 8), out_bytes=8, seconds=1)) == []
+
+
+def test_the_end_of_one_who_was_leaving_is_room() -> None:
+    stage = changing()
+    stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    assert rooms(stage.leave(1)) == [Room(2, 2, 0)]
+
+
+def test_one_who_does_not_leave_is_waited_for_only_so_long() -> None:
+    stage = changing()
+    stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    assert rooms(stage.fire(TimerKind.ROOM)) == [Room(2, 2, 0)]
+    assert TimerKind.ROOM not in stage.device.state.alarms
+
+
+def test_progress_lengthens_the_wait() -> None:
+    stage = changing()
+    stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    stage.now += 0.9
+    stage.moved(1, Memory(12, 0, 8), out_bytes=1, seconds=0.9, left=7)
+    assert stage.device.state.alarms[TimerKind.ROOM] == stage.now + 1.0
+
+
+def test_no_timer_runs_when_there_is_room() -> None:
+    stage = changing()
+    stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    stage.moved(1, Memory(12, 0, 8), out_bytes=8, seconds=1)
+    assert TimerKind.ROOM not in stage.device.state.alarms
+
+
+def test_what_others_need_later_is_not_missing_to_those_who_were_first() -> None:
+    stage = Stage()
+    stage.join(1, 8)
+    stage.join(2, 8)
+    stage.busy(3, 6)
+    stage.busy(4, 6)
+    stage.fire(TimerKind.TURN)
+    first = stage.release(2, wants=True, memory=Memory(8, 0, 6), left=0)
+    assert Grant(3, 3) in first
+    # The room of the third is there; what the fourth waits for is none of its business.
+    later = stage.release(1, wants=True, memory=Memory(8, 0, 8), left=4)
+    assert [effect for effect in rooms(later) if effect.client == 3] == []
+
+
+def test_one_that_comes_back_while_it_leaves_has_what_it_had() -> None:
+    stage = changing()
+    stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
+    stage.leave(2)
+    assert stage.device.roster.outbound_bytes == 0
