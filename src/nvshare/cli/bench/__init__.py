@@ -1,6 +1,15 @@
 """``nvshare bench``: measurements, one per file, printed with what they were taken on."""
 
-from nvshare.cli.bench import handover, launch, overhead, scenario, scenarios, shares, simulator
+from nvshare.cli.bench import (
+    handover,
+    launch,
+    overhead,
+    scenario,
+    scenarios,
+    shares,
+    simulator,
+    swap,
+)
 from nvshare.cli.bench.group import bench
 
 bench.add_command(launch.launch)
@@ -10,5 +19,6 @@ bench.add_command(scenario.scenario)
 bench.add_command(scenarios.scenarios)
 bench.add_command(shares.shares)
 bench.add_command(simulator.simulator)
+bench.add_command(swap.swap)
 
 __all__ = ["bench"]

@@ -1,0 +1,40 @@
+from dataclasses import replace
+
+from nvshare.cli.bench.swap import _figures, _limit_seconds, _Look
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.report import GpuReport
+
+GB = 10**9
+(T4,) = parse_gpus("t4")
+
+
+def look(turn_changes: int, moved_in: int, **gpu: int) -> _Look:
+    zeros = {name: 0 for name in GpuReport.__dataclass_fields__ if name != "uuid"}
+    return _Look(GpuReport(**{**zeros, "uuid": "", **gpu}), turn_changes, moved_in)
+
+
+BEFORE = look(3, 0)
+AFTER = look(
+    13, 100 * GB, clock=30 * GB, busy_ns=18 * GB, moved_out_bytes=90 * GB, moved_in_bytes=100 * GB
+)
+
+
+def test_what_a_change_of_turn_costs() -> None:
+    line = _figures(BEFORE, AFTER, "move-out", T4)
+    assert (line["turn_changes"], line["out_bytes"], line["in_bytes"]) == (10, 9 * GB, 10 * GB)
+    assert line["seconds"] == 1.2
+    assert line["resent_bytes"] == line["faults"] == line["evictions"] == 0
+
+
+def test_bytes_that_came_in_twice_are_those_that_nobody_accounts_for() -> None:
+    after = replace(AFTER, moved_in=99 * GB)
+    assert _figures(BEFORE, after, "move-out", T4)["resent_bytes"] == GB
+
+
+def test_the_limit_is_the_larger_direction_and_the_pages() -> None:
+    bus, pages = 10 * GB / (12 * GB), (2 << 20) * 1_000_000
+    managed = T4.managed
+    moved_out = 9 * GB * managed.host_map_us + 10 * GB * managed.host_unmap_us
+    assert _limit_seconds(9 * GB, 10 * GB, "move-out", T4) == bus + moved_out / pages
+    displaced = 9 * GB * managed.evict_us
+    assert _limit_seconds(9 * GB, 10 * GB, "displace", T4) == bus + displaced / pages
