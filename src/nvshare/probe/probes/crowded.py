@@ -1,0 +1,47 @@
+"""A prefetch onto a GPU that another process has filled: whose memory goes, and how fast is it?"""
+
+from nvshare.probe.bench import Bench
+from nvshare.probe.gpu import Gpu
+from nvshare.probe.helper import Helper
+from nvshare.probe.readings import Unavailable
+
+
+def probe(bench: Bench) -> None:
+    """Have a helper fill the GPU, and prefetch onto it."""
+    if bench.readings.values.get("machine.others"):
+        raise Unavailable("other programs are on this GPU, and would be pushed out of it")
+    size = bench.piece
+    with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(size) as address:
+        gpu.write(address, size, stream)
+        gpu.wait(stream)
+        resident = _read(bench, gpu, stream, address, size)
+        with Helper(bench.ordinal) as helper:
+            helper.ask("hello")
+            before = gpu.free_and_total()[0]
+            gpu.prefetch(address, size, stream, out=True)
+            gpu.wait(stream)
+            free = gpu.free_and_total()[0]
+            # What has left may still have its place on the GPU, which nobody counts as free.
+            kept = 0 if free - before > size // 2 else size
+            filled = helper.ask("fill", size=free + kept, first=size)
+            bench.readings.note("crowded.free_bytes", filled["free"])
+            took = bench.timed(gpu, stream, lambda: gpu.prefetch(address, size, stream))
+            bench.note_took("crowded.in", took, size)
+            after = _read(bench, gpu, stream, address, size)
+            bench.readings.note("crowded.read_ratio", after / resident)
+            found = helper.ask("look")
+            again = helper.ask("look")
+            bench.readings.note("crowded.helper.wrong_words", found["wrong"])
+            bench.readings.note("crowded.helper.seconds", found["seconds"])
+            bench.readings.note("crowded.helper.ratio", found["seconds"] / resident)
+            bench.readings.note("crowded.helper.again_ratio", again["seconds"] / resident)
+
+
+def _read(bench: Bench, gpu: Gpu, stream: int, address: int, size: int) -> float:
+    """Have a kernel read it all; return the seconds."""
+    with gpu.plain(8) as wrong:
+        gpu.driver.call("cuMemsetD8Async", wrong, 0, 8, stream)
+        gpu.wait(stream)
+        read = bench.timed(gpu, stream, lambda: gpu.count_wrong(address, size, wrong, stream))
+        bench.readings.note("crowded.wrong_words", gpu.read_number(wrong))
+        return read.total
