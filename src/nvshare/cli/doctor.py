@@ -14,7 +14,9 @@ _MARKS = {State.GOOD: "ok", State.NOTE: "note", State.BAD: "BAD"}
 
 @click.command()
 @click.option("--gpu", is_flag=True, help="Measure what a GPU and its driver do; up to 5 minutes.")
-@click.option("--device", type=click.IntRange(min=0), metavar="N", help="Which GPU, as CUDA counts.")
+@click.option(
+    "--device", type=click.IntRange(min=0), metavar="N", help="Which GPU, as CUDA counts."
+)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="The report.")
 @click.option("--quick", is_flag=True, help="Less memory and less time; less exact.")
 @click.pass_context

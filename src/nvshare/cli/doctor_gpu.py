@@ -1,4 +1,4 @@
-"""``nvshare doctor --gpu``: examines a GPU, shows a table, and writes the report after each probe."""
+"""``nvshare doctor --gpu``: examines a GPU, shows a table, and writes a report as it goes on."""
 
 import os
 from datetime import datetime, timezone

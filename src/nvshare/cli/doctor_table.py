@@ -8,7 +8,12 @@ from rich.text import Text
 from nvshare.probe.report import Report
 from nvshare.probe.verdict import Line, Verdict
 
-_STYLES = {Verdict.OK: "green", Verdict.BAD: "bold red", Verdict.INFO: "dim", Verdict.UNKNOWN: "dim"}
+_STYLES = {
+    Verdict.OK: "green",
+    Verdict.BAD: "bold red",
+    Verdict.INFO: "dim",
+    Verdict.UNKNOWN: "dim",
+}
 
 
 def draw(report: Report) -> RenderableType:

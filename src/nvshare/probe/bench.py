@@ -41,10 +41,12 @@ class Bench:
         return Path(folder) if folder else None
 
     @contextlib.contextmanager
-    def gpu(self) -> Iterator[Gpu]:
-        """Give a context of its own, and take it back."""
+    def gpu(self, *, bare: bool = False) -> Iterator[Gpu]:
+        """Give a context of its own, and take it back; a bare one has no code in it yet."""
         gpu = Gpu(self.driver, self.clock, self.ordinal)
         try:
+            if not bare:
+                gpu.load()
             yield gpu
         finally:
             try:

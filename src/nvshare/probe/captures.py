@@ -43,8 +43,6 @@ class _Rig:
         self._fork, self._join = (stack.enter_context(gpu.event(NO_TIMING)) for _ in range(2))
         self._memory = stack.enter_context(gpu.plain(_SIZE))
         self._wrong = stack.enter_context(gpu.plain(8))
-        # Code is loaded when it is first used, which is not allowed inside a capture.
-        gpu.function("nvshare_pattern_u64"), gpu.function("nvshare_count_mismatches_u64")
 
     def round(self, seed: int) -> int:
         """Capture, launch and check once; return how many words are wrong."""

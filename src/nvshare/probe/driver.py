@@ -21,7 +21,7 @@ Function: TypeAlias = Callable[..., int]
 Shape: TypeAlias = tuple[int, int, int]
 
 _OUT = POINTER(c_void_p)
-_SIGNATURES: dict[str, list[Any]] = {
+SIGNATURES: dict[str, list[Any]] = {
     "cuInit": [c_uint],
     "cuDriverGetVersion": [POINTER(c_int)],
     "cuDeviceGet": [POINTER(c_int), c_int],
@@ -94,7 +94,7 @@ class Driver:
     def function(self, name: str) -> Function:
         """Return a function as it is, for those who call it very often or expect it to fail."""
         function = getattr(self._library, name)
-        function.argtypes = _SIGNATURES[name]
+        function.argtypes = SIGNATURES[name]
         function.restype = c_int
         found: Function = function
         return found

@@ -323,8 +323,10 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     Expectation(
         "company.utilisation",
         "NVML's utilisation of two busy processes, this one and the other",
-        lambda r: f"{r.number('company.own_percent'):.0f} % and "
-        f"{r.number('company.helper_percent'):.0f} %",
+        lambda r: (
+            f"{r.number('company.own_percent'):.0f} % and "
+            f"{r.number('company.helper_percent'):.0f} %"
+        ),
         lambda r: min(r.number("company.own_percent"), r.number("company.helper_percent")) > 10,
         "both are seen",
         "NVML: nvmlDeviceGetProcessUtilization",
@@ -378,8 +380,10 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     Expectation(
         "capture.failures",
         "captures with a side stream that failed while turns changed",
-        lambda r: f"{r.get('capture.failures')} of {r.get('capture.captures')}"
-        f" in {r.get('capture.turns')} turns",
+        lambda r: (
+            f"{r.get('capture.failures')} of {r.get('capture.captures')}"
+            f" in {r.get('capture.turns')} turns"
+        ),
         lambda r: r.number("capture.failures") == 0 and r.number("capture.turns") >= 2,
         "none, in two turns or more",
         "CUDA programming guide: what may be called while a stream is captured",
@@ -411,7 +415,9 @@ def _whole_time(readings: Readings, name: str) -> float:
 
 
 def _first(readings: Readings) -> float:
-    return _whole_time(readings, "prefetch.out.first") / _whole_time(readings, "prefetch.out.second")
+    return _whole_time(readings, "prefetch.out.first") / _whole_time(
+        readings, "prefetch.out.second"
+    )
 
 
 def _untouched_speed(readings: Readings) -> float:

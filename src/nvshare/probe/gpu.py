@@ -133,6 +133,14 @@ class Gpu:
         target = TO_CPU if out else self.device
         self.driver.call("cuMemPrefetchAsync", address, size, target, stream)
 
+    def load(self) -> None:
+        """Load all code and run it once: a driver compiles it, and does so late if it can."""
+        with self.stream() as stream, self.plain(16) as memory:
+            self.write(memory, 8, stream)
+            self.count_wrong(memory, 8, memory + 8, stream)
+            self.spin(0, stream)
+            self.wait(stream)
+
     def function(self, name: str) -> int:
         """Return one of the kernels that come with nvshare."""
         if not self._module:

@@ -56,8 +56,8 @@ class Helper:
             why = (words.strip().splitlines() or ["it says nothing"])[-1]
             raise Unavailable(f"the helper process has {'ended' if ready else 'hung'}: {why}")
         answer: dict[str, Any] = json.loads(line)
-        if why := answer.get("failed"):
-            raise Unavailable(f"in the helper process, {why}")
+        if failed := answer.get("failed"):
+            raise Unavailable(f"in the helper process, {failed}")
         return answer
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:

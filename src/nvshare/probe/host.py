@@ -54,7 +54,9 @@ class MemoryCgroup:
         """Return the lowest limit from here to the top; None: there is none."""
         name = "memory.max" if self.version == 2 else "memory.limit_in_bytes"
         found = [_number(folder / name) for folder in self._upwards()]
-        return min((limit for limit in found if limit is not None and limit < _NO_LIMIT), default=None)
+        return min(
+            (limit for limit in found if limit is not None and limit < _NO_LIMIT), default=None
+        )
 
     def _upwards(self) -> list[Path]:
         inside = [self.folder, *self.folder.parents]
@@ -85,7 +87,7 @@ def _cgroup(top: Path, path: str, version: int) -> MemoryCgroup | None:
 
 
 def module_flavour(proc: Path = _PROC) -> str | None:
-    """Return which kernel module the driver has: "open", "proprietary", or None if there is none."""
+    """Return which kernel module the driver has, "open" or "proprietary"; None: there is none."""
     try:
         text = (proc / "driver/nvidia/version").read_text()
     except OSError:

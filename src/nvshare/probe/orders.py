@@ -28,6 +28,7 @@ class Orders:
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
+        gpu.load()
         self._open = contextlib.ExitStack()
         self._stream = self._open.enter_context(gpu.stream())
         self._result = self._open.enter_context(gpu.plain(8))

@@ -27,7 +27,9 @@ class Readings:
         self.values: dict[str, Value] = dict(values or {})
         self.absent: dict[str, str] = dict(absent or {})
 
-    def note(self, name: str, value: Value | None, why_not: str = "the driver does not tell") -> None:
+    def note(
+        self, name: str, value: Value | None, why_not: str = "the driver does not tell"
+    ) -> None:
         """Write a value down; None is none."""
         if value is None:
             self.miss(name, why_not)

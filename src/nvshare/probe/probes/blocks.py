@@ -8,7 +8,7 @@ nothing but look at them.
 import statistics
 
 from nvshare.probe.bench import Bench
-from nvshare.probe.gpu import BLOCK, MIB, Gpu
+from nvshare.probe.gpu import BLOCK, Gpu, Took
 
 _MOST = 64
 
@@ -27,34 +27,33 @@ def probe(bench: Bench) -> None:
     _many(bench)
 
 
-def _each(
-    bench: Bench, gpu: Gpu, stream: int, address: int, count: int, name: str
-) -> None:
+def _each(bench: Bench, gpu: Gpu, stream: int, address: int, count: int, name: str) -> None:
     out = name.startswith("out")
-    took = [
-        bench.timed(
-            gpu, stream, lambda at=at: gpu.prefetch(at, BLOCK, stream, out=out)  # type: ignore[misc]
-        )
-        for at in range(address, address + count * BLOCK, BLOCK)
-    ]
-    bench.readings.note(f"blocks.{name}.call_us", statistics.median(one.call for one in took) * 1e6)
-    total = statistics.median(max(one.call, one.total) for one in took)
-    bench.readings.note(f"blocks.{name}.total_us", total * 1e6)
+    ends = range(address, address + count * BLOCK, BLOCK)
+    took = [_call(bench, gpu, stream, at, BLOCK, out) for at in ends]
+    call = statistics.median(one.call for one in took)
+    bench.readings.note(f"blocks.{name}.call_us", call * 1e6)
+    bench.readings.note(f"blocks.{name}.total_us", _middle(took) * 1e6)
+
+
+def _call(bench: Bench, gpu: Gpu, stream: int, address: int, size: int, out: bool) -> Took:
+    return bench.timed(gpu, stream, lambda: gpu.prefetch(address, size, stream, out=out))
+
+
+def _middle(took: list[Took]) -> float:
+    return statistics.median(max(one.call, one.total) for one in took)
 
 
 def _many(bench: Bench) -> None:
     """What a call costs for each block that is there already, whatever the call itself costs."""
-    size = max(bench.piece, 32 * MIB)
-    few = BLOCK * 2
-    with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(size) as address:
-        gpu.prefetch(address, size, stream)
+    few, many = 2 * BLOCK, bench.piece
+    with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(many) as address:
+        gpu.prefetch(address, many, stream)
         gpu.wait(stream)
-        times = {}
-        for span in (few, size):
-            calls = [
-                bench.timed(gpu, stream, lambda span=span: gpu.prefetch(address, span, stream))  # type: ignore[misc]
-                for _ in range(bench.rounds * 3)
-            ]
-            times[span] = statistics.median(max(one.call, one.total) for one in calls)
-    each = (times[size] - times[few]) / ((size - few) / BLOCK)
+
+        def seconds(size: int) -> float:
+            rounds = range(bench.rounds * 3)
+            return _middle([_call(bench, gpu, stream, address, size, False) for _ in rounds])
+
+        each = (seconds(many) - seconds(few)) / ((many - few) // BLOCK)
     bench.readings.note("blocks.service_us", max(0.0, each) * 1e6)

@@ -4,12 +4,14 @@ The costs have Python's own in them, which is measured beside them and taken off
 for telling a call that does something in memory from one that asks the kernel.
 """
 
+import contextlib
 import ctypes
 import statistics
 import time
 from collections.abc import Callable
 
 from nvshare.probe.bench import Bench
+from nvshare.probe.driver import SIGNATURES
 from nvshare.probe.gpu import Gpu, parameter_list
 
 _CALLS = 400
@@ -22,45 +24,63 @@ _BLOCKED_S = 0.02
 
 def probe(bench: Bench) -> None:
     """Call."""
-    with bench.gpu() as gpu, gpu.stream() as stream, gpu.event() as event, gpu.plain(256) as memory:
-        launch = _launcher(gpu, stream, memory)
-        launch()
+    with contextlib.ExitStack() as stack:
+        gpu = stack.enter_context(bench.gpu())
+        stream, event = stack.enter_context(gpu.stream()), stack.enter_context(gpu.event())
+        kernel = _Kernel(gpu, stream, stack.enter_context(gpu.plain(256)))
+        kernel.launch()
         gpu.wait(stream)
-        _costs(bench, gpu, stream, event, launch)
-        floor = _floor(gpu, stream, launch)
+        _costs(bench, gpu, stream, event, kernel)
+        floor = _floor(gpu, stream, kernel.launch)
         bench.readings.note("calls.kernel_floor_us", floor * 1e6)
-        latency = _latency(bench, gpu, stream, launch) - floor
+        # Before a kernel is on its way, Python has to get eleven arguments ready.
+        own = (_cost(kernel.pretend) - _cost(lambda: _nothing(1))) * 1e-9 * bench.clock.speed
+        latency = _latency(bench, gpu, stream, kernel.launch) - floor - own
         bench.readings.note("calls.launch_latency_us", max(0.0, latency) * 1e6)
-        _depth(bench, gpu, stream, launch)
+        _depth(bench, gpu, stream, kernel.launch)
 
 
-def _launcher(gpu: Gpu, stream: int, memory: int) -> Callable[[], int]:
-    """Return a launch of a kernel that does next to nothing, with everything made ready before."""
-    function = gpu.driver.function("cuLaunchKernel")
-    words = [ctypes.c_uint64(number) for number in (memory, 32, 1)]
-    parameters = parameter_list(words)
-    kernel, lane = ctypes.c_void_p(gpu.function("nvshare_pattern_u64")), ctypes.c_void_p(stream)
-    return lambda: function(kernel, 1, 1, 1, 32, 1, 1, 0, lane, parameters, None)
+# A function that does nothing: what it costs is Python's own.
+_nothing: Callable[..., int] = ctypes.CDLL(None).abs
 
 
-def _costs(
-    bench: Bench, gpu: Gpu, stream: int, event: int, launch: Callable[[], int]
-) -> None:
+class _Kernel:
+    """A kernel that does next to nothing, with everything made ready before."""
+
+    def __init__(self, gpu: Gpu, stream: int, memory: int) -> None:
+        self._function = gpu.driver.function("cuLaunchKernel")
+        self._pretence = ctypes.CDLL(None).abs
+        self._pretence.argtypes = SIGNATURES["cuLaunchKernel"]
+        parameters = parameter_list([ctypes.c_uint64(number) for number in (memory, 32, 1)])
+        kernel = ctypes.c_void_p(gpu.function("nvshare_pattern_u64"))
+        lane = ctypes.c_void_p(stream)
+        self._arguments = (kernel, 1, 1, 1, 32, 1, 1, 0, lane, parameters, None)
+
+    def launch(self) -> int:
+        """Launch it."""
+        return self._function(*self._arguments)
+
+    def pretend(self) -> int:
+        """Call something else with the same arguments, which takes no notice of them."""
+        return int(self._pretence(*self._arguments))
+
+
+def _costs(bench: Bench, gpu: Gpu, stream: int, event: int, kernel: _Kernel) -> None:
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     record, query = gpu.driver.function("cuEventRecord"), gpu.driver.function("cuEventQuery")
     info = gpu.driver.function("cuMemGetInfo_v2")
-    calls: dict[str, Callable[[], object]] = {
-        "launch": launch,
-        "event_record": lambda: record(event, stream),
-        "event_query": lambda: query(event),
-        "mem_get_info": lambda: info(ctypes.byref(free), ctypes.byref(total)),
+    calls: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+        "launch": (kernel.launch, kernel.pretend),
+        "event_record": (lambda: record(event, stream), lambda: _nothing(1)),
+        "event_query": (lambda: query(event), lambda: _nothing(1)),
+        "mem_get_info": (
+            lambda: info(ctypes.byref(free), ctypes.byref(total)),
+            lambda: _nothing(1),
+        ),
     }
-    nothing = ctypes.CDLL(None).abs
-    own = _cost(lambda: nothing(1))
-    bench.readings.note("calls.python_ns", own)
-    for name, call in calls.items():
+    for name, (call, own) in calls.items():
         gpu.wait(stream)
-        bench.readings.note(f"calls.{name}_ns", max(0.0, _cost(call) - own))
+        bench.readings.note(f"calls.{name}_ns", max(0.0, _cost(call) - _cost(own)))
     gpu.wait(stream)
 
 
@@ -101,7 +121,7 @@ def _latency(bench: Bench, gpu: Gpu, stream: int, launch: Callable[[], int]) -> 
             return gpu.between(before, after)
 
         # The least, since a machine that does something else in between only makes it longer.
-        rounds = 50 if bench.quick else 300
+        rounds = 100 if bench.quick else 500
         empty = min(once(lambda: None) for _ in range(rounds))
         return min(once(launch) for _ in range(rounds)) - empty
 
@@ -114,7 +134,8 @@ def _depth(bench: Bench, gpu: Gpu, stream: int, launch: Callable[[], int]) -> No
         began = time.perf_counter()
         launch()
         if time.perf_counter() - began > _BLOCKED_S:
-            depth = count
+            # The one that keeps the others waiting is in the queue, too.
+            depth = count + 1
             break
     gpu.wait(stream)
     why = f"{_DEEPEST} launches went in without waiting"

@@ -1,4 +1,4 @@
-"""A prefetch onto a GPU that another process has filled: whose memory goes, and how fast is it?"""
+"""A prefetch onto a GPU that another process has filled: whose memory goes, and how fast."""
 
 from nvshare.probe.bench import Bench
 from nvshare.probe.gpu import Gpu

@@ -1,4 +1,4 @@
-"""Memory on the host that a kernel touches: it comes by faults. How fast is that?"""
+"""Memory on the host that a kernel touches: it comes by faults, and how fast."""
 
 from nvshare.probe.bench import Bench
 

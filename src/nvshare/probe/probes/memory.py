@@ -16,13 +16,13 @@ def probe(bench: Bench) -> None:
     readings.note("memory.piece_bytes", bench.piece)
     _read(bench, "before", None)
     began = bench.clock.now()
-    with bench.gpu() as gpu:
+    with bench.gpu(bare=True) as gpu:
         readings.note("memory.context_create_s", bench.clock.now() - began)
         _read(bench, "context", gpu)
         free, total = gpu.free_and_total()
         readings.note("memory.usable_bytes", total)
         readings.note("memory.idle_free_bytes", free)
-        gpu.function("nvshare_pattern_u64")
+        gpu.load()
         _read(bench, "module", gpu)
         _walk(bench, gpu)
         _read(bench, "freed", gpu)

@@ -1,4 +1,4 @@
-"""Memory that nobody has ever touched, asked to the host: does it come into being there?"""
+"""Memory that nobody has ever touched, asked to the host: whether it comes into being there."""
 
 from nvshare.probe.bench import Bench
 
