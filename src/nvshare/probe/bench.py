@@ -1,6 +1,7 @@
 """What a probe has at hand: driver, clock, NVML, how much memory it may use, where results go."""
 
 import contextlib
+import ctypes
 import os
 import statistics
 from collections.abc import Callable, Iterator
@@ -39,6 +40,13 @@ class Bench:
         """The folder of the emulated node, if this is one."""
         folder = os.environ.get(environment.EMULATOR_NODE)
         return Path(folder) if folder else None
+
+    @property
+    def device(self) -> int:
+        """The GPU, as the driver calls it."""
+        device = ctypes.c_int()
+        self.driver.call("cuDeviceGet", ctypes.byref(device), self.ordinal)
+        return device.value
 
     @contextlib.contextmanager
     def gpu(self, *, bare: bool = False) -> Iterator[Gpu]:

@@ -7,7 +7,17 @@ or is known of the closed half of the driver from hearsay. No entry has been see
 
 from nvshare.probe.host import kernel_version
 from nvshare.probe.readings import Readings
-from nvshare.probe.showing import change, changed, gib, piece, plain, seconds, whole, yes_no
+from nvshare.probe.showing import (
+    change,
+    changed,
+    duration,
+    gib,
+    piece,
+    plain,
+    seconds,
+    whole,
+    yes_no,
+)
 from nvshare.probe.verdict import Expectation
 
 _MIB = 1 << 20
@@ -286,19 +296,19 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     ),
     Expectation(
         "crowded.moves",
-        "reading memory that was prefetched onto a full GPU, against memory that was there",
-        lambda r: f"{r.number('crowded.read_ratio'):.2f} x as long",
-        lambda r: r.number("crowded.read_ratio") < 3,
-        "about as long: the prefetch has moved it",
+        "reading memory that was prefetched onto a full GPU",
+        lambda r: _against(r, "crowded.read_s"),
+        lambda r: r.number("crowded.read_s") < r.number("faults.seconds") / 3,
+        "much faster than by faults: the prefetch has moved it",
         "published driver: block_alloc_gpu_chunk; no prefetch is skipped because a GPU is full",
         "a successor's prefetch may make the room itself (displace)",
     ),
     Expectation(
         "crowded.helper",
-        "then the other process reads what it had touched first, against memory that is there",
-        lambda r: f"{r.number('crowded.helper.ratio'):.1f} x as long",
-        lambda r: r.number("crowded.helper.ratio") > 3,
-        "much longer: it was pushed out, the oldest first",
+        "then the other process reads what it had touched first",
+        lambda r: _against(r, "crowded.helper.read_s"),
+        lambda r: r.number("crowded.helper.read_s") > r.number("faults.seconds") / 3,
+        "about as slow as by faults: it was pushed out, the oldest first",
         "published driver: pick_root_chunk_to_evict; order of last service, any process",
         "who is displaced marks its memory as away in the order in which it came in",
     ),
@@ -418,6 +428,11 @@ def _first(readings: Readings) -> float:
     return _whole_time(readings, "prefetch.out.first") / _whole_time(
         readings, "prefetch.out.second"
     )
+
+
+def _against(readings: Readings, name: str) -> str:
+    by_faults = duration(readings.number("faults.seconds"))
+    return f"{duration(readings.number(name))}; by faults {by_faults}"
 
 
 def _untouched_speed(readings: Readings) -> float:

@@ -19,6 +19,7 @@ from nvshare.errors import NvshareError
 from nvshare.launch.place import answers
 from nvshare.launch.preload import Wishes, library, program_environment, without_preload
 from nvshare.probe.readings import Unavailable
+from nvshare.wire import environment
 from nvshare.wire.frames import SOCKET_NAME
 
 _PATIENCE_S = 20.0
@@ -29,7 +30,7 @@ class Guests:
     """A daemon in a folder of its own."""
 
     def __init__(self, folder: Path, outside: Mapping[str, str]) -> None:
-        self._outside = {**outside, "NVSHARE_SOCKET_DIR": str(folder)}
+        self._outside = {**outside, environment.SOCKET_DIR: str(folder)}
         try:
             self.environ = {
                 **outside,
@@ -40,7 +41,7 @@ class Guests:
 
     def another(self) -> dict[str, str]:
         """Return the environment of a program that shares no limits with the other ones."""
-        return {**self.environ, "NVSHARE_GROUP": os.urandom(16).hex()}
+        return {**self.environ, environment.GROUP: os.urandom(16).hex()}
 
     def status(self) -> dict[str, Any]:
         """Return what the daemon says of its programs."""
@@ -62,17 +63,17 @@ class Guests:
 @contextlib.contextmanager
 def own_daemon() -> Iterator[Guests]:
     """Start a daemon, and end it."""
-    outside = without_preload(os.environ)
-    kept = ("NVSHARE_EMULATOR_",)
+    # What people have set for their daemon and programs is not meant for ours.
     outside = {
         name: value
-        for name, value in outside.items()
-        if not name.startswith("NVSHARE_") or name.startswith(kept)
+        for name, value in without_preload(os.environ).items()
+        if not name.startswith("NVSHARE_") or name.startswith("NVSHARE_EMULATOR_")
     }
     with tempfile.TemporaryDirectory(prefix="nvshare-doctor-") as name:
         folder = Path(name)
         command = [sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={folder}"]
-        options = ["--mode=serial", "--turn=1", "--config=/dev/null"]
+        # Should nobody be left to end it, it ends by itself.
+        options = ["--mode=serial", "--turn=1", "--config=/dev/null", "--idle-exit=60"]
         with (folder / "daemon.log").open("wb") as log:
             process = subprocess.Popen(
                 [*command, *options], env=outside, stdin=subprocess.DEVNULL, stdout=log, stderr=log

@@ -14,7 +14,7 @@ def probe(bench: Bench) -> None:
     with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(size) as address:
         gpu.write(address, size, stream)
         gpu.wait(stream)
-        resident = _read(bench, gpu, stream, address, size)
+        bench.readings.note("crowded.resident_read_s", _read(bench, gpu, stream, address, size))
         with Helper(bench.ordinal) as helper:
             helper.ask("hello")
             before = gpu.free_and_total()[0]
@@ -27,14 +27,11 @@ def probe(bench: Bench) -> None:
             bench.readings.note("crowded.free_bytes", filled["free"])
             took = bench.timed(gpu, stream, lambda: gpu.prefetch(address, size, stream))
             bench.note_took("crowded.in", took, size)
-            after = _read(bench, gpu, stream, address, size)
-            bench.readings.note("crowded.read_ratio", after / resident)
+            bench.readings.note("crowded.read_s", _read(bench, gpu, stream, address, size))
             found = helper.ask("look")
-            again = helper.ask("look")
             bench.readings.note("crowded.helper.wrong_words", found["wrong"])
-            bench.readings.note("crowded.helper.seconds", found["seconds"])
-            bench.readings.note("crowded.helper.ratio", found["seconds"] / resident)
-            bench.readings.note("crowded.helper.again_ratio", again["seconds"] / resident)
+            bench.readings.note("crowded.helper.read_s", found["seconds"])
+            bench.readings.note("crowded.helper.again_s", helper.ask("look")["seconds"])
 
 
 def _read(bench: Bench, gpu: Gpu, stream: int, address: int, size: int) -> float:

@@ -13,6 +13,7 @@ from nvshare.probe.driver import CudaError
 _ATTRIBUTES = {
     "clock_khz": 13,
     "multiprocessors": 16,
+    "kernel_time_limit": 17,
     "integrated": 18,
     "memory_clock_khz": 36,
     "memory_bus_bits": 37,
@@ -60,12 +61,12 @@ def _driver(bench: Bench) -> None:
 def _gpu(bench: Bench) -> None:
     readings, nvml = bench.readings, bench.nvml
     name = ctypes.create_string_buffer(128)
-    bench.driver.call("cuDeviceGetName", name, len(name), bench.ordinal)
+    bench.driver.call("cuDeviceGetName", name, len(name), bench.device)
     readings.note("machine.name", name.value.decode())
     for reading, number in _ATTRIBUTES.items():
         value = ctypes.c_int()
         try:
-            bench.driver.call("cuDeviceGetAttribute", ctypes.byref(value), number, bench.ordinal)
+            bench.driver.call("cuDeviceGetAttribute", ctypes.byref(value), number, bench.device)
         except CudaError as error:
             readings.miss(f"machine.{reading}", str(error))
         else:
@@ -84,11 +85,11 @@ def _gpu(bench: Bench) -> None:
 def _identity(bench: Bench) -> None:
     readings = bench.readings
     raw = ctypes.create_string_buffer(16)
-    bench.driver.call("cuDeviceGetUuid", raw, bench.ordinal)
+    bench.driver.call("cuDeviceGetUuid", raw, bench.device)
     readings.note("machine.uuid_cuda", f"GPU-{uuid.UUID(bytes=raw.raw)}")
     readings.note("machine.uuid_nvml", bench.nvml.uuid())
     address = ctypes.create_string_buffer(32)
-    bench.driver.call("cuDeviceGetPCIBusId", address, len(address), bench.ordinal)
+    bench.driver.call("cuDeviceGetPCIBusId", address, len(address), bench.device)
     readings.note("machine.pci_cuda", short_bus_id(address.value.decode()))
     found = bench.nvml.bus_id()
     readings.note("machine.pci_nvml", None if found is None else short_bus_id(found))
