@@ -79,5 +79,10 @@ class _Writer:
 def _sum_up(report: Report, path: Path) -> None:
     if report.readings.values.get("machine.others"):
         click.echo("Other programs are on this GPU: what was measured has their work in it.")
+    if report.speed > 1:
+        click.echo(
+            f"This node goes {report.speed:g} times as fast as time, and so does what Python takes:"
+            " --speed 1 is more exact."
+        )
     click.echo("All is as expected." if not report.bad else f"{report.bad} not as expected.")
     click.echo(f"The report is {path}. docs/doctor.md says what it means and how to send it.")

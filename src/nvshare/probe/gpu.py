@@ -6,7 +6,7 @@ it: a probe that fails leaves nothing behind for the next one.
 
 import contextlib
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TypeAlias
@@ -21,6 +21,7 @@ BLOCK = 2 * MIB
 Argument: TypeAlias = ctypes.c_uint64 | ctypes.c_uint32
 
 _SLOW_EVENT = 0
+_SHORT_SHIELD_S = 0.005
 _THREADS = 256
 
 
@@ -176,6 +177,16 @@ class Gpu:
     def shield(self, stream: int, real_seconds: float = 0.05) -> None:
         """Keep a stream busy while work is put behind it, which then runs without a gap."""
         self.spin(real_seconds * self.clock.speed, stream)
+
+    def kernel_seconds(self, stream: int, launch: Callable[[], None]) -> float:
+        """Return how long a kernel takes, and nothing but the kernel."""
+        with self.event() as before, self.event() as after:
+            self.shield(stream, _SHORT_SHIELD_S)
+            self.record(before, stream)
+            launch()
+            self.record(after, stream)
+            self.wait(stream)
+            return max(self.between(before, after), 1e-9)
 
     def read_number(self, address: int) -> int:
         """Return a 64-bit number in GPU memory."""

@@ -67,7 +67,7 @@ def own_daemon() -> Iterator[Guests]:
     outside = {
         name: value
         for name, value in without_preload(os.environ).items()
-        if not name.startswith("NVSHARE_") or name.startswith("NVSHARE_EMULATOR_")
+        if not name.startswith("NVSHARE_") or "EMULATOR" in name
     }
     with tempfile.TemporaryDirectory(prefix="nvshare-doctor-") as name:
         folder = Path(name)

@@ -9,6 +9,7 @@ import ctypes
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nvshare.probe.busy import keep_busy
@@ -56,12 +57,9 @@ class Orders:
         gpu, stream = self._gpu, self._stream
         gpu.driver.call("cuMemsetD8Async", self._result, 0, 8, stream)
         gpu.wait(stream)
-        with gpu.event() as before, gpu.event() as after:
-            gpu.record(before, stream)
-            gpu.count_wrong(self._first, self._first_size, self._result, stream)
-            gpu.record(after, stream)
-            gpu.wait(stream)
-            return {"seconds": gpu.between(before, after), "wrong": gpu.read_number(self._result)}
+        launch = partial(gpu.count_wrong, self._first, self._first_size, self._result, stream)
+        seconds = gpu.kernel_seconds(stream, launch)
+        return {"seconds": seconds, "wrong": gpu.read_number(self._result)}
 
     def plain(self, size: int) -> dict[str, Any]:
         """Take ordinary memory."""

@@ -13,8 +13,8 @@ def probe(bench: Bench) -> None:
     """Move it."""
     size = bench.piece
     with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(size) as address:
-        first = bench.timed(gpu, stream, lambda: gpu.write(address, size, stream))
-        bench.readings.note("prefetch.first_touch_gb_per_s", size / first.total / 1e9)
+        first = gpu.kernel_seconds(stream, lambda: gpu.write(address, size, stream))
+        bench.readings.note("prefetch.first_touch_gb_per_s", size / first / 1e9)
         again = _resident(gpu, stream, address, size)
         bench.readings.note("prefetch.resident_touch_gb_per_s", size / again / 1e9)
         for turn in ("first", "second"):
