@@ -45,6 +45,10 @@ class _Writer:
     def ended(self) -> None:
         if why := self._bench.readings.absent.get(self._probe):
             click.echo(f"  could not be tried: {why}", err=True)
+        if self._probe == "machine" and self._bench.readings.values.get("machine.others"):
+            click.echo(
+                "  other programs are on this GPU: times will have their work in them", err=True
+            )
         self._probe = ""
 
     def save(self) -> Report:

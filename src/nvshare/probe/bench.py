@@ -18,7 +18,9 @@ from nvshare.probe.nvml import Nvml
 from nvshare.probe.readings import Readings
 from nvshare.wire import environment
 
-_GIB = 1 << 30
+# What things are tried with, and what they are tried with in a hurry.
+PIECE = 1 << 30
+QUICK_PIECE = 64 * MIB
 
 
 @dataclass
@@ -100,15 +102,16 @@ def emulated_host_bytes(node: Path, pid: int) -> int | None:
         return None
     if process is None:
         return 0
-    own = getattr(process, "host_bytes", None)
+    own: int | None = getattr(process, "host_bytes", None)
+    if own is not None:
+        return own
     accounts = [getattr(account, "host_bytes", None) for account in process.gpus]
-    counted = [number for number in (own, *accounts) if number is not None]
+    counted = [number for number in accounts if number is not None]
     return sum(counted) if counted else None
 
 
-def fitting_piece(free: int, quick: bool) -> int:
-    """Return how much memory to try things with: a GiB, and less where there is less."""
-    wanted = 64 * MIB if quick else _GIB
+def fitting_piece(free: int, wanted: int) -> int:
+    """Return how much memory to try things with: less than wanted where there is little."""
     room = [wanted, free // 8]
     if os.environ.get(environment.EMULATOR_NODE) is None:
         host = read_memory()

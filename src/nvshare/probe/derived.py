@@ -1,8 +1,9 @@
 """The constants of a GPU profile that follow from a report. Readings in, numbers out.
 
 A call on a single block cannot overlap with itself, so that its time is a sum, and its parts come
-apart by subtracting: a block that leaves for the first time, one that leaves again, one that comes
-back, and one that stays where it is.
+apart by subtracting: a block that leaves for the first time, one that leaves again, and one that
+stays where it is. What the caller has to do for a block that comes back is in the time of a call on
+many, which returns while they are on their way.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,8 @@ Measured: TypeAlias = dict[str, float | str]
 
 _KIB = 1 << 10
 _MIB = 1 << 20
+# Of a prefetch, when it is the call that takes the time.
+_NEARLY_ALL = 0.8
 
 
 def derive(readings: Readings) -> Measured:
@@ -88,15 +91,29 @@ def _host_page(readings: Readings) -> float:
     return max(0.0, first - readings.number("blocks.out.second.total_us"))
 
 
-def _beyond_copy(way: str) -> "Callable[[Readings], float]":
+def _beyond_copy(readings: Readings, way: str) -> float:
     """What a block that goes this way costs beside its copy and the call."""
+    call = readings.number(f"blocks.{way}.second.call_us")
+    total = readings.number(f"blocks.{way}.second.total_us")
+    # If the call itself does it all, the events around it have nothing to add but their own time.
+    count = "call_us" if call > _NEARLY_ALL * total else "total_us"
+    moved, stayed = (
+        readings.number(f"blocks.{which}.{count}") for which in (f"{way}.second", "stay")
+    )
+    return max(0.0, moved - stayed - _copy_us(readings, way))
 
-    def read(readings: Readings) -> float:
-        moved = readings.number(f"blocks.{way}.second.total_us")
-        stayed = readings.number("blocks.stay.total_us")
-        return max(0.0, moved - stayed - _copy_us(readings, way))
 
-    return read
+def _host_map(readings: Readings) -> float:
+    return _beyond_copy(readings, "out")
+
+
+def _host_unmap(readings: Readings) -> float:
+    """Where the call leaves the copies behind, its own time is unmapping and little else."""
+    call = readings.number("prefetch.in.second.call_s")
+    if call > readings.number("prefetch.in.second.total_s") / 2:
+        return _beyond_copy(readings, "in")
+    blocks = readings.number("prefetch.piece_bytes") / BLOCK
+    return max(0.0, call * 1e6 / blocks - readings.number("blocks.service_us"))
 
 
 _RULES: dict[str, Callable[[Readings], float | str]] = {
@@ -128,8 +145,8 @@ _RULES: dict[str, Callable[[Readings], float | str]] = {
     "managed.fault_gb_per_s": _known("faults.gb_per_s"),
     "managed.populate_gb_per_s": _known("prefetch.first_touch_gb_per_s"),
     "managed.host_page_us": _host_page,
-    "managed.host_map_us": _beyond_copy("out"),
-    "managed.host_unmap_us": _beyond_copy("in"),
+    "managed.host_map_us": _host_map,
+    "managed.host_unmap_us": _host_unmap,
     "managed.service_us": _reading("blocks.service_us"),
     "engine.kernel_floor_us": _reading("calls.kernel_floor_us"),
     "engine.launch_us": _reading("calls.launch_latency_us"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from nvshare.emulator.node import CONF_FILE
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.probe import host
-from nvshare.probe.bench import Bench, fitting_piece
+from nvshare.probe.bench import PIECE, QUICK_PIECE, Bench, fitting_piece
 from nvshare.probe.clock import Clock
 from nvshare.probe.driver import CudaError, Driver, NoDriverError
 from nvshare.probe.gpu import MIB
@@ -51,7 +51,7 @@ def examination(ordinal: int, quick: bool) -> Iterator[Bench]:
         ) from error
     nvml = _open_nvml(address)
     try:
-        piece = fitting_piece(nvml.free_bytes() or 0, quick)
+        piece = fitting_piece(nvml.free_bytes() or 0, QUICK_PIECE if quick else PIECE)
         if piece < _LEAST:
             raise NvshareError(
                 "there is too little memory to try anything with",

@@ -36,7 +36,7 @@ MEASURED = [
     "engine.queue_depth",
 ]
 # A call that blocks ends when its thread is woken: that late may be what it has measured.
-LATE_US = 15.0
+LATE_US = 5.0
 
 Make = Callable[..., Node]
 

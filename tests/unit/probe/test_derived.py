@@ -7,16 +7,27 @@ from tests.unit.probe.published import published
 
 
 def test_parts_of_the_time_of_a_block() -> None:
-    copy_out, copy_in = BLOCK / 13.1e3, BLOCK / 12.3e3
     found = derive(published())
     assert found["managed.host_page_us"] == pytest.approx(61)
-    assert found["managed.host_map_us"] == pytest.approx(236 - 10 - copy_out)
-    assert found["managed.host_unmap_us"] == pytest.approx(195 - 10 - copy_in)
+    assert found["managed.host_map_us"] == pytest.approx(231 - 8 - BLOCK / 13.1e3)
+    # 512 blocks.
+    assert found["managed.host_unmap_us"] == pytest.approx(8240 / 512 - 1.1)
     assert found["managed.service_us"] == pytest.approx(1.1)
 
 
+def test_a_driver_whose_calls_return_at_once_when_memory_leaves() -> None:
+    found = derive(published(blocks__out__second__call_us=5.0))
+    assert found["managed.host_map_us"] == pytest.approx(236 - 10 - BLOCK / 13.1e3)
+
+
+def test_a_driver_whose_calls_wait_when_memory_comes() -> None:
+    found = derive(published(prefetch__in__second__call_s=0.095, blocks__in__second__call_us=190.0))
+    assert found["managed.host_unmap_us"] == pytest.approx(190 - 8 - BLOCK / 12.3e3)
+
+
 def test_chance_makes_nothing_negative() -> None:
-    found = derive(published(blocks__out__first__total_us=230.0, blocks__in__second__total_us=100))
+    changes = {"prefetch__in__second__call_s": 0.0, "blocks__out__first__total_us": 230.0}
+    found = derive(published(blocks__out__second__call_us=20.0, **changes))
     assert (found["managed.host_page_us"], found["managed.host_unmap_us"]) == (0, 0)
 
 

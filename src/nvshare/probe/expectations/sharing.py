@@ -7,9 +7,13 @@ from nvshare.probe.verdict import Expectation
 _MIB = 1 << 20
 
 
+def _by_faults(readings: Readings) -> float:
+    """How long it would take if all of it had to come by faults."""
+    return readings.number("crowded.piece_bytes") / readings.number("faults.gb_per_s") / 1e9
+
+
 def _against(readings: Readings, name: str) -> str:
-    by_faults = duration(readings.number("faults.seconds"))
-    return f"{duration(readings.number(name))}; by faults {by_faults}"
+    return f"{duration(readings.number(name))}; by faults {duration(_by_faults(readings))}"
 
 
 SHARING: tuple[Expectation, ...] = (
@@ -17,7 +21,7 @@ SHARING: tuple[Expectation, ...] = (
         "crowded.moves",
         "reading memory that was prefetched onto a full GPU",
         lambda r: _against(r, "crowded.read_s"),
-        lambda r: r.number("crowded.read_s") < r.number("faults.seconds") / 3,
+        lambda r: r.number("crowded.read_s") < _by_faults(r) / 3,
         "much faster than by faults: the prefetch has moved it",
         "published driver: block_alloc_gpu_chunk; no prefetch is skipped because a GPU is full",
         "a successor's prefetch may make the room itself (displace)",
@@ -26,7 +30,7 @@ SHARING: tuple[Expectation, ...] = (
         "crowded.helper",
         "then the other process reads what it had touched first",
         lambda r: _against(r, "crowded.helper.read_s"),
-        lambda r: r.number("crowded.helper.read_s") > r.number("faults.seconds") / 3,
+        lambda r: r.number("crowded.helper.read_s") > _by_faults(r) / 3,
         "about as slow as by faults: it was pushed out, the oldest first",
         "published driver: pick_root_chunk_to_evict; order of last service, any process",
         "who is displaced marks its memory as away in the order in which it came in",

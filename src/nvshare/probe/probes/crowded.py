@@ -2,17 +2,23 @@
 
 from functools import partial
 
-from nvshare.probe.bench import Bench
-from nvshare.probe.gpu import Gpu
+from nvshare.probe.bench import Bench, fitting_piece
+from nvshare.probe.gpu import MIB, Gpu
 from nvshare.probe.helper import Helper
 from nvshare.probe.readings import Unavailable
+
+_LEAST = 256 * MIB
 
 
 def probe(bench: Bench) -> None:
     """Have a helper fill the GPU, and prefetch onto it."""
     if bench.readings.values.get("machine.others"):
         raise Unavailable("other programs are on this GPU, and would be pushed out of it")
-    size = bench.piece
+    # Of a batch that the driver has taken at once, up to 128 MiB may be left over on a full GPU.
+    size = max(bench.piece, fitting_piece(bench.nvml.free_bytes() or 0, _LEAST))
+    if size < _LEAST:
+        raise Unavailable("there is too little memory to tell who is pushed out")
+    bench.readings.note("crowded.piece_bytes", size)
     with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(size) as address:
         gpu.write(address, size, stream)
         gpu.wait(stream)

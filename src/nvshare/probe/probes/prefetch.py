@@ -12,6 +12,7 @@ _TOUCHES = 4
 def probe(bench: Bench) -> None:
     """Move it."""
     size = bench.piece
+    bench.readings.note("prefetch.piece_bytes", size)
     with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(size) as address:
         first = gpu.kernel_seconds(stream, lambda: gpu.write(address, size, stream))
         bench.readings.note("prefetch.first_touch_gb_per_s", size / first / 1e9)
