@@ -1,4 +1,9 @@
-"""``nvshare doctor``: checks that all is here that sharing needs, and says what to do if not."""
+"""``nvshare doctor``: checks that all is here that sharing needs, and says what to do if not.
+
+With ``--gpu`` it examines a GPU and its driver instead; that is ``doctor_gpu.py``.
+"""
+
+from pathlib import Path
 
 import click
 
@@ -8,12 +13,27 @@ _MARKS = {State.GOOD: "ok", State.NOTE: "note", State.BAD: "BAD"}
 
 
 @click.command()
+@click.option("--gpu", is_flag=True, help="Measure what a GPU and its driver do; up to 5 minutes.")
+@click.option(
+    "--device", type=click.IntRange(min=0), metavar="N", help="Which GPU, as CUDA counts."
+)
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="The report.")
+@click.option("--quick", is_flag=True, help="Less memory and less time; less exact.")
 @click.pass_context
-def doctor(ctx: click.Context) -> None:
+def doctor(
+    ctx: click.Context, gpu: bool, device: int | None, output: Path | None, quick: bool
+) -> None:
     """Check driver, libraries, sockets, permissions and versions.
 
-    Exits with 1 if something is bad.
+    With --gpu, find out instead what a GPU and its driver really do, and write a report that can
+    be sent to others. Exits with 1 if something is bad.
     """
+    if gpu:
+        from nvshare.cli.doctor_gpu import examine_gpu
+
+        ctx.exit(examine_gpu(device or 0, output, quick))
+    if device is not None or output is not None or quick:
+        ctx.fail("--device, --output and --quick belong to --gpu.")
     findings = [finding for check in CHECKS for finding in check()]
     for finding in findings:
         _show(finding)

@@ -1,8 +1,9 @@
 """``nvshare emulate``: emulated GPU nodes. One verb per file; ``-- COMMAND`` is run.py."""
 
-from nvshare.cli.emulate import down, env, fault, ls, profiles, smi, up
+from nvshare.cli.emulate import down, env, fault, ls, profile, profiles, smi, up
 from nvshare.cli.emulate.run import emulate
 
+emulate.add_command(profile.profile)
 for verb in (up.up, down.down, fault.fault, fault.heal, smi.smi, ls.ls, env.env, profiles.profiles):
     emulate.add_command(verb)
 

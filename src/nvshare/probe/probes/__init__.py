@@ -1,0 +1,37 @@
+"""The probes, in the order in which they run. What a probe's readings begin with is its name."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from nvshare.probe.bench import Bench
+from nvshare.probe.probes import (
+    blocks,
+    bus,
+    calls,
+    capture,
+    company,
+    crowded,
+    faults,
+    gate,
+    machine,
+    memory,
+    prefetch,
+    untouched,
+)
+
+Probe: TypeAlias = Callable[[Bench], None]
+
+PROBES: dict[str, Probe] = {
+    "machine": machine.probe,
+    "memory": memory.probe,
+    "bus": bus.probe,
+    "calls": calls.probe,
+    "prefetch": prefetch.probe,
+    "blocks": blocks.probe,
+    "untouched": untouched.probe,
+    "faults": faults.probe,
+    "crowded": crowded.probe,
+    "company": company.probe,
+    "gate": gate.probe,
+    "capture": capture.probe,
+}

@@ -1,0 +1,53 @@
+"""A prefetch onto a GPU that another process has filled: whose memory goes, and how fast."""
+
+from functools import partial
+
+from nvshare.probe.bench import Bench, fitting_piece
+from nvshare.probe.gpu import MIB, Gpu
+from nvshare.probe.helper import Helper
+from nvshare.probe.readings import Unavailable
+
+_LEAST = 256 * MIB
+
+
+def probe(bench: Bench) -> None:
+    """Have a helper fill the GPU, and prefetch onto it."""
+    if bench.readings.values.get("machine.others"):
+        raise Unavailable("other programs are on this GPU, and would be pushed out of it")
+    # Of a batch that the driver has taken at once, up to 128 MiB may be left over on a full GPU.
+    size = max(bench.piece, fitting_piece(bench.nvml.free_bytes() or 0, _LEAST))
+    if size < _LEAST:
+        raise Unavailable("there is too little memory to tell who is pushed out")
+    bench.readings.note("crowded.piece_bytes", size)
+    with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(size) as address:
+        gpu.write(address, size, stream)
+        gpu.wait(stream)
+        bench.readings.note("crowded.resident_read_s", _read(bench, gpu, stream, address, size))
+        with Helper(bench.ordinal) as helper:
+            helper.ask("hello")
+            before = gpu.free_and_total()[0]
+            gpu.prefetch(address, size, stream, out=True)
+            gpu.wait(stream)
+            free = gpu.free_and_total()[0]
+            # What has left may still have its place on the GPU, which nobody counts as free.
+            kept = 0 if free - before > size // 2 else size
+            filled = helper.ask("fill", size=free + kept, first=size)
+            bench.readings.note("crowded.free_bytes", filled["free"])
+            took = bench.timed(gpu, stream, lambda: gpu.prefetch(address, size, stream))
+            bench.note_took("crowded.in", took, size)
+            bench.readings.note("crowded.read_s", _read(bench, gpu, stream, address, size))
+            found = helper.ask("look")
+            bench.readings.note("crowded.helper.wrong_words", found["wrong"])
+            bench.readings.note("crowded.helper.read_s", found["seconds"])
+            bench.readings.note("crowded.helper.again_s", helper.ask("look")["seconds"])
+
+
+def _read(bench: Bench, gpu: Gpu, stream: int, address: int, size: int) -> float:
+    """Have a kernel read it all; return the seconds."""
+    with gpu.plain(8) as wrong:
+        gpu.driver.call("cuMemsetD8Async", wrong, 0, 8, stream)
+        gpu.wait(stream)
+        launch = partial(gpu.count_wrong, address, size, wrong, stream)
+        seconds = gpu.kernel_seconds(stream, launch)
+        bench.readings.note("crowded.wrong_words", gpu.read_number(wrong))
+        return seconds

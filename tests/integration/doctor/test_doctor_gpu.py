@@ -1,0 +1,88 @@
+"""The whole examination on an emulated T4, and the way back from its report to a profile."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.node import Node
+from nvshare.emulator.profile import Profile, load_known, parse_profile
+from nvshare.probe.calibration import write_profile
+from nvshare.probe.report import TOPICS, load_report
+
+# As the profile says, and as was measured.
+WITHIN = 0.1
+# What the emulated GPU's model, and no CPU of this machine, takes the time for.
+MEASURED = [
+    "memory.total_mib",
+    "memory.usable_mib",
+    "memory.context_mib",
+    "memory.bandwidth_gb_per_s",
+    "bus.host_to_device_gb_per_s",
+    "bus.device_to_host_gb_per_s",
+    "bus.duplex",
+    "managed.fault_gb_per_s",
+    "managed.populate_gb_per_s",
+    "managed.host_page_us",
+    "managed.host_map_us",
+    "managed.host_unmap_us",
+    "engine.kernel_floor_us",
+    "engine.queue_depth",
+]
+# A call that blocks ends when its thread is woken: that late may be what it has measured.
+LATE_US = 5.0
+
+Make = Callable[..., Node]
+
+
+def examine(node: Node, folder: Path, *options: str) -> tuple[dict[str, Any], str]:
+    """Return the report, and what was printed."""
+    path = folder / "report.json"
+    command = [sys.executable, "-m", "nvshare", "doctor", "--gpu", "--output", str(path)]
+    environment = {**os.environ, **node.environment(library_folder(), os.environ), "COLUMNS": "200"}
+    done = subprocess.run(
+        [*command, *options], env=environment, capture_output=True, text=True, timeout=110
+    )
+    assert done.returncode in (0, 1), done.stderr
+    report: dict[str, Any] = json.loads(path.read_text())
+    return report, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_an_emulated_gpu_is_examined_and_can_be_made_again(make_node: Make, tmp_path: Path) -> None:
+    report, printed = examine(make_node("1xt4"), tmp_path, "--quick")
+
+    assert report["emulated"]
+    assert report["unfinished"] == ""
+    # Every probe has come to its end.
+    assert not set(report["absent"]) & set(TOPICS), report["absent"]
+    verdicts = {line["name"]: line["verdict"] for line in report["lines"]}
+    for name in ("machine.uuid", "machine.pci", "memory.free.touched", "memory.free.freed"):
+        assert verdicts[name] == "ok", name
+    for name in ("prefetch.wrong_words", "crowded.helper", "crowded.helper.wrong_words"):
+        assert verdicts[name] == "ok", name
+    for name in ("gate.driver", "gate.runtime", "capture.failures", "capture.wrong_words"):
+        assert verdicts[name] == "ok", name
+    assert "Tesla T4, driver" in printed
+    assert f"The report is {tmp_path / 'report.json'}." in printed
+
+    text = write_profile(load_report(tmp_path / "report.json"))
+    back, real = parse_profile(text, source="written"), load_known("t4")
+    for field in MEASURED:
+        found, given = value(back, field), value(real, field)
+        late = LATE_US if field.startswith("managed.host_") else 0.0
+        assert given is None or found == pytest.approx(given, rel=WITHIN, abs=late), field
+
+
+def value(profile: Profile, field: str) -> float | None:
+    """Return a field of a profile; None: there is no such field."""
+    table, _, name = field.partition(".")
+    found: float | None = getattr(getattr(profile, table), name, None)
+    return found
