@@ -1,4 +1,4 @@
-"""Reading NVML, from a stand-in for pynvml. The real library and the report have their own tests."""
+"""Reading NVML, from a stand-in for pynvml. Library and report have tests of their own."""
 
 import ctypes
 import os
