@@ -95,7 +95,11 @@ static void managed_round_trip(struct worker *w) {
                   gpu = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     write_pattern(w, memory, count, seed);
     DO(cuMemAdvise(memory, count * 8, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
-    DO(cuMemPrefetchAsync(memory, count * 8, next_random(w) % 2 ? host : gpu, 0, w->stream));
+    /* Others may have filled the GPU with memory that cannot be evicted. */
+    CUresult result =
+        cuMemPrefetchAsync(memory, count * 8, next_random(w) % 2 ? host : gpu, 0, w->stream);
+    if (result != CUDA_ERROR_OUT_OF_MEMORY)
+        DO(result);
     DO(cuMemPrefetchAsync(memory, count * 8, host, 0, w->stream));
     DO(cuMemAdvise(memory, count * 8, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, host));
     DO(cuStreamSynchronize(w->stream));

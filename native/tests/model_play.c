@@ -251,10 +251,10 @@ static void do_destroy(struct play *play) {
 
 /* Blocks to a place, at once and for nothing. */
 static void do_place(struct play *play) {
-    struct range *range = &slot_of(play)->ranges[number(play, 1)];
+    const struct range *range = &slot_of(play)->ranges[number(play, 1)];
     for (uint32_t i = 0; i < number(play, 3); i++)
-        block_move(play->node, slot_of(play), range, (uint32_t)number(play, 2) + i,
-                   (uint8_t)number(play, 4));
+        block_put(play->node, slot_index(play), range->first_block + (uint32_t)number(play, 2) + i,
+                  (uint8_t)number(play, 4));
     puts("null");
 }
 
@@ -269,10 +269,10 @@ static void do_advise(struct play *play) {
 
 /* The bytes that had to leave, or a negative errno. */
 static void do_plain(struct play *play) {
-    uint64_t evicted = 0;
+    struct room room;
     int result = gpu_take_plain(play->node, slot_index(play), (uint32_t)number(play, 1),
-                                number(play, 2), &evicted);
-    printf("%" PRId64 "\n", result < 0 ? result : (int64_t)evicted);
+                                number(play, 2), &room);
+    printf("%" PRId64 "\n", result < 0 ? result : (int64_t)room.evicted);
 }
 
 static void do_unplain(struct play *play) {
@@ -281,12 +281,32 @@ static void do_unplain(struct play *play) {
 }
 
 static void do_context(struct play *play) {
-    printf("%d\n", gpu_take_context(play->node, slot_index(play), (uint32_t)number(play, 1)));
+    struct room room;
+    printf("%d\n",
+           gpu_take_context(play->node, slot_index(play), (uint32_t)number(play, 1), &room));
 }
 
 static void do_uncontext(struct play *play) {
     gpu_give_context(play->node, slot_index(play), (uint32_t)number(play, 1));
     puts("null");
+}
+
+/* What a process may have of the host: its own limit; its cgroup, the limit and the use of that. */
+static void do_limit(struct play *play) {
+    struct slot *slot = slot_of(play);
+    slot->host_limit = number(play, 1);
+    slot->cgroup = number(play, 2);
+    slot->cgroup_limit = number(play, 3);
+    slot->cgroup_bytes = number(play, 4);
+    puts("null");
+}
+
+/* Whether the call of a prefetch has returned, and what it said. */
+static void do_issued(struct play *play) {
+    int error = 0;
+    bool issued =
+        engine_is_issued(play->node, slot_index(play), queue_index(play), number(play, 2), &error);
+    printf("[%s,%d]\n", issued ? "true" : "false", error);
 }
 
 static void do_advance(struct play *play) {
@@ -324,10 +344,15 @@ static void do_scramble(struct play *play) {
     case 1: gpu->context_bytes += 1; break;
     case 2: gpu->resident_blocks += 1; break;
     case 3: play->node->slots[0].accounts[0].resident_blocks += 1; break;
-    case 4: play->node->slots[0].ranges[0].resident[0] += 1; break;
+    case 4: play->node->slots[0].accounts[0].chunks += 1; break;
     case 5: gpu->active_count = 0; break;
     case 6: play->node->waits_across += 1; break;
     case 7: play->node->slots[0].queues[0].active ^= 1; break;
+    case 8: gpu->chunks += 1; break;
+    case 9: play->node->slots[0].host_blocks += 1; break;
+    case 10: play->node->host_blocks += 1; break;
+    case 11: gpu->used.head += 1; break;
+    case 12: gpu->unused.tail = 0; break;
     default: fail("nothing to scramble");
     }
     puts("null");
@@ -348,6 +373,10 @@ static void print_gpu(const struct gpu *gpu) {
            ",\"resident_blocks\":%u,\"free_bytes\":%" PRIu64 ",",
            gpu->clock, gpu->plain_bytes, gpu->context_bytes, gpu->resident_blocks,
            gpu_free_bytes(gpu));
+    printf("\"chunks\":%u,\"surplus\":%u,\"reclaims\":%" PRIu64 ",\"cancelled\":%" PRIu64
+           ",\"xids\":%" PRIu64 ",\"last_xid\":%u,\"out_left\":%.0f,",
+           gpu->chunks, gpu->surplus, gpu->reclaims, gpu->cancelled, gpu->xids, gpu->last_xid,
+           (double)gpu->out_queued - gpu->out_done);
     printf("\"switches\":%" PRIu64 ",\"faults\":%" PRIu64 ",\"evictions\":%" PRIu64
            ",\"in_bytes\":%" PRIu64 ",\"out_bytes\":%" PRIu64 ",\"busy_total_ns\":%" PRIu64 ",",
            gpu->switches, gpu->faults, gpu->evictions, gpu->in_bytes, gpu->out_bytes,
@@ -359,9 +388,9 @@ static void print_gpu(const struct gpu *gpu) {
 
 static void print_account(const struct account *account) {
     printf("{\"plain_bytes\":%" PRIu64 ",\"context_bytes\":%" PRIu64
-           ",\"contexts\":%u,\"resident_blocks\":%u,",
+           ",\"contexts\":%u,\"resident_blocks\":%u,\"chunks\":%u,",
            account->plain_bytes, account->context_bytes, account->contexts,
-           account->resident_blocks);
+           account->resident_blocks, account->chunks);
     printf("\"compute_ns\":%" PRIu64 ",\"fault_ns\":%" PRIu64 ",\"in_bytes\":%" PRIu64
            ",\"out_bytes\":%" PRIu64 ",\"kernels\":%" PRIu64 "}",
            account->compute_ns, account->fault_ns, account->in_bytes, account->out_bytes,
@@ -376,18 +405,38 @@ static void print_range(const struct slot *slot, const struct range *range) {
     putchar('"');
 }
 
+/* What each block of a range has on the host: nothing, pages, pages that are mapped. */
+static void print_pages(const struct slot *slot, const struct range *range) {
+    putchar('"');
+    for (uint32_t i = 0; range->in_use && i < range->blocks; i++)
+        putchar("-p?m"[slot->blocks[range->first_block + i].host]);
+    putchar('"');
+}
+
+static void print_ranges(const struct slot *slot, const char *name,
+                         void (*print)(const struct slot *slot, const struct range *range)) {
+    printf("\"%s\":[", name);
+    for (uint32_t r = 0; r < slot->range_limit; r++) {
+        fputs(r ? "," : "", stdout);
+        print(slot, &slot->ranges[r]);
+    }
+    printf("],");
+}
+
 static void print_slot(const struct slot *slot, uint32_t gpu_count) {
-    printf("{\"accounts\":[");
+    printf("{\"host_blocks\":%u,\"doomed\":%u,", slot->host_blocks, slot->doomed);
+    printf("\"failed\":[");
+    for (uint32_t q = 0; q < slot->queue_limit; q++)
+        printf("%s%u", q ? "," : "", slot->queues[q].failed);
+    printf("],\"accounts\":[");
     for (uint32_t g = 0; g < gpu_count; g++) {
         fputs(g ? "," : "", stdout);
         print_account(&slot->accounts[g]);
     }
-    printf("],\"ranges\":[");
-    for (uint32_t r = 0; r < slot->range_limit; r++) {
-        fputs(r ? "," : "", stdout);
-        print_range(slot, &slot->ranges[r]);
-    }
-    printf("],\"pending\":[");
+    printf("],");
+    print_ranges(slot, "ranges", print_range);
+    print_ranges(slot, "pages", print_pages);
+    printf("\"pending\":[");
     for (uint32_t q = 0; q < slot->queue_limit; q++)
         printf("%s%" PRIu64, q ? "," : "", slot->queues[q].submitted - slot->queues[q].completed);
     printf("]}");
@@ -395,7 +444,8 @@ static void print_slot(const struct slot *slot, uint32_t gpu_count) {
 
 static void do_report(struct play *play) {
     const struct node *node = play->node;
-    printf("{\"waits_across\":%u,\"gpus\":[", node->waits_across);
+    printf("{\"waits_across\":%u,\"host_blocks\":%u,\"gpus\":[", node->waits_across,
+           node->host_blocks);
     for (uint32_t g = 0; g < node->profile.gpu_count; g++) {
         fputs(g ? "," : "", stdout);
         print_gpu(&node->gpus[g]);
@@ -424,7 +474,8 @@ static const struct {
     {"plain", do_plain},         {"unplain", do_unplain},   {"context", do_context},
     {"uncontext", do_uncontext}, {"advance", do_advance},   {"finished", do_finished},
     {"busy", do_busy},           {"scramble", do_scramble}, {"difference", do_difference},
-    {"recover", do_recover},     {"report", do_report},
+    {"recover", do_recover},     {"report", do_report},     {"limit", do_limit},
+    {"issued", do_issued},
 };
 
 static void read_numbers(struct play *play) {

@@ -22,10 +22,9 @@ static uint64_t number(const char *text) {
 }
 
 static void take_managed(struct node *node, uint32_t slot_index, const struct wish *wish) {
-    struct slot *slot = &node->slots[slot_index];
     int range = range_create(node, slot_index, 0, wish->blocks);
     for (uint32_t i = 0; range >= 0 && i < wish->blocks; i++)
-        block_move(node, slot, &slot->ranges[range], i, (uint8_t)(LOCATION_GPU + wish->gpu));
+        block_put(node, slot_index, i, (uint8_t)(LOCATION_GPU + wish->gpu));
 }
 
 static void submit_work(struct node *node, uint32_t slot_index, const struct wish *wish) {
@@ -41,13 +40,13 @@ static void submit_work(struct node *node, uint32_t slot_index, const struct wis
 }
 
 static int take(struct node *node, uint32_t slot, const struct wish *wish) {
-    uint64_t evicted;
+    struct room room;
     int result = 0;
     node_lock(node);
     for (uint32_t i = 0; i < wish->contexts && result == 0; i++)
-        result = gpu_take_context(node, slot, wish->gpu);
+        result = gpu_take_context(node, slot, wish->gpu, &room);
     if (result == 0)
-        result = gpu_take_plain(node, slot, wish->gpu, wish->plain_bytes, &evicted);
+        result = gpu_take_plain(node, slot, wish->gpu, wish->plain_bytes, &room);
     if (wish->blocks)
         take_managed(node, slot, wish);
     if (wish->busy_ns)

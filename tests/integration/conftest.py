@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from nvshare.emulator.conf import Data, FullPrefetch, Settings
+from nvshare.emulator.conf import Data, Settings
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.node import Node
 from nvshare.emulator.root import node_root
@@ -22,9 +22,9 @@ def make_node() -> Iterator[Callable[..., Node]]:
             *,
             speed: float = 1.0,
             data: Data = "on",
-            full_prefetch: FullPrefetch = "evict",
+            host_bytes: int = 256 << 30,
         ) -> Node:
-            settings = Settings(speed=speed, data=data, full_prefetch=full_prefetch)
+            settings = Settings(speed=speed, data=data, host_bytes=host_bytes)
             return stack.enter_context(transient_node(node_root(), settings, parse_gpus(gpus)))
 
         yield make

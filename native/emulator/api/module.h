@@ -28,6 +28,8 @@ struct module {
     struct image *image;
     struct function *functions; /* one per kernel of the image, in its order */
     struct module_globals *globals;
+    uint32_t code_context; /* number of the context that its code is in; 0: none */
+    uint64_t code_bytes;   /* on the GPU */
 };
 
 static inline struct module *module_of(CUmodule handle) {

@@ -84,6 +84,22 @@ static CUresult read_image(const void *data, size_t size, uint32_t gpu,
     return error_of(result);
 }
 
+/* Code takes room in its context: the bytes of the image, in whole chunks. That is assumed: what the
+ * driver makes of an image is not published. A library's code counts in the context that is current
+ * when it is loaded. */
+static CUresult place_code(struct module *module) {
+    struct CUctx_st *context = module->context ? module->context : context_current();
+    if (!context)
+        return CUDA_SUCCESS;
+    uint64_t bytes = (module->image->bytes / BLOCK_BYTES + 1) * BLOCK_BYTES;
+    CUresult result = context_take_code(context, bytes);
+    if (result == CUDA_SUCCESS) {
+        module->code_context = context->number;
+        module->code_bytes = bytes;
+    }
+    return result;
+}
+
 CUresult module_load(struct CUctx_st *context, const void *data, size_t size,
                      const struct load_options *options, struct module **out) {
     REQUIRE(data && out, CUDA_ERROR_INVALID_VALUE);
@@ -102,8 +118,12 @@ CUresult module_load(struct CUctx_st *context, const void *data, size_t size,
         image_free(image);
         return result;
     }
-    *out = module;
-    return CUDA_SUCCESS;
+    result = place_code(module);
+    if (result == CUDA_SUCCESS)
+        *out = module;
+    else
+        module_unload(module);
+    return result;
 }
 
 CUresult file_read(const char *path, void **out, size_t *size) {
@@ -152,6 +172,8 @@ void module_unload(struct module *module) {
         free(globals);
     }
     driver_unlock();
+    if (module->code_context)
+        context_give_code(module->code_context, module->code_bytes);
     for (size_t i = 0; i < module->image->kernel_count; i++)
         module->functions[i].magic = 0;
     module->magic = 0;

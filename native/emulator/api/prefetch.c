@@ -12,34 +12,24 @@ static void note_prefetch(CUdeviceptr address, size_t bytes, uint8_t target) {
     node_unlock(driver->node);
 }
 
-/* The rest of the allocation that contains an address, up to `bytes`; 0 if there is none. */
-static size_t piece_at(CUdeviceptr address, size_t bytes) {
-    driver_lock();
-    const struct allocation *allocation = memory_find(address);
-    uint64_t rest = allocation ? allocation->bytes - (address - allocation->address) : 0;
-    driver_unlock();
-    return rest < bytes ? rest : bytes;
+static CUresult error_of(int error) {
+    return error < 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-/* One task per allocation, since the model keeps their blocks apart. */
+/* Returns when the driver would: to the CPU after all is there, to the GPU when the copies are queued,
+ * and at once if the stream has other work to do first. */
 static CUresult prefetch(struct CUstream_st *stream, CUdeviceptr address, size_t bytes,
                          uint8_t target) {
-    if (!stream->capture)
-        note_prefetch(address, bytes, target);
-    CUresult result = CUDA_SUCCESS;
-    while (bytes && result == CUDA_SUCCESS) {
-        size_t piece = piece_at(address, bytes);
-        if (!piece)
-            break;
-        struct task task = {.kind = TASK_PREFETCH};
-        task.prefetch.address = address;
-        task.prefetch.bytes = piece;
-        task.prefetch.target = target;
-        result = stream_do(stream, &task, NULL);
-        address += piece;
-        bytes -= piece;
-    }
-    return result;
+    struct task task = {.kind = TASK_PREFETCH};
+    task.prefetch.address = address;
+    task.prefetch.bytes = bytes;
+    task.prefetch.target = target;
+    if (stream->capture)
+        return stream_do(stream, &task, NULL);
+    note_prefetch(address, bytes, target);
+    uint64_t ticket = 0;
+    CUresult result = stream_do(stream, &task, &ticket);
+    return result == CUDA_SUCCESS ? error_of(queue_wait_issued(stream->queue, ticket)) : result;
 }
 
 static CUresult check_and_prefetch(CUdeviceptr address, size_t bytes, uint8_t target,

@@ -38,6 +38,7 @@ static int load_cubin(struct image *image, const uint8_t *data, size_t size, int
         if (error != 0)
             return error;
     }
+    image->bytes = cubin.size;
     return cubin_read(cubin, device, image, why);
 }
 
@@ -59,6 +60,7 @@ static int load_fatbin(struct image *image, const uint8_t *data, size_t size, in
         error = fatbin_unpack(&entry, &content, &owned, why);
     if (error != 0)
         return error;
+    image->bytes = content.size;
     error = entry.kind == FATBIN_PTX ? ptx_read(content, device, image, why)
                                      : cubin_read(content, device, image, why);
     free(owned);
@@ -85,6 +87,7 @@ static int load_any(struct image *image, const uint8_t *data, size_t size, int d
     if (starts_with(data, size, wrapper_magic))
         return load_wrapper(image, data, size, device, why);
     struct bytes text = {data, size != 0 ? size : strlen((const char *)data)};
+    image->bytes = text.size;
     return ptx_read(text, device, image, why);
 }
 

@@ -40,6 +40,7 @@ struct image {
     size_t kernel_count;
     struct image_global *globals;
     size_t global_count;
+    size_t bytes; /* of the code that was chosen, as it is when unpacked */
 };
 
 /* Reads an image for a device of the given compute capability (75 stands for 7.5).

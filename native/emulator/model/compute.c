@@ -4,6 +4,12 @@
  * costs switch_ns, which is how sharing loses time; a context that is alone is never switched. Within
  * a context the kernel of the highest priority runs, then the one that was ready first.
  *
+ * A kernel that needs a block which is elsewhere holds the engine until that is there: the context
+ * cannot be changed before its faults are served, and nobody computes (published driver: the comment
+ * at the top of uvm_gpu_non_replayable_faults.c). Between one block and the next the engine can change
+ * hands, as between any two instructions; a context that is off it raises no faults. Faults of copies
+ * do not come here.
+ *
  * A context that is alone has slices too: one follows the other from when it came, and a newcomer
  * waits for the end of the one it falls into. Nothing here depends on how often somebody looks. */
 #include "compute.h"
@@ -13,9 +19,14 @@
 #include "activity.h"
 #include "busy.h"
 
+static bool is_fault(const struct operation *operation) {
+    return operation->stretch_engine == ENGINE_FAULT && operation->engine == ENGINE_COMPUTE;
+}
+
 static bool is_computing(const struct gpu *gpu, const struct operation *operation) {
     return operation->kind == OPERATION_WORK && operation->ready_at <= gpu->clock &&
-           operation->stretch_engine == ENGINE_COMPUTE && operation->left > 0;
+           (operation->stretch_engine == ENGINE_COMPUTE || is_fault(operation)) &&
+           operation->left > 0;
 }
 
 /* A context's place in the round. */
@@ -57,27 +68,10 @@ static struct contenders look_around(struct node *node, struct gpu *gpu) {
     return found;
 }
 
-void compute_choose(struct node *node, struct gpu *gpu) {
-    if (gpu->switch_left > 0)
-        return;
-    struct contenders found = look_around(node, gpu);
-    bool stays = found.current_has_work && (gpu->slice_left > 0 || !found.others_have_work);
-    if (stays && gpu->slice_left <= 0)
-        gpu->slice_left = (double)gpu->profile.slice_ns;
-    if (!found.any || stays)
-        return;
-    bool first = gpu->current_slot == NO_INDEX;
-    gpu->current_slot = (uint32_t)(found.next >> 32);
-    gpu->current_context = (uint32_t)found.next;
-    gpu->slice_left = (double)gpu->profile.slice_ns;
-    if (!first) {
-        gpu->switch_left = (double)gpu->profile.switch_ns;
-        gpu->switches++;
-    }
-}
-
 /* As in the API, the lower number is the higher priority. */
 static bool goes_before(struct queue *queue, struct queue *other) {
+    if (head_of(queue)->serving != head_of(other)->serving)
+        return head_of(queue)->serving;
     if (queue->priority != other->priority)
         return queue->priority < other->priority;
     uint64_t started = head_of(queue)->started_at, other_started = head_of(other)->started_at;
@@ -96,12 +90,42 @@ static struct operation *chosen(struct node *node, struct gpu *gpu) {
     return best ? head_of(best) : NULL;
 }
 
-double compute_time_to_event(struct node *node, struct gpu *gpu) {
+static void choose_context(struct node *node, struct gpu *gpu) {
+    struct contenders found = look_around(node, gpu);
+    bool stays = found.current_has_work && (gpu->slice_left > 0 || !found.others_have_work);
+    if (stays && gpu->slice_left <= 0)
+        gpu->slice_left = (double)gpu->profile.slice_ns;
+    if (!found.any || stays)
+        return;
+    bool first = gpu->current_slot == NO_INDEX;
+    gpu->current_slot = (uint32_t)(found.next >> 32);
+    gpu->current_context = (uint32_t)found.next;
+    gpu->slice_left = (double)gpu->profile.slice_ns;
+    if (!first) {
+        gpu->switch_left = (double)gpu->profile.switch_ns;
+        gpu->switches++;
+    }
+}
+
+bool compute_choose(struct node *node, struct gpu *gpu) {
+    if (gpu->switch_left > 0)
+        return false;
+    const struct operation *operation = chosen(node, gpu);
+    if (operation && operation->serving)
+        return true;
+    choose_context(node, gpu);
+    operation = gpu->switch_left > 0 ? NULL : chosen(node, gpu);
+    return operation && is_fault(operation);
+}
+
+double compute_time_to_event(struct node *node, struct gpu *gpu, double fault_rate) {
     if (gpu->switch_left > 0)
         return gpu->switch_left;
     const struct operation *operation = chosen(node, gpu);
     if (!operation)
         return INFINITY;
+    if (is_fault(operation))
+        return operation->left / fault_rate;
     bool contended = look_around(node, gpu).others_have_work;
     return contended ? fmin(operation->left, gpu->slice_left) : operation->left;
 }
@@ -118,7 +142,23 @@ void compute_rest(struct gpu *gpu, uint64_t ns) {
     gpu->switch_left = fmax(0, gpu->switch_left - (double)ns);
 }
 
-bool compute_let_time_pass(struct node *node, struct gpu *gpu, double ns) {
+static void work_off(struct operation *operation, double amount) {
+    operation->left -= amount;
+    if (operation->left < 1e-3)
+        operation->left = 0;
+}
+
+/* The slice goes on meanwhile, and may be over when the fault is served. */
+static void serve_fault(struct gpu *gpu, struct account *account, struct operation *operation,
+                        double ns, double rate) {
+    operation->serving = 1;
+    work_off(operation, ns * rate);
+    gpu->slice_left = fmax(0, gpu->slice_left - ns);
+    account->fault_ns += (uint64_t)ns;
+}
+
+bool compute_let_time_pass(struct node *node, struct gpu *gpu, double ns, double fault_rate,
+                           bool *moving) {
     if (gpu->switch_left > 0) {
         gpu->switch_left = fmax(0, gpu->switch_left - ns);
         return true;
@@ -126,11 +166,14 @@ bool compute_let_time_pass(struct node *node, struct gpu *gpu, double ns) {
     struct operation *operation = chosen(node, gpu);
     if (!operation)
         return false;
-    operation->left -= ns;
-    if (operation->left < 1e-3)
-        operation->left = 0;
-    use_slice(gpu, ns);
     struct account *account = &node->slots[gpu->current_slot].accounts[gpu - node->gpus];
+    if (is_fault(operation)) {
+        serve_fault(gpu, account, operation, ns, fault_rate);
+        *moving |= operation->moves;
+        return true;
+    }
+    work_off(operation, ns);
+    use_slice(gpu, ns);
     account->compute_ns += (uint64_t)ns;
     busy_note_account(account, gpu->clock, (uint64_t)ns);
     return true;

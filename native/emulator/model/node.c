@@ -229,12 +229,17 @@ void node_clear_slot(struct node *node, uint32_t index) {
         queue->completed = queue->reaped = queue->submitted;
         queue->references_done = queue->references_submitted;
         queue->active = 0; /* recount() no longer sees the queue, and its next owner trusts this */
+        queue->failed = 0;
         queue->in_use = 0;
     }
     memset(slot->ranges, 0, slot->range_limit * sizeof slot->ranges[0]);
     memset(slot->blocks, 0, slot->block_limit * sizeof slot->blocks[0]);
+    for (uint32_t g = 0; g < node->profile.gpu_count; g++)
+        memset(slot->chunks[g], 0, slot->block_limit * sizeof slot->chunks[g][0]);
     memset(slot->accounts, 0, sizeof slot->accounts);
     slot->queue_limit = slot->range_limit = slot->range_hint = slot->block_limit = 0;
+    slot->host_blocks = slot->doomed = 0;
+    slot->host_limit = slot->cgroup = slot->cgroup_limit = slot->cgroup_bytes = 0;
     slot->pid = 0;
     /* Only now: whoever is killed before this leaves a slot that is still known to be dead. */
     __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);

@@ -38,8 +38,13 @@ static const struct {
     NUMBER(peer_bandwidth),
     NUMBER(duplex_permille),
     NUMBER(fault_bandwidth),
-    NUMBER(fault_overlap_permille),
+    NUMBER(fault_evict_bandwidth),
     NUMBER(populate_bandwidth),
+    NUMBER(host_page_ns),
+    NUMBER(host_map_ns),
+    NUMBER(host_unmap_ns),
+    NUMBER(service_ns),
+    NUMBER(evict_ns),
     NUMBER(slice_ns),
     NUMBER(switch_ns),
     NUMBER(kernel_floor_ns),
@@ -69,15 +74,20 @@ static bool copy_text(char *to, size_t bytes, const char *value) {
     return true;
 }
 
+static bool parse_number(const char *value, uint64_t *number) {
+    char *end;
+    errno = 0;
+    *number = strtoull(value, &end, 10);
+    return !errno && !*end && *value >= '0' && *value <= '9'; /* it would take a sign, and blanks */
+}
+
 static bool read_number(struct reading *r, const char *key, const char *value) {
     uint32_t gpu = r->node.gpu_count - 1;
     for (int i = 0; i < NUMBER_COUNT; i++) {
+        uint64_t number;
         if (strcmp(key, NUMBERS[i].key) != 0)
             continue;
-        char *end;
-        errno = 0;
-        uint64_t number = strtoull(value, &end, 10);
-        if (errno || *end || *value < '0' || *value > '9') /* it would take a sign, and blanks */
+        if (!parse_number(value, &number))
             return false;
         memcpy((char *)&r->gpus[gpu] + NUMBERS[i].offset, &number, sizeof number);
         r->seen[gpu] |= (uint64_t)1 << i;
@@ -107,12 +117,7 @@ static bool read_node_key(struct reading *r, const char *key, const char *value)
         r->node.data = strcmp(value, "off") != 0;
         return true;
     }
-    if (strcmp(key, "full_prefetch") == 0) {
-        r->node.full_prefetch_evicts = strcmp(value, "ignore") != 0;
-        return true;
-    }
-    /* The memory of the machine is for the daemon: the model has no end of it. */
-    return strcmp(key, "host_bytes") == 0;
+    return strcmp(key, "host_bytes") == 0 && parse_number(value, &r->node.host_bytes);
 }
 
 static bool read_gpu_key(struct reading *r, const char *key, const char *value) {
@@ -149,7 +154,7 @@ static const char *zero_of(const struct gpu_profile *gpu) {
         {"peer_bandwidth", gpu->peer_bandwidth},
         {"duplex_permille", gpu->duplex_permille},
         {"fault_bandwidth", gpu->fault_bandwidth},
-        {"fault_overlap_permille", gpu->fault_overlap_permille},
+        {"fault_evict_bandwidth", gpu->fault_evict_bandwidth},
         {"populate_bandwidth", gpu->populate_bandwidth},
         {"slice_ns", gpu->slice_ns},
         {"queue_depth", gpu->queue_depth},

@@ -23,10 +23,16 @@ struct gpu_profile {
     uint64_t context_bytes; /* taken by every context */
     uint64_t bandwidth;     /* bytes/s of device memory, as kernels reach it */
     uint64_t h2d_bandwidth, d2h_bandwidth, peer_bandwidth;
-    uint64_t duplex_permille;        /* both directions together, of one alone */
-    uint64_t fault_bandwidth;        /* bytes/s paged in by faults */
-    uint64_t fault_overlap_permille; /* how many programs can fault at that rate at a time */
-    uint64_t populate_bandwidth;     /* bytes/s of first touch */
+    uint64_t duplex_permille;       /* both directions together, of one alone */
+    uint64_t fault_bandwidth;       /* bytes/s paged in by faults */
+    uint64_t fault_evict_bandwidth; /* bytes/s pushed out while a fault is served */
+    uint64_t populate_bandwidth;    /* bytes/s of first touch */
+    /* Per block, of the thread that calls: */
+    uint64_t host_page_ns;  /* its pages on the host are allocated, once */
+    uint64_t host_map_ns;   /* they are mapped for the CPU */
+    uint64_t host_unmap_ns; /* and unmapped */
+    uint64_t service_ns;    /* a migrate call comes to it, whether it moves or not */
+    uint64_t evict_ns;      /* a victim is picked and unmapped */
     uint64_t slice_ns, switch_ns, kernel_floor_ns, launch_ns, context_create_ns;
     uint64_t queue_depth;
     uint64_t pcie_generation, pcie_width;
@@ -35,9 +41,9 @@ struct gpu_profile {
 
 struct node_profile {
     char name[64];
-    double speed; /* emulated seconds per real second */
-    bool data;    /* copies and kernels move bytes */
-    bool full_prefetch_evicts;
+    double speed;        /* emulated seconds per real second */
+    bool data;           /* copies and kernels move bytes */
+    uint64_t host_bytes; /* for pages of managed memory; 0: no end of it */
     uint32_t gpu_count;
 };
 

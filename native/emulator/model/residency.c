@@ -1,121 +1,190 @@
-/* Which blocks of managed memory are where, and who leaves when a GPU is full.
+/* Which blocks of managed memory are where, and who has to give a chunk up when a GPU is full.
  *
- * Least recently used is meant as a driver sees it: it notices use when a block is faulted in or
- * prefetched, and nothing tells it of later accesses. So the block that came first goes first, hot
- * or not, which is why two programs that do not fit together thrash. */
+ * All rules but the last are the published driver's:
+ *  - A block that has left for the host keeps its chunk, unused, and uses it again when it returns
+ *    (block_clear_resident_processor). It goes back when the range is freed, the process ends or
+ *    somebody takes it.
+ *  - Chunks come from the allocator that plain memory comes from as well, 64 at a time, or as many as
+ *    there are. What is not needed at once waits for the next block of any process, and counts as
+ *    used (alloc_root_chunk). So free memory does not rise when managed memory is moved out.
+ *  - Who needs one takes, in this order: its own; one that waits; new ones; an unused one of any
+ *    block; the one whose block was served longest ago (pick_root_chunk_to_evict). The blocks are
+ *    those of any process.
+ *  - Plain memory and contexts evict in the same order (uvm_pmm_gpu_pma_evict_pages), and wait.
+ *  - Evicted blocks are not mapped for the CPU (uvm_va_block_evict_chunks).
+ *  - Assumed: what waits goes back when no process has a context on the GPU any more. */
 #include "residency.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "chunks.h"
+#include "host.h"
+
+enum { BATCH_CHUNKS = 64 };
+
 uint64_t gpu_free_bytes(const struct gpu *gpu) {
-    uint64_t used = gpu->plain_bytes + gpu->context_bytes + gpu->resident_blocks * BLOCK_BYTES;
+    uint64_t used = gpu->plain_bytes + gpu->context_bytes +
+                    ((uint64_t)gpu->chunks + gpu->surplus) * BLOCK_BYTES;
     return used < gpu->profile.usable_bytes ? gpu->profile.usable_bytes - used : 0;
 }
 
-bool gpu_has_room(const struct gpu *gpu) {
-    return gpu_free_bytes(gpu) >= BLOCK_BYTES;
+uint64_t gpu_idle_chunks(const struct gpu *gpu) {
+    return gpu_free_bytes(gpu) / BLOCK_BYTES + gpu->surplus + gpu->chunks - gpu->resident_blocks;
 }
 
 bool gpu_could_make_room(const struct gpu *gpu) {
-    return gpu_has_room(gpu) || gpu->resident_blocks > 0;
+    return gpu->chunks || gpu->surplus || gpu_free_bytes(gpu) >= BLOCK_BYTES;
 }
 
-static void count_block(struct node *node, struct slot *slot, struct range *range, uint8_t location,
-                        int by) {
+static void count_block(struct node *node, uint32_t slot, uint8_t location, int by) {
     if (location < LOCATION_GPU)
         return;
     uint32_t g = location - LOCATION_GPU;
-    range->resident[g] += (uint32_t)by;
-    slot->accounts[g].resident_blocks += (uint32_t)by;
+    node->slots[slot].accounts[g].resident_blocks += (uint32_t)by;
     node->gpus[g].resident_blocks += (uint32_t)by;
 }
 
-void block_move(struct node *node, struct slot *slot, struct range *range, uint32_t block,
-                uint8_t location) {
-    struct block *moved = &slot->blocks[range->first_block + block];
-    if (location >= LOCATION_GPU && !range->resident[location - LOCATION_GPU])
-        range->eviction_hand = block; /* the first to come is the first to go */
-    count_block(node, slot, range, moved->location, -1);
-    moved->location = location;
-    moved->arrival = ++node->arrivals;
-    count_block(node, slot, range, location, +1);
+/* The chunk that the block had is in the other list from now on. */
+static void relocate(struct node *node, uint32_t slot, uint32_t index, uint8_t to) {
+    struct block *block = &node->slots[slot].blocks[index];
+    uint8_t from = block->location;
+    count_block(node, slot, from, -1);
+    block->location = to;
+    count_block(node, slot, to, +1);
+    if (from >= LOCATION_GPU && from != to)
+        chunk_list(node, slot, index, from - LOCATION_GPU);
+    if (to >= LOCATION_GPU)
+        chunk_list(node, slot, index, to - LOCATION_GPU);
 }
 
-struct victim {
-    struct slot *slot;
-    struct range *range;
-};
-
-/* Moves the range's hand on to its next resident block, and returns it. */
-static const struct block *next_to_leave(struct slot *slot, struct range *range, uint32_t gpu) {
-    for (uint32_t step = 0; step < range->blocks; step++) {
-        const struct block *block = &slot->blocks[range->first_block + range->eviction_hand];
-        if (block->location == LOCATION_GPU + gpu)
-            return block;
-        range->eviction_hand = (range->eviction_hand + 1) % range->blocks;
+/* What came in over the bus of one GPU, and what left by another's or the same. */
+static void count_move(struct node *node, uint32_t slot, uint8_t from, uint8_t to) {
+    if (to >= LOCATION_GPU) {
+        node->gpus[to - LOCATION_GPU].in_bytes += BLOCK_BYTES;
+        node->gpus[to - LOCATION_GPU].moved_in_bytes += BLOCK_BYTES;
+        node->slots[slot].accounts[to - LOCATION_GPU].in_bytes += BLOCK_BYTES;
     }
-    return NULL;
+    if (from >= LOCATION_GPU) {
+        node->gpus[from - LOCATION_GPU].out_bytes += BLOCK_BYTES;
+        node->gpus[from - LOCATION_GPU].moved_out_bytes += BLOCK_BYTES;
+        node->slots[slot].accounts[from - LOCATION_GPU].out_bytes += BLOCK_BYTES;
+    }
 }
 
-/* The range whose next block came first. Blocks of a range come in order, so one is enough to look
- * at. */
-static struct victim least_recently_used(struct node *node, uint32_t gpu) {
-    struct victim oldest = {0};
-    uint64_t oldest_arrival = UINT64_MAX;
-    for (uint32_t s = 0; s < node->slot_limit; s++) {
-        struct slot *slot = &node->slots[s];
-        if (!slot->in_use || !slot->accounts[gpu].resident_blocks)
-            continue;
-        for (uint32_t r = 0; r < slot->range_limit; r++) {
-            struct range *range = &slot->ranges[r];
-            const struct block *block =
-                range->resident[gpu] ? next_to_leave(slot, range, gpu) : NULL;
-            if (block && block->arrival < oldest_arrival) {
-                oldest_arrival = block->arrival;
-                oldest = (struct victim){slot, range};
-            }
+int block_send(struct node *node, uint32_t slot, uint32_t index, enum copies copies) {
+    struct block *block = &node->slots[slot].blocks[index];
+    int result = host_take(node, slot, index);
+    if (result < 0 || block->location == LOCATION_HOST)
+        return result;
+    if (block->location >= LOCATION_GPU) {
+        struct gpu *gpu = &node->gpus[block->location - LOCATION_GPU];
+        count_move(node, slot, block->location, LOCATION_HOST);
+        if (copies == COPIES_QUEUED) {
+            gpu->out_queued += BLOCK_BYTES;
+            block->busy_gpu = (uint8_t)(block->location - LOCATION_GPU);
+            block->busy_until = gpu->out_queued;
         }
     }
-    return oldest;
+    block->host &= (uint8_t)~HOST_MAPPED;
+    relocate(node, slot, index, LOCATION_HOST);
+    return 0;
 }
 
-uint32_t gpu_evict(struct node *node, uint32_t gpu, uint32_t count) {
-    uint32_t evicted = 0;
-    while (evicted < count) {
-        struct victim victim = least_recently_used(node, gpu);
-        if (!victim.range)
-            break;
-        uint32_t block = victim.range->eviction_hand;
-        block_move(node, victim.slot, victim.range, block, LOCATION_HOST);
-        /* On at once: if it comes back before the next eviction, it is the last to go. */
-        victim.range->eviction_hand = (block + 1) % victim.range->blocks;
-        evicted++;
+/* Takes a chunk away from whoever has it longest. `until` gets the end of the copies out of it. */
+static int take_away(struct node *node, uint32_t gpu, enum copies copies, uint64_t *until) {
+    struct listed victim;
+    if (chunk_oldest(node, gpu, CHUNK_UNUSED, &victim)) {
+        node->gpus[gpu].reclaims++;
+    } else if (chunk_oldest(node, gpu, CHUNK_USED, &victim)) {
+        int result = block_send(node, victim.slot, victim.block, copies);
+        if (result < 0)
+            return result;
+        node->gpus[gpu].evictions++;
+    } else {
+        return -ENOMEM;
     }
-    node->gpus[gpu].evictions += evicted;
-    node->gpus[gpu].out_bytes += evicted * BLOCK_BYTES;
-    node->gpus[gpu].moved_out_bytes += evicted * BLOCK_BYTES;
-    return evicted;
+    const struct block *block = &node->slots[victim.slot].blocks[victim.block];
+    *until = block->busy_gpu == gpu ? block->busy_until : 0;
+    chunk_drop(node, victim.slot, victim.block, gpu);
+    return 0;
+}
+
+static int take_chunk(struct node *node, uint32_t slot, uint32_t index, uint32_t g,
+                      enum copies copies) {
+    struct gpu *gpu = &node->gpus[g];
+    struct block *block = &node->slots[slot].blocks[index];
+    if (node->slots[slot].chunks[g][index])
+        return 0;
+    uint64_t until = 0, fresh = gpu_free_bytes(gpu) / BLOCK_BYTES;
+    bool listable = gpu->chunks + gpu->surplus < LISTED_CHUNKS / 2;
+    if (!gpu->surplus && fresh && listable)
+        gpu->surplus = fresh < BATCH_CHUNKS ? (uint32_t)fresh : BATCH_CHUNKS;
+    if (gpu->surplus) {
+        gpu->surplus--;
+    } else {
+        int result = take_away(node, g, copies, &until);
+        if (result < 0)
+            return result;
+    }
+    block->busy_gpu = (uint8_t)g;
+    block->busy_until = until;
+    chunk_give(node, slot, index, g);
+    return 0;
+}
+
+int block_bring(struct node *node, uint32_t slot, uint32_t index, uint32_t gpu,
+                enum copies copies) {
+    struct block *block = &node->slots[slot].blocks[index];
+    uint8_t to = (uint8_t)(LOCATION_GPU + gpu);
+    if (block->location != to) {
+        int result = take_chunk(node, slot, index, gpu, copies);
+        if (result < 0)
+            return result;
+        if (block->location != LOCATION_NOWHERE)
+            count_move(node, slot, block->location, to);
+        block->host &= (uint8_t)~HOST_MAPPED;
+    }
+    relocate(node, slot, index, to);
+    return 0;
+}
+
+void block_put(struct node *node, uint32_t slot, uint32_t index, uint8_t location) {
+    struct block *block = &node->slots[slot].blocks[index];
+    if (location >= LOCATION_GPU &&
+        take_chunk(node, slot, index, location - LOCATION_GPU, COPIES_IN_FAULT) < 0)
+        return;
+    if (location == LOCATION_HOST && host_take(node, slot, index) < 0)
+        return;
+    block->host &= (uint8_t)~HOST_MAPPED;
+    if (location == LOCATION_HOST)
+        block->host |= HOST_MAPPED;
+    relocate(node, slot, index, location);
 }
 
 /* Room for bytes that cannot be evicted themselves. */
-static int make_room(struct node *node, uint32_t g, uint64_t bytes, uint64_t *evicted) {
+static int make_room(struct node *node, uint32_t g, uint64_t bytes, struct room *room) {
     struct gpu *gpu = &node->gpus[g];
-    uint64_t pinned = gpu->plain_bytes + gpu->context_bytes;
-    *evicted = 0;
+    uint64_t pinned = gpu->plain_bytes + gpu->context_bytes, out = gpu->moved_out_bytes;
+    *room = (struct room){0};
     if (bytes > gpu->profile.usable_bytes || pinned > gpu->profile.usable_bytes - bytes)
         return -ENOMEM;
-    uint64_t available = gpu_free_bytes(gpu);
-    if (bytes > available) {
-        uint64_t blocks = (bytes - available + BLOCK_BYTES - 1) / BLOCK_BYTES;
-        *evicted = gpu_evict(node, g, (uint32_t)blocks) * BLOCK_BYTES;
+    while (gpu_free_bytes(gpu) < bytes) {
+        uint64_t until = 0;
+        if (gpu->surplus)
+            gpu->surplus--;
+        else if (take_away(node, g, COPIES_QUEUED, &until) < 0)
+            return -ENOMEM;
+        if (until > room->until)
+            room->until = until;
     }
+    room->evicted = gpu->moved_out_bytes - out;
     return 0;
 }
 
 int gpu_take_plain(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes,
-                   uint64_t *evicted) {
-    int result = make_room(node, g, bytes, evicted);
+                   struct room *room) {
+    int result = make_room(node, g, bytes, room);
     if (result < 0)
         return result;
     node->slots[slot].accounts[g].plain_bytes += bytes;
@@ -128,24 +197,33 @@ void gpu_give_plain(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes
     node->gpus[g].plain_bytes -= bytes;
 }
 
-int gpu_take_context(struct node *node, uint32_t slot, uint32_t g) {
-    struct account *account = &node->slots[slot].accounts[g];
-    uint64_t bytes = node->gpus[g].profile.context_bytes, evicted;
-    int result = make_room(node, g, bytes, &evicted);
+int gpu_take_code(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes, struct room *room) {
+    int result = make_room(node, g, bytes, room);
     if (result < 0)
         return result;
-    account->contexts++;
-    account->context_bytes += bytes;
+    node->slots[slot].accounts[g].context_bytes += bytes;
     node->gpus[g].context_bytes += bytes;
     return 0;
 }
 
-void gpu_give_context(struct node *node, uint32_t slot, uint32_t g) {
-    struct account *account = &node->slots[slot].accounts[g];
-    uint64_t bytes = node->gpus[g].profile.context_bytes;
-    account->contexts--;
-    account->context_bytes -= bytes;
+void gpu_give_code(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes) {
+    node->slots[slot].accounts[g].context_bytes -= bytes;
     node->gpus[g].context_bytes -= bytes;
+}
+
+int gpu_take_context(struct node *node, uint32_t slot, uint32_t g, struct room *room) {
+    int result = gpu_take_code(node, slot, g, node->gpus[g].profile.context_bytes, room);
+    if (result == 0)
+        node->slots[slot].accounts[g].contexts++;
+    return result;
+}
+
+void gpu_give_context(struct node *node, uint32_t slot, uint32_t g) {
+    struct gpu *gpu = &node->gpus[g];
+    node->slots[slot].accounts[g].contexts--;
+    gpu_give_code(node, slot, g, gpu->profile.context_bytes);
+    if (!gpu->context_bytes && !gpu->chunks)
+        gpu->surplus = 0;
 }
 
 int range_create(struct node *node, uint32_t slot_index, uint32_t first_block, uint32_t blocks) {
@@ -170,13 +248,19 @@ int range_create(struct node *node, uint32_t slot_index, uint32_t first_block, u
     return (int)index;
 }
 
+static void clear_block(struct node *node, uint32_t slot, uint32_t index) {
+    relocate(node, slot, index, LOCATION_NOWHERE);
+    for (uint32_t g = 0; g < node->profile.gpu_count; g++)
+        chunk_drop(node, slot, index, g);
+    host_give(node, slot, index);
+    memset(&node->slots[slot].blocks[index], 0, sizeof(struct block));
+}
+
 void range_destroy(struct node *node, uint32_t slot_index, uint32_t index) {
     struct slot *slot = &node->slots[slot_index];
     struct range *range = &slot->ranges[index];
-    for (uint32_t i = 0; i < range->blocks; i++) {
-        block_move(node, slot, range, i, LOCATION_NOWHERE);
-        memset(&slot->blocks[range->first_block + i], 0, sizeof(struct block));
-    }
+    for (uint32_t i = 0; i < range->blocks; i++)
+        clear_block(node, slot_index, range->first_block + i);
     range->in_use = 0;
     if (index < slot->range_hint)
         slot->range_hint = index;

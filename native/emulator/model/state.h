@@ -3,8 +3,9 @@
  * Rules that keep it usable when a process is killed at any instruction:
  *  - Everything is changed under node.lock, a robust mutex; whoever finds it abandoned runs
  *    node_recover(), which recounts what is derived from what is primary.
- *  - Primary are: the slot of a process, its counters of bytes, its queues and its blocks. Derived
- *    (and marked so) are: the totals of a GPU, the residents of a range, the lists of active queues.
+ *  - Primary are: the slot of a process, its counters of bytes, its queues, its blocks and their
+ *    chunks, and the surplus of a GPU. Derived (and marked so) are: totals, the lists of chunks, the
+ *    lists of active queues.
  *  - There are no pointers and no linked lists in here, only arrays and indices.
  *  - A process is alive as long as its worker thread holds slot.life, a robust mutex too.
  *
@@ -24,8 +25,9 @@ enum {
     MAX_QUEUES = 128,   /* per process; streams beyond that share queues, as on hardware */
     QUEUE_SLOTS = 1024, /* operations a queue can hold; a profile may allow fewer */
     REFERENCE_SLOTS = 2048,
-    MAX_RANGES = 32768,   /* managed allocations per process (small ones share a block) */
-    MAX_BLOCKS = 1 << 19, /* 1 TiB of managed memory per process */
+    MAX_RANGES = 32768,      /* managed allocations per process (small ones share a block) */
+    MAX_BLOCKS = 1 << 19,    /* 1 TiB of managed memory per process */
+    LISTED_CHUNKS = 1 << 21, /* room in a list of chunks; half as many can be there at a time */
     BUSY_BUCKETS = 64,
     NAME_BYTES = 64,
 };
@@ -37,13 +39,23 @@ enum {
 /* Where a block of managed memory is. A GPU's number is its index + LOCATION_GPU. */
 enum location { LOCATION_NOWHERE = 0, LOCATION_HOST = 1, LOCATION_GPU = 2 };
 
+/* What a block has on the host. Pages stay until the range is freed, also while the block is on a
+ * GPU (published driver: callers of uvm_cpu_chunk_free). */
+enum host_flags {
+    HOST_PAGES = 1,
+    HOST_MAPPED = 2, /* the CPU can reach them without a fault */
+};
+
 struct block {
     uint8_t location;
     uint8_t preferred;     /* a location, LOCATION_NOWHERE = no preference */
     uint8_t last_prefetch; /* a location */
     uint8_t read_mostly;
     uint16_t accessed_by; /* one bit per GPU; bit 15: the host */
-    uint64_t arrival;     /* place in the order in which blocks came to where they are */
+    uint8_t host;         /* flags */
+    uint8_t arriving;     /* copies to the GPU that are queued and not done */
+    uint8_t busy_gpu;
+    uint64_t busy_until; /* its chunk is still copied from until that GPU's out_done is here */
 };
 
 /* A run of blocks that was allocated together and is used together. */
@@ -51,9 +63,6 @@ struct range {
     uint32_t in_use;
     uint32_t first_block;
     uint32_t blocks;
-    uint32_t
-        eviction_hand; /* where eviction goes on, so that blocks leave in the order they came */
-    uint32_t resident[MAX_GPUS]; /* derived */
 };
 
 /* A part of a range that an operation touches. */
@@ -81,9 +90,12 @@ enum stretch {
     STRETCH_PLAIN,    /* the part of the work that touches no managed memory */
     STRETCH_RESIDENT, /* managed blocks that are on the GPU */
     STRETCH_REMOTE,   /* managed blocks read over the bus where they are */
-    STRETCH_ARRIVING, /* blocks on their way to the target */
-    STRETCH_LEAVING,  /* other blocks on their way out, to make room */
+    STRETCH_ARRIVING, /* blocks on their way to the target, by a fault */
+    STRETCH_WAITING,  /* for a copy that somebody else has queued */
 };
+
+/* How far the thread is that carries a prefetch out; see migrate.c. */
+enum pass { PASS_TRANSFER, PASS_AGAIN, PASS_OVER };
 
 enum operation_flags {
     OPERATION_FIXED_COST = 1, /* touching resident blocks costs nothing beyond `amount` */
@@ -106,14 +118,34 @@ struct operation {
     uint64_t ready_at;        /* submission + launch latency */
     uint64_t amount;          /* ns on ENGINE_COMPUTE, bytes on a bus */
 
-    /* Progress. */
+    /* Progress. Of a prefetch, this is the thread's part. */
     uint8_t stretch;
     uint8_t stretch_engine;
-    uint8_t moves; /* the stretch takes blocks from the GPU to the host, or back */
+    uint8_t moves;   /* the stretch takes blocks from the GPU to the host, or back */
+    uint8_t serving; /* the fault of this stretch is being served: the engine is held */
     uint16_t at_reference;
     uint32_t at_block; /* within the reference */
     uint32_t stretch_blocks;
-    double left; /* of the stretch: ns on compute and fault, bytes on a bus */
+    double left; /* of the stretch: ns on compute and fault and of a thread, bytes on a bus */
+
+    /* Of a prefetch: the thread, and the copies to the GPU that follow it. */
+    uint8_t pass;
+    uint8_t deferred; /* the stream had work: a thread of the driver's calls, not the program's */
+    uint8_t issued;   /* the call has returned; the GPU has the rest */
+    uint8_t again;    /* the second pass has sent something once more */
+    uint8_t copy_walk;
+    uint8_t copies_over;
+    uint8_t awaits_gpu;
+    int32_t error; /* 0 or a negative errno, told to the caller */
+    uint16_t copy_reference;
+    uint32_t copy_block, copy_blocks;
+    uint32_t blocks;      /* in all */
+    uint32_t to_issue;    /* that the first pass has still to come to */
+    uint64_t awaits;      /* the thread waits until awaits_gpu's out_done is here; 0: it does not */
+    uint64_t copy_awaits; /* the same for the copies, on the target */
+    uint64_t last_copy;   /* out_queued after the last block that it sent to the host */
+    uint64_t to_copy;     /* bytes issued to the GPU and not there yet */
+    double copy_left;     /* bytes */
     uint64_t started_at;
     uint64_t finished_at;
     uint64_t completion; /* place in the order in which the process's operations finished */
@@ -125,6 +157,7 @@ struct queue {
     uint8_t active; /* derived: stands in the GPU's list of queues with work */
     int16_t priority;
     uint32_t context;   /* queues of one context run without switching */
+    uint32_t failed;    /* its context has died of a fault: nothing in it runs any more */
     uint64_t submitted; /* tickets given out; the ticket of an operation is its number + 1 */
     uint64_t completed; /* by the model */
     uint64_t reaped;    /* effects carried out by the process; their slots are free again */
@@ -139,9 +172,10 @@ struct account {
     uint64_t plain_bytes;
     uint64_t context_bytes;
     uint32_t contexts;
-    uint32_t resident_blocks; /* derived */
+    uint32_t resident_blocks; /* derived: blocks that are on the GPU */
+    uint32_t chunks;          /* derived: of these, and of blocks that have left and kept theirs */
     uint64_t compute_ns;      /* on the compute engine */
-    uint64_t fault_ns;        /* waiting for pages */
+    uint64_t fault_ns;        /* faults being served */
     uint64_t in_bytes, out_bytes;
     uint64_t kernels;
     uint64_t busy_bucket[BUSY_BUCKETS]; /* number of the bucket; */
@@ -160,10 +194,28 @@ struct slot {
     uint32_t range_limit;
     uint32_t range_hint; /* none below is free */
     uint32_t block_limit;
+    uint32_t host_blocks;  /* derived: blocks with host pages, each charged to this process */
+    uint32_t doomed;       /* has more host pages than it may: its own thread ends the process */
+    uint64_t host_limit;   /* bytes; 0: none (host.h) */
+    uint64_t cgroup;       /* which memory cgroup it is in; 0: none that limits it */
+    uint64_t cgroup_limit; /* bytes */
+    uint64_t cgroup_bytes; /* really used in it, as this process has seen last */
     struct account accounts[MAX_GPUS];
     struct queue queues[MAX_QUEUES];
     struct range ranges[MAX_RANGES];
     struct block blocks[MAX_BLOCKS];
+    /* The chunk that a block has on a GPU: its place in the order of service, 0: none. It is USED
+     * while the block is there, and UNUSED after the block has left. */
+    uint64_t chunks[MAX_GPUS][MAX_BLOCKS];
+};
+
+/* Chunks in the order in which they would be taken. What is no longer so is skipped (chunks.c). */
+struct chunk_list {
+    uint32_t head, tail;
+    struct listed {
+        uint64_t order;
+        uint32_t slot, block;
+    } entries[LISTED_CHUNKS];
 };
 
 struct active_queue {
@@ -184,12 +236,21 @@ struct gpu {
     uint64_t plain_bytes;     /* derived */
     uint64_t context_bytes;   /* derived */
     uint32_t resident_blocks; /* derived */
+    uint32_t chunks;          /* derived */
+    uint32_t surplus;         /* chunks that the driver has taken in a batch and not used yet */
+
+    /* Copies of managed memory to the host, one after the other, in bytes since the beginning. */
+    uint64_t out_queued;
+    double out_done;
 
     /* What somebody has broken (nvml/faults.h). */
     uint32_t is_lost, needs_reset, last_xid;
     uint64_t xids; /* how many there were */
 
-    uint64_t switches, faults, evictions, in_bytes, out_bytes, busy_total_ns;
+    uint64_t switches, faults, in_bytes, out_bytes, busy_total_ns;
+    uint64_t evictions; /* blocks that were pushed out */
+    uint64_t reclaims;  /* chunks that were taken from blocks which had left */
+    uint64_t cancelled; /* batches of faults */
     /* Of managed memory: by prefetches, faults and evictions. What programs copy is not in it. */
     uint64_t moved_in_bytes, moved_out_bytes, moving_ns;
     uint64_t busy_bucket[BUSY_BUCKETS];
@@ -197,6 +258,7 @@ struct gpu {
 
     uint32_t active_count; /* derived */
     struct active_queue active[MAX_PROCESSES * MAX_QUEUES];
+    struct chunk_list used, unused; /* derived */
 };
 
 struct node {
@@ -205,7 +267,8 @@ struct node {
     struct node_profile profile;
     pthread_mutex_t lock;
     uint64_t completions;
-    uint64_t arrivals;
+    uint64_t services;    /* numbers of the order of service that were given out */
+    uint32_t host_blocks; /* derived */
     uint64_t last_reap;
     uint64_t deaths;       /* processes whose slot was taken back */
     uint64_t recoveries;   /* of the lock from a dead owner */

@@ -11,8 +11,10 @@ struct users {
     struct user list[MAX_PROCESSES];
 };
 
+/* Contexts with their code, and plain memory. Managed memory is left out: it belongs to no object of the
+ * process that could be added up (published driver: gpuFindClientInfoWithPidIterator). */
 static unsigned long long bytes_of(const struct account *account) {
-    return account->plain_bytes + account->context_bytes + account->resident_blocks * BLOCK_BYTES;
+    return account->plain_bytes + account->context_bytes;
 }
 
 /* A process is on a GPU while it has a context there, as with the real driver. */

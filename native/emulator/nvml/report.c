@@ -18,10 +18,14 @@ static void write_gpu(struct json *json, const struct gpu *gpu, uint32_t index) 
     json_number(json, "plain_bytes", gpu->plain_bytes);
     json_number(json, "context_bytes", gpu->context_bytes);
     json_number(json, "resident_blocks", gpu->resident_blocks);
+    json_number(json, "chunks", gpu->chunks);
+    json_number(json, "surplus_bytes", gpu->surplus * BLOCK_BYTES);
     json_number(json, "free_bytes", gpu_free_bytes(gpu));
     json_number(json, "switches", gpu->switches);
     json_number(json, "faults", gpu->faults);
     json_number(json, "evictions", gpu->evictions);
+    json_number(json, "reclaims", gpu->reclaims);
+    json_number(json, "cancelled", gpu->cancelled);
     json_number(json, "in_bytes", gpu->in_bytes);
     json_number(json, "out_bytes", gpu->out_bytes);
     json_number(json, "moved_in_bytes", gpu->moved_in_bytes);
@@ -37,6 +41,7 @@ static void write_account(struct json *json, const struct account *account) {
     json_number(json, "contexts", account->contexts);
     json_number(json, "context_bytes", account->context_bytes);
     json_number(json, "resident_bytes", account->resident_blocks * BLOCK_BYTES);
+    json_number(json, "chunk_bytes", account->chunks * BLOCK_BYTES);
     json_number(json, "compute_ns", account->compute_ns);
     json_number(json, "fault_ns", account->fault_ns);
     json_number(json, "in_bytes", account->in_bytes);
@@ -49,6 +54,7 @@ static void write_process(struct json *json, const struct slot *slot, uint32_t g
     json_open(json, NULL, '{');
     json_number(json, "pid", (uint64_t)slot->pid);
     json_string(json, "name", slot->name);
+    json_number(json, "host_bytes", slot->host_blocks * BLOCK_BYTES);
     json_open(json, "gpus", '[');
     for (uint32_t g = 0; g < gpu_count; g++)
         write_account(json, &slot->accounts[g]);
@@ -62,6 +68,7 @@ static void write_node(struct json *json, struct node *node, uint64_t now) {
     json_millionths(json, "speed", (uint64_t)(node->profile.speed * 1e6 + 0.5));
     json_number(json, "deaths", node->deaths);
     json_number(json, "recoveries", node->recoveries);
+    json_number(json, "host_bytes", node->host_blocks * BLOCK_BYTES);
     json_string(json, "difference", node_difference(node));
     json_open(json, "gpus", '[');
     for (uint32_t g = 0; g < node->profile.gpu_count; g++)

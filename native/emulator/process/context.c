@@ -5,6 +5,8 @@
 
 #include "../model/residency.h"
 #include "memory.h"
+#include "pool.h"
+#include "room.h"
 #include "worker.h"
 
 enum { STACK_DEPTH = 64 };
@@ -58,6 +60,14 @@ bool context_exists(const struct CUctx_st *context) {
     return found;
 }
 
+void context_fail(uint32_t number, CUresult error) {
+    driver_lock();
+    for (struct CUctx_st *c = driver->contexts; c; c = c->next)
+        if (c->number == number && c->failed == CUDA_SUCCESS)
+            c->failed = error;
+    driver_unlock();
+}
+
 static void set_default_limits(struct CUctx_st *context) {
     context->limits[CU_LIMIT_STACK_SIZE] = 1024;
     context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
@@ -68,9 +78,11 @@ static void set_default_limits(struct CUctx_st *context) {
 }
 
 static CUresult take_room(uint32_t gpu) {
+    struct room room;
     node_lock(driver->node);
-    int result = gpu_take_context(driver->node, driver->slot, gpu);
+    int result = gpu_take_context(driver->node, driver->slot, gpu, &room);
     node_unlock(driver->node);
+    room_wait(gpu, &room);
     return result < 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
@@ -133,9 +145,11 @@ CUresult context_synchronize(struct CUctx_st *context) {
         uint32_t queue = busy ? busy->queue : 0;
         driver_unlock();
         if (!busy)
-            return context->failed;
+            break;
         queue_wait(queue, queue_newest(queue));
     }
+    pools_trim();
+    return context->failed;
 }
 
 static void unlink_context(struct CUctx_st *context) {
@@ -172,12 +186,40 @@ void context_destroy(struct CUctx_st *context) {
     unlink_context(context);
     driver_unlock();
     node_lock(driver->node);
+    gpu_give_code(driver->node, driver->slot, context->gpu, context->code_bytes);
     gpu_give_context(driver->node, driver->slot, context->gpu);
     node_unlock(driver->node);
     if (context_current() == context)
         context_pop();
     context->magic = 0;
     free(context);
+}
+
+CUresult context_take_code(struct CUctx_st *context, uint64_t bytes) {
+    struct room room;
+    node_lock(driver->node);
+    int result = gpu_take_code(driver->node, driver->slot, context->gpu, bytes, &room);
+    node_unlock(driver->node);
+    room_wait(context->gpu, &room);
+    if (result < 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    driver_lock();
+    context->code_bytes += bytes;
+    driver_unlock();
+    return CUDA_SUCCESS;
+}
+
+void context_give_code(uint32_t number, uint64_t bytes) {
+    driver_lock();
+    for (struct CUctx_st *c = driver->contexts; c; c = c->next) {
+        if (c->number != number)
+            continue;
+        c->code_bytes -= bytes;
+        node_lock(driver->node);
+        gpu_give_code(driver->node, driver->slot, c->gpu, bytes);
+        node_unlock(driver->node);
+    }
+    driver_unlock();
 }
 
 void context_adopt(struct CUctx_st *context, struct allocation *allocation) {

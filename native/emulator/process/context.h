@@ -50,7 +50,8 @@ struct CUctx_st {
     struct CUstream_st *legacy;
     struct CUstream_st *streams; /* all others, the per-thread ones too */
     struct allocation *allocations;
-    uint32_t peers; /* one bit per GPU whose contexts this one may reach */
+    uint64_t code_bytes; /* of modules that are loaded into it */
+    uint32_t peers;      /* one bit per GPU whose contexts this one may reach */
     struct CUctx_st *next;
 };
 
@@ -68,8 +69,16 @@ CUresult context_synchronize(struct CUctx_st *context);
 /* The primary context of a GPU, made when first asked for; with a reference for the caller. */
 CUresult context_retain_primary(uint32_t gpu, struct CUctx_st **out);
 
+/* From now on every call in the context, by its number, returns this. */
+void context_fail(uint32_t number, CUresult error);
+
 /* Is this a context that exists? */
 bool context_exists(const struct CUctx_st *context);
+
+/* Room on the GPU for code that is loaded into a context, and its end: the context is known by its
+ * number, as it may be gone. */
+CUresult context_take_code(struct CUctx_st *context, uint64_t bytes);
+void context_give_code(uint32_t number, uint64_t bytes);
 
 /* Allocations that go when the context goes. With the driver's lock held. */
 void context_adopt(struct CUctx_st *context, struct allocation *allocation);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_limit.h"
 #include "memory.h"
 #include "visible.h"
 #include "worker.h"
@@ -58,6 +59,7 @@ static CUresult init_once(void) {
         return explain(result, "the node has no room for another process");
     if (result < 0)
         return explain(result, "cannot start the driver's thread");
+    host_limit_read(new_driver);
     driver = new_driver;
     worker_release(new_driver->worker);
     pthread_atfork(NULL, NULL, after_fork_in_child);

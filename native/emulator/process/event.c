@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../api/capture.h"
+#include "pool.h"
 #include "task.h"
 
 /* How often an event is looked at that another process has recorded. */
@@ -156,6 +157,7 @@ void event_wait(CUevent event) {
     if (record && !__atomic_load_n(&record->done, __ATOMIC_ACQUIRE))
         queue_wait(record->queue, record->ticket);
     drop_record(record);
+    pools_trim();
 }
 
 CUresult event_elapsed_ms(CUevent from, CUevent to, float *ms) {

@@ -14,6 +14,7 @@
 #include "context.h"
 #include "regions.h"
 #include "reservation.h"
+#include "room.h"
 
 #define MANAGED_BYTES       ((uint64_t)MAX_BLOCKS * BLOCK_BYTES)
 #define LEAST_MANAGED_BYTES ((uint64_t)1 << 30)
@@ -107,14 +108,13 @@ static void drop_allocation(struct allocation *allocation) {
     free(allocation);
 }
 
-/* Books chunks of device memory; what must be evicted for them takes its time on the bus. */
+/* Books chunks of device memory, after what must be evicted for them has left. */
 static int take_plain(uint32_t gpu, uint32_t chunks) {
-    uint64_t evicted = 0;
+    struct room room;
     node_lock(driver->node);
-    int result = gpu_take_plain(driver->node, driver->slot, gpu, chunks * CHUNK_BYTES, &evicted);
+    int result = gpu_take_plain(driver->node, driver->slot, gpu, chunks * CHUNK_BYTES, &room);
     node_unlock(driver->node);
-    if (evicted)
-        driver_pause(evicted * 1000 / (gpu_profile(gpu)->d2h_bandwidth / 1000000));
+    room_wait(gpu, &room);
     return result;
 }
 

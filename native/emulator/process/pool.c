@@ -186,15 +186,22 @@ void pool_trim(struct CUmemPoolHandle_st *pool, uint64_t keep) {
     }
 }
 
-/* The documented time for giving memory back is the next synchronisation; giving it back when the
- * free is carried out comes to the same, as that is when somebody can know of it. */
+/* The documented time for giving memory back is the next synchronisation. */
+void pools_trim(void) {
+    driver_lock();
+    for (struct CUmemPoolHandle_st *p = driver->pools; p; p = p->next)
+        if (p->reserved > p->release_threshold)
+            pool_trim(p, p->release_threshold);
+    driver_unlock();
+}
+
 static void free_block(struct pool_block *block) {
     struct CUmemPoolHandle_st *pool = block->pool;
     pool->used -= block->used;
     block->used = 0;
     block->allocation->freeing = false;
     block->allocation->bytes = 0;
-    if (pool->destroyed || pool->reserved > pool->release_threshold)
+    if (pool->destroyed)
         release_block(block);
     remove_if_empty(pool);
 }

@@ -56,6 +56,9 @@ uint32_t pool_awaited_queue(const struct CUmemPoolHandle_st *pool);
 /* Gives kept memory back to the GPU until no more than `keep` bytes are reserved. */
 void pool_trim(struct CUmemPoolHandle_st *pool, uint64_t keep);
 
+/* Somebody has synchronised: no pool keeps more than its threshold. Takes the lock itself. */
+void pools_trim(void);
+
 /* The block an allocation belongs to, or NULL. */
 struct pool_block *pool_block_of(const struct allocation *allocation);
 

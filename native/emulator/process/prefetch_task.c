@@ -5,8 +5,18 @@
 
 CUresult queue_prefetch(struct CUstream_st *stream, const struct task *task, uint64_t *ticket) {
     struct touch touch = {0};
+    uint64_t address = task->prefetch.address, bytes = task->prefetch.bytes;
     driver_lock();
-    memory_touch(&touch, task->prefetch.address, task->prefetch.bytes);
+    while (bytes) { /* one call may go over several allocations that lie side by side */
+        const struct allocation *allocation = memory_find(address);
+        if (!allocation)
+            break;
+        uint64_t rest = allocation->bytes - (address - allocation->address);
+        uint64_t piece = rest < bytes ? rest : bytes;
+        memory_touch(&touch, address, piece);
+        address += piece;
+        bytes -= piece;
+    }
     driver_unlock();
     struct operation operation = {
         .kind = OPERATION_PREFETCH, .engine = ENGINE_NONE, .target = task->prefetch.target};

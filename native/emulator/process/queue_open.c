@@ -69,6 +69,7 @@ uint32_t queue_open(uint32_t gpu, uint32_t context, int priority) {
         queue->gpu = (uint8_t)gpu;
         queue->context = context;
         queue->priority = (int16_t)priority;
+        queue->failed = 0;
         if (q >= slot->queue_limit)
             slot->queue_limit = q + 1;
         queue->in_use = 1;

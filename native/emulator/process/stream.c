@@ -4,6 +4,7 @@
 #include "../api/capture.h"
 #include "../api/flavour.h"
 #include "context.h"
+#include "pool.h"
 #include "worker.h"
 
 /* The per-thread default streams of the calling thread, by context number. */
@@ -59,6 +60,7 @@ void stream_destroy(struct CUstream_st *stream) {
 
 CUresult stream_synchronize(struct CUstream_st *stream) {
     queue_wait(stream->queue, queue_newest(stream->queue));
+    pools_trim();
     return stream->context->failed;
 }
 

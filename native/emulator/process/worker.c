@@ -15,12 +15,17 @@
 #include <time.h>
 
 #include "../model/engine.h"
+#include "context.h"
+#include "host_limit.h"
 
 /* The end of a wait is spent yielding: a machine wakes a sleeper some 60 µs late, and that times the
  * speed of the node would be the GPU's lateness. Real ns. */
 #define SHORT_WAIT_NS 120000
 /* How long a wait may be before it is looked at again, when its end is not known. Real ns. */
 #define LONG_WAIT_NS 2000000
+
+/* How often a process that is limited looks whether it has more than it may. Real ns. */
+#define LIMIT_GLANCE_NS 10000000
 
 static struct queue *shared_queue(uint32_t queue) {
     return &driver_slot()->queues[queue];
@@ -78,6 +83,8 @@ static void reap(struct worker *worker, uint32_t q) {
     struct effect effect = local->effect;
     uint64_t finished_at = queue->operations[number % QUEUE_SLOTS].finished_at;
     local->effect = (struct effect){0};
+    if (__builtin_expect(queue->failed, 0))
+        context_fail(queue->context, CUDA_ERROR_ILLEGAL_ADDRESS);
     if (effect.run)
         effect.run(effect.data, finished_at);
     __atomic_store_n(&queue->reaped, number + 1, __ATOMIC_RELEASE);
@@ -153,6 +160,30 @@ void queue_wait(uint32_t q, uint64_t ticket) {
         pthread_mutex_lock(&worker->sleep);
         if (!queue_reached(q, ticket))
             sleep_until(worker, &worker->progress, until);
+        pthread_mutex_unlock(&worker->sleep);
+    }
+}
+
+int queue_wait_issued(uint32_t q, uint64_t ticket) {
+    struct worker *worker = driver->worker;
+    if (!driver->model || !ticket)
+        return 0;
+    for (;;) {
+        int error;
+        node_lock(driver->node);
+        bool issued = engine_is_issued(driver->node, driver->slot, q, ticket, &error);
+        uint64_t left = engine_issue_soonest(driver->node, driver->slot, q, ticket);
+        node_unlock(driver->node);
+        reap_all(worker);
+        if (issued)
+            return error;
+        uint64_t real = (uint64_t)((double)left / driver->node->profile.speed);
+        if (real < SHORT_WAIT_NS) {
+            sched_yield();
+            continue;
+        }
+        pthread_mutex_lock(&worker->sleep);
+        sleep_until(worker, &worker->progress, real_now() + real - SHORT_WAIT_NS);
         pthread_mutex_unlock(&worker->sleep);
     }
 }
@@ -248,6 +279,11 @@ static void work(struct worker *worker) {
         if (run_host_functions(worker))
             continue;
         uint64_t alarm = next_alarm(worker);
+        if (host_limit_exists()) {
+            host_limit_enforce();
+            uint64_t again = real_now() + LIMIT_GLANCE_NS;
+            alarm = alarm < again ? alarm : again;
+        }
         pthread_mutex_lock(&worker->sleep);
         if (seen == worker->changes) {
             if (alarm == UINT64_MAX)

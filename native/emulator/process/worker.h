@@ -30,6 +30,10 @@ uint64_t queue_newest(uint32_t queue);
 bool queue_reached(uint32_t queue, uint64_t ticket);
 void queue_wait(uint32_t queue, uint64_t ticket);
 
+/* Waits until the call that a prefetch stands for would return. Returns 0, or the negative errno that
+ * it failed with. */
+int queue_wait_issued(uint32_t queue, uint64_t ticket);
+
 /* Carries out the effects of all that is done by now. */
 void worker_pump(void);
 

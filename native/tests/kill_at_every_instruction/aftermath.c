@@ -18,6 +18,8 @@ static void check_survivor(const struct node *node) {
     for (uint32_t i = 0; i < SURVIVOR_BLOCKS; i++) {
         uint8_t location = slot->blocks[i].location;
         check(location == LOCATION_HOST || location == LOCATION_GPU, "a block is nowhere");
+        check(location == LOCATION_GPU || slot->blocks[i].host & HOST_PAGES, "a block has no page");
+        check(location == LOCATION_HOST || slot->chunks[0][i], "a block has no chunk");
     }
 }
 
@@ -27,6 +29,8 @@ static void check_memory(const struct node *node) {
     check(gpu->plain_bytes == SURVIVOR_PLAIN, "plain memory of the dead is not back");
     check(gpu->context_bytes == account->context_bytes, "a context of the dead is not back");
     check(gpu->resident_blocks == account->resident_blocks, "blocks of the dead are not back");
+    check(gpu->chunks == account->chunks, "chunks of the dead are not back");
+    check(node->host_blocks == node->slots[SURVIVOR].host_blocks, "host pages are not back");
     for (uint32_t s = SURVIVOR + 1; s < MAX_PROCESSES; s++)
         check(!node->slots[s].in_use, "the slot of a dead process is not back");
 }
@@ -48,7 +52,7 @@ static void check_difference(struct node *node) {
 /* A new process can do everything. */
 static void check_newcomer(struct node *node) {
     int status;
-    uint64_t evicted;
+    struct room room;
     pid_t pid = begin_process();
     if (pid == 0) {
         alarm(10);
@@ -57,14 +61,15 @@ static void check_newcomer(struct node *node) {
         settle_in(node, (uint32_t)slot);
         node_lock(node);
         uint64_t all = gpu_free_bytes(&node->gpus[0]);
-        check(gpu_take_plain(node, (uint32_t)slot, 0, all, &evicted) == 0,
+        check(gpu_take_plain(node, (uint32_t)slot, 0, all, &room) == 0,
               "a new process gets no memory");
         gpu_give_plain(node, (uint32_t)slot, 0, all);
         submit(node, (uint32_t)slot, OPERATION_WORK, 0);
         engine_advance(node, later(node));
         const struct queue *queue = &node->slots[slot].queues[0];
         check(queue->completed == queue->submitted, "a new process's work does not end");
-        check(node->slots[slot].ranges[0].resident[0] == BLOCKS, "and its blocks do not come");
+        check(node->slots[slot].accounts[0].resident_blocks == BLOCKS,
+              "and its blocks do not come");
         check_difference(node);
         node_unlock(node);
         _exit(0);

@@ -20,11 +20,9 @@ static struct reference whole_range(const struct slot *slot, uint32_t range) {
 
 void put_range(struct node *node, uint32_t index, uint32_t first, uint32_t blocks,
                uint8_t location) {
-    struct slot *slot = &node->slots[index];
-    int range = range_create(node, index, first, blocks);
-    check(range >= 0, "no range could be made");
+    check(range_create(node, index, first, blocks) >= 0, "no range could be made");
     for (uint32_t i = 0; i < blocks; i++)
-        block_move(node, slot, &slot->ranges[range], i, location);
+        block_put(node, index, first + i, location);
 }
 
 void submit(struct node *node, uint32_t index, uint8_t kind, uint8_t target) {
@@ -40,11 +38,11 @@ void submit(struct node *node, uint32_t index, uint8_t kind, uint8_t target) {
 
 /* What every process but the survivor has before the change. */
 void settle_in(struct node *node, uint32_t index) {
-    uint64_t evicted;
+    struct room room;
     node_lock(node);
     open_queue(&node->slots[index]);
-    check(gpu_take_context(node, index, 0) == 0, "no room for a context");
-    check(gpu_take_plain(node, index, 0, VICTIM_PLAIN, &evicted) == 0, "no room");
+    check(gpu_take_context(node, index, 0, &room) == 0, "no room for a context");
+    check(gpu_take_plain(node, index, 0, VICTIM_PLAIN, &room) == 0, "no room");
     put_range(node, index, 0, BLOCKS, LOCATION_HOST);
     node_unlock(node);
 }
@@ -54,14 +52,14 @@ uint64_t later(const struct node *node) {
 }
 
 void survivor_settles_in(struct node *node) {
-    uint64_t evicted;
+    struct room room;
     check(node_join(node) == SURVIVOR, "the node is not fresh");
     node_lock(node);
     open_queue(&node->slots[SURVIVOR]);
-    check(gpu_take_context(node, SURVIVOR, 0) == 0, "no room for a context");
-    check(gpu_take_plain(node, SURVIVOR, 0, SURVIVOR_PLAIN, &evicted) == 0, "no room");
+    check(gpu_take_context(node, SURVIVOR, 0, &room) == 0, "no room for a context");
+    check(gpu_take_plain(node, SURVIVOR, 0, SURVIVOR_PLAIN, &room) == 0, "no room");
     put_range(node, SURVIVOR, 0, SURVIVOR_BLOCKS, LOCATION_GPU);
-    block_move(node, &node->slots[SURVIVOR], &node->slots[SURVIVOR].ranges[0], 0, LOCATION_HOST);
+    block_put(node, SURVIVOR, 0, LOCATION_HOST); /* its chunk stays, unused */
     submit(node, SURVIVOR, OPERATION_WORK, 0);
     submit(node, SURVIVOR, OPERATION_PREFETCH, LOCATION_GPU);
     submit(node, SURVIVOR, OPERATION_MARKER, 0);

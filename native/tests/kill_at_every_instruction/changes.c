@@ -7,8 +7,9 @@
 
 /* Leaves room for fewer blocks than the survivor has there, so that bringing in more evicts some. */
 static void fill_up(struct node *node, uint32_t index) {
-    uint64_t evicted, free_bytes = gpu_free_bytes(&node->gpus[0]);
-    gpu_take_plain(node, index, 0, free_bytes - 2 * BLOCK_BYTES, &evicted);
+    struct room room;
+    uint64_t idle = gpu_free_bytes(&node->gpus[0]) + node->gpus[0].surplus * BLOCK_BYTES;
+    gpu_take_plain(node, index, 0, idle - BLOCK_BYTES, &room);
 }
 
 static void change_join(struct node *node, uint32_t index) {
@@ -24,16 +25,18 @@ static void change_submit(struct node *node, uint32_t index) {
 }
 
 static void change_plain(struct node *node, uint32_t index) {
-    uint64_t evicted;
+    struct room room;
     node_lock(node);
-    gpu_take_plain(node, index, 0, gpu_free_bytes(&node->gpus[0]) + 3 * BLOCK_BYTES, &evicted);
+    uint64_t idle = gpu_free_bytes(&node->gpus[0]) + node->gpus[0].surplus * BLOCK_BYTES;
+    gpu_take_plain(node, index, 0, idle + 3 * BLOCK_BYTES, &room);
     gpu_give_plain(node, index, 0, VICTIM_PLAIN);
     node_unlock(node);
 }
 
 static void change_context(struct node *node, uint32_t index) {
+    struct room room;
     node_lock(node);
-    gpu_take_context(node, index, 0);
+    gpu_take_context(node, index, 0, &room);
     gpu_give_context(node, index, 0);
     node_unlock(node);
 }
@@ -41,6 +44,7 @@ static void change_context(struct node *node, uint32_t index) {
 static void change_range(struct node *node, uint32_t index) {
     node_lock(node);
     put_range(node, index, BLOCKS, 3, LOCATION_GPU);
+    block_put(node, index, BLOCKS, LOCATION_HOST);
     range_destroy(node, index, 1);
     node_unlock(node);
 }
@@ -57,6 +61,16 @@ static void change_prefetch(struct node *node, uint32_t index) {
     node_lock(node);
     fill_up(node, index);
     submit(node, index, OPERATION_PREFETCH, LOCATION_GPU);
+    engine_advance(node, later(node));
+    node_unlock(node);
+}
+
+/* To the host: copies that are queued, pages that are taken, chunks that change lists. */
+static void change_prefetch_out(struct node *node, uint32_t index) {
+    node_lock(node);
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        block_put(node, index, i, LOCATION_GPU);
+    submit(node, index, OPERATION_PREFETCH, LOCATION_HOST);
     engine_advance(node, later(node));
     node_unlock(node);
 }
@@ -90,6 +104,7 @@ static const struct change CHANGES[] = {
     {"range", change_range, false, false, false},
     {"faults", change_faults, false, false, false},
     {"prefetch", change_prefetch, false, false, false},
+    {"prefetch-out", change_prefetch_out, false, false, false},
     {"advance", change_advance, false, false, false},
     {"reap", change_reap, false, true, false},
     {"recover", change_recover, false, true, true},

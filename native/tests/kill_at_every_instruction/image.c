@@ -15,12 +15,16 @@ static void add_part(struct image *image, void *from, void *to) {
 struct image take_image(struct node *node) {
     struct image image = {0};
     add_part(&image, node, &node->gpus[0].active[WATCHED_SLOTS]);
+    struct gpu *gpu = &node->gpus[0];
+    add_part(&image, &gpu->used, &gpu->used.entries[WATCHED_ENTRIES]);
+    add_part(&image, &gpu->unused, &gpu->unused.entries[WATCHED_ENTRIES]);
     for (uint32_t s = 0; s < WATCHED_SLOTS; s++) {
         struct slot *slot = &node->slots[s];
         add_part(&image, slot, &slot->queues[0].operations[8]);
         add_part(&image, slot->queues[0].references, &slot->queues[0].references[8]);
         add_part(&image, slot->ranges, &slot->ranges[4]);
         add_part(&image, slot->blocks, &slot->blocks[32]);
+        add_part(&image, slot->chunks[0], &slot->chunks[0][32]);
     }
     return image;
 }

@@ -40,7 +40,7 @@ struct change {
 const struct change *find_change(const char *name);
 
 /* image.c: the parts of the node that changes reach, for comparing and for beginning anew. */
-enum { MAX_PARTS = 2 + WATCHED_SLOTS * 4 };
+enum { MAX_PARTS = 4 + WATCHED_SLOTS * 5, WATCHED_ENTRIES = 128 };
 
 struct image {
     struct part {

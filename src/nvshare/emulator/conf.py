@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias
 from nvshare.emulator.profile import Profile
 
 Data: TypeAlias = Literal["on", "off"]
-FullPrefetch: TypeAlias = Literal["evict", "ignore"]
 
 HEADER = "nvshare-emulator-node 1"
 
@@ -33,9 +32,8 @@ class Settings:
 
     speed: float = 1.0
     data: Data = "on"
-    full_prefetch: FullPrefetch = "evict"
-    # The memory of the machine that the GPUs are in. No program is kept from using more; it is what
-    # the daemon goes by.
+    # The memory of the machine that the GPUs are in: the daemon goes by it, and there are no more
+    # host pages for managed memory than that.
     host_bytes: int = 256 * _GIB
 
 
@@ -54,7 +52,6 @@ def write_conf(name: str, settings: Settings, profiles: Sequence[Profile]) -> st
         f"name={name}",
         f"speed={format_speed(settings.speed)}",
         f"data={settings.data}",
-        f"full_prefetch={settings.full_prefetch}",
         f"host_bytes={settings.host_bytes}",
     ]
     for index, profile in enumerate(profiles):
@@ -94,7 +91,7 @@ def gpu_uuid(node: str, index: int) -> str:
 
 def _gpu_lines(node: str, index: int, profile: Profile) -> Iterable[tuple[str, str | int]]:
     gpu, memory, bus = profile.gpu, profile.memory, profile.bus
-    engine, board = profile.engine, profile.board
+    managed, engine, board = profile.managed, profile.engine, profile.board
     major, minor = gpu.compute_capability.split(".")
     return [
         ("name", gpu.name),
@@ -122,9 +119,14 @@ def _gpu_lines(node: str, index: int, profile: Profile) -> Iterable[tuple[str, s
         ("d2h_bandwidth", _bytes_per_s(bus.device_to_host_gb_per_s)),
         ("peer_bandwidth", _bytes_per_s(bus.peer_gb_per_s)),
         ("duplex_permille", round(bus.duplex * 1000)),
-        ("fault_bandwidth", _bytes_per_s(profile.managed.fault_gb_per_s)),
-        ("fault_overlap_permille", round(profile.managed.fault_overlap * 1000)),
-        ("populate_bandwidth", _bytes_per_s(profile.managed.populate_gb_per_s)),
+        ("fault_bandwidth", _bytes_per_s(managed.fault_gb_per_s)),
+        ("fault_evict_bandwidth", _bytes_per_s(managed.fault_evict_gb_per_s)),
+        ("populate_bandwidth", _bytes_per_s(managed.populate_gb_per_s)),
+        ("host_page_ns", round(managed.host_page_us * 1e3)),
+        ("host_map_ns", round(managed.host_map_us * 1e3)),
+        ("host_unmap_ns", round(managed.host_unmap_us * 1e3)),
+        ("service_ns", round(managed.service_us * 1e3)),
+        ("evict_ns", round(managed.evict_us * 1e3)),
         ("slice_ns", round(engine.slice_us * 1e3)),
         # Every slice ends with a switch, so the loss per slice is the loss over all.
         ("switch_ns", round(engine.slice_us * engine.sharing_loss * 1e3)),

@@ -93,8 +93,13 @@ class Managed(_Table):
     """The cost of memory that moves by itself."""
 
     fault_gb_per_s: Rate
-    fault_overlap: float = Field(ge=1, le=64)
+    fault_evict_gb_per_s: Rate
     populate_gb_per_s: Rate
+    host_page_us: Duration
+    host_map_us: Duration
+    host_unmap_us: Duration
+    service_us: Duration
+    evict_us: Duration
 
 
 class Engine(_Table):

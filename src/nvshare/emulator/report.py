@@ -24,7 +24,9 @@ class GpuReport:
     """One GPU. Times are emulated nanoseconds; counters count since the node began.
 
     What has moved is managed memory that changed its place, by prefetch, fault or eviction, and the
-    time in which any did; ``in_bytes`` and ``out_bytes`` are all that went over the bus.
+    time in which any did; ``in_bytes`` and ``out_bytes`` are all that went over the bus. Chunks are
+    what blocks have of the GPU, also those that have left it; the surplus waits for more blocks.
+    Reclaims are chunks that were taken from blocks which had left.
     """
 
     index: int
@@ -33,10 +35,14 @@ class GpuReport:
     plain_bytes: int
     context_bytes: int
     resident_blocks: int
+    chunks: int
+    surplus_bytes: int
     free_bytes: int
     switches: int
     faults: int
     evictions: int
+    reclaims: int
+    cancelled: int
     in_bytes: int
     out_bytes: int
     moved_in_bytes: int
@@ -53,6 +59,7 @@ class Account:
     contexts: int
     context_bytes: int
     resident_bytes: int
+    chunk_bytes: int
     compute_ns: int
     fault_ns: int
     in_bytes: int
@@ -62,10 +69,14 @@ class Account:
 
 @dataclass(frozen=True)
 class ProcessReport:
-    """One process on the node, with an account for every GPU."""
+    """One process on the node, with an account for every GPU.
+
+    ``host_bytes`` are the host pages of its managed memory, which it keeps as long as the memory.
+    """
 
     pid: int
     name: str
+    host_bytes: int
     gpus: tuple[Account, ...]
 
 
@@ -77,6 +88,7 @@ class Report:
     speed: float
     deaths: int
     recoveries: int
+    host_bytes: int
     difference: str | None
     gpus: tuple[GpuReport, ...]
     processes: tuple[ProcessReport, ...]

@@ -1,28 +1,34 @@
 """What an emulated node looks like through NVML, as values. Draws nothing.
 
 Reading goes through nvidia-ml-py, as any monitoring program would, so what is shown is what such a
-program sees.
+program sees. The one exception is what programs have on the host.
 """
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nvshare.emulator.libraries import NVML
 from nvshare.emulator.node import Node
+from nvshare.emulator.report import read_report
 from nvshare.errors import NvshareError
 
 
 @dataclass(frozen=True)
 class ProcessReading:
-    """A program that holds memory on a GPU."""
+    """A program that holds memory on a GPU.
+
+    ``memory_bytes`` is what NVML says, which leaves managed memory out; ``host_bytes`` are the host
+    pages of its managed memory, of all GPUs, which only the node itself knows.
+    """
 
     pid: int
     name: str
     memory_bytes: int
+    host_bytes: int
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,7 @@ class Reader:
 
         self._nvml: Any = pynvml
         self._node = node
+        self._libraries = libraries
         try:
             self._nvml.nvmlInit()
         except self._nvml.NVMLError as error:
@@ -77,13 +84,15 @@ class Reader:
 
     def read(self) -> Snapshot:
         """Take a snapshot now."""
+        report = read_report(self._node.folder, self._libraries)
+        host = {process.pid: process.host_bytes for process in report.processes}
         return Snapshot(
             node=self._node.name,
             driver_version=self._nvml.nvmlSystemGetDriverVersion(),
-            gpus=tuple(self._gpu(i) for i in range(self._nvml.nvmlDeviceGetCount())),
+            gpus=tuple(self._gpu(i, host) for i in range(self._nvml.nvmlDeviceGetCount())),
         )
 
-    def _gpu(self, index: int) -> GpuReading:
+    def _gpu(self, index: int, host: Mapping[int, int]) -> GpuReading:
         nvml = self._nvml
         handle = nvml.nvmlDeviceGetHandleByIndex(index)
         memory = nvml.nvmlDeviceGetMemoryInfo(handle)
@@ -103,7 +112,12 @@ class Reader:
                 lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu
             ),
             processes=tuple(
-                ProcessReading(found.pid, process_name(found.pid), found.usedGpuMemory or 0)
+                ProcessReading(
+                    found.pid,
+                    process_name(found.pid),
+                    found.usedGpuMemory or 0,
+                    host.get(found.pid, 0),
+                )
                 for found in nvml.nvmlDeviceGetComputeRunningProcesses(handle)
             ),
         )

@@ -15,6 +15,10 @@ from nvshare.sim.workload import MIB
 
 GIGA = 1e9
 
+# How many programs can fault at the full rate at a time. The emulated driver has another rule by now:
+# one thread serves the faults of a GPU, and they hold its compute engine.
+FAULT_OVERLAP = 2.5
+
 Call: TypeAlias = Callable[[], None]
 
 
@@ -147,5 +151,5 @@ class Gpu:
         share = self._bus.duplex / 2 if into and out else 1.0
         into.rate = self._bus.host_to_device_gb_per_s * GIGA * share / max(1, len(into))
         out.rate = self._bus.device_to_host_gb_per_s * GIGA * share / max(1, len(out))
-        faults.rate = min(1.0, self._managed.fault_overlap / max(1, len(faults)))
+        faults.rate = min(1.0, FAULT_OVERLAP / max(1, len(faults)))
         self._active = [pool for pool in (into, out, faults) if pool]

@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,8 @@ def parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parent]:
 def emulated(parent: Parent) -> Emulated:
     """Run a function of a test module on an emulated node; an exception in it fails the test.
 
-    See inside.py for what ``body(cu)`` gets. Returns what it has printed.
+    See inside.py for what ``body(cu)`` gets. It is expected to end with that code, negative for a
+    signal. Returns what it has printed.
     """
 
     def run(
@@ -93,8 +94,11 @@ def emulated(parent: Parent) -> Emulated:
         data: Data = "on",
         model: bool = True,
         visible: str | None = None,
+        host_bytes: int = 256 << 30,
+        variables: Mapping[str, str] | None = None,
+        ends: int = 0,
     ) -> str:
-        settings = Settings(speed=speed, data=data)
+        settings = Settings(speed=speed, data=data, host_bytes=host_bytes)
         with transient_node(node_root(), settings, parse_gpus(gpus)) as node:
             environment = dict(os.environ)
             environment.pop("CUDA_VISIBLE_DEVICES", None)
@@ -102,8 +106,9 @@ def emulated(parent: Parent) -> Emulated:
             environment["NVSHARE_EMULATOR_MODEL"] = "on" if model else "off"
             if visible is not None:
                 environment["CUDA_VISIBLE_DEVICES"] = visible
+            environment.update(variables or {})
             ended, printed = parent.run(body, environment)
-        assert ended == 0, printed
+        assert ended == ends, printed
         return printed
 
     return run

@@ -89,6 +89,25 @@ def memory_is_kept_up_to_the_threshold(cu: Any) -> None:
     assert cu.free() == free
 
 
+def what_is_over_the_threshold_goes_at_the_next_synchronisation(cu: Any) -> None:
+    pool = cu.cuMemPoolCreate(properties(cu))
+    free = cu.free()
+    stream = cu.cuStreamCreate(1)
+    address = cu.cuMemAllocFromPoolAsync(20 * MIB, pool, stream)
+    cu.cuMemFreeAsync(address, stream)
+    while cu.error("cuStreamQuery", stream) == "NOT_READY":
+        pass
+    # Freed, and not given back: to look is not to synchronise.
+    assert attribute(cu, pool, "USED_MEM_CURRENT") == 0
+    assert attribute(cu, pool, "RESERVED_MEM_CURRENT") == 20 * MIB
+    assert cu.free() == free - 20 * MIB
+    event = cu.cuEventCreate(0)
+    cu.cuEventRecord(event, stream)
+    cu.cuEventSynchronize(event)
+    assert attribute(cu, pool, "RESERVED_MEM_CURRENT") == 0
+    assert cu.free() == free
+
+
 def kept_memory_makes_way(cu: Any) -> None:
     pool = cu.cuMemPoolCreate(properties(cu))
     threshold(cu, pool, 1 << 40)
@@ -172,6 +191,7 @@ BODIES = [
     free_and_free_async_mix,
     accounts_are_kept,
     memory_is_kept_up_to_the_threshold,
+    what_is_over_the_threshold_goes_at_the_next_synchronisation,
     kept_memory_makes_way,
     a_stream_gets_its_own_memory_back_at_once,
     a_pool_has_a_largest_size,

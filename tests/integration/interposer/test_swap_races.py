@@ -8,11 +8,10 @@ import re
 import time
 from importlib.resources import files
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from nvshare.emulator.conf import FullPrefetch, Settings
+from nvshare.emulator.conf import Settings
 from nvshare.emulator.report import Account
 from nvshare.wire.frames import Evict, Keep, Moved, Released, ReleaseReason, Urgency
 
@@ -41,16 +40,8 @@ def gpus(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def full_prefetch() -> FullPrefetch:
-    return "evict"
-
-
-@pytest.fixture
-def node_settings(full_prefetch: FullPrefetch) -> Settings:
-    return Settings(data="off", full_prefetch=full_prefetch)
-
-
-whatever_the_driver_does = pytest.mark.parametrize("full_prefetch", get_args(FullPrefetch))
+def node_settings() -> Settings:
+    return Settings(data="off")
 
 
 def agree(swapper: Swapper) -> None:
@@ -110,7 +101,6 @@ def test_a_grant_stops_what_leaves_and_brings_it_back(swapper: Swapper) -> None:
     assert swapper.guest.ask("gpu.launch()") == 0
 
 
-@whatever_the_driver_does
 @both_ways
 def test_a_turn_that_ends_while_memory_returns(swapper: Swapper, way: str) -> None:
     """At once, with the truth about what has come by then; and what is to leave leaves."""
@@ -237,7 +227,6 @@ def until_resident(swapper: Swapper, mib: int) -> Account:
     return swapper.until(lambda account: account.resident_bytes >= mib * MIB)
 
 
-@whatever_the_driver_does
 def test_a_fill_waits_for_room_and_takes_it_as_it_comes(
     swapper: Swapper, start_guest: StartGuest
 ) -> None:
@@ -261,7 +250,6 @@ def test_a_fill_waits_for_room_and_takes_it_as_it_comes(
     assert account.in_bytes == account.out_bytes == 1024 * MIB
 
 
-@whatever_the_driver_does
 def test_a_fill_that_nobody_makes_room_for_gives_up_waiting(
     swapper: Swapper, start_guest: StartGuest
 ) -> None:

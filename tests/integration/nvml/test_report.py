@@ -1,6 +1,7 @@
 """The report of a node: its own account of what it has."""
 
 import ctypes
+import dataclasses
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -46,14 +47,17 @@ def test_what_processes_hold_and_have_used(
     found = report.process(process.pid)
     assert found is not None
     assert found.name == "node_guest"
-    assert found.gpus[0] == Account(*[0] * 9)
+    assert found.gpus[0] == Account(*[0] * len(dataclasses.fields(Account)))
+    assert found.host_bytes == 0
     account = found.gpus[1]
     assert (account.contexts, account.context_bytes) == (1, 8 * MIB)
     assert (account.plain_bytes, account.resident_bytes) == (5 * MIB, 6 * MIB)
     assert account.compute_ns == pytest.approx(busy_ns, rel=1e-6)
     assert report.gpus[1].plain_bytes == 5 * MIB
     assert report.gpus[1].resident_blocks == 3
-    assert report.gpus[1].free_bytes == (248 - 8 - 5 - 6) * MIB
+    assert account.chunk_bytes == 6 * MIB
+    assert (report.gpus[1].chunks, report.gpus[1].surplus_bytes) == (3, 122 * MIB)
+    assert report.gpus[1].free_bytes == (248 - 8 - 5 - 128) * MIB
     assert report.difference is None
 
 

@@ -6,11 +6,9 @@ import time
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from nvshare.emulator.conf import FullPrefetch
 from nvshare.emulator.libraries import library_folder
 
 from ..hammering import build_hammer
@@ -26,11 +24,10 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_hammer(tmp_path_factory.mktemp("keeper"), library_folder(), name="keeper")
 
 
-@pytest.mark.parametrize("full_prefetch", get_args(FullPrefetch))
 def test_every_byte_is_right_while_programs_come_go_and_change(
-    share: Callable[..., Sharing], keeper: Path, full_prefetch: FullPrefetch
+    share: Callable[..., Sharing], keeper: Path
 ) -> None:
-    sharing = share("tiny", speed=20, full_prefetch=full_prefetch)
+    sharing = share("tiny", speed=20)
     # Every thread makes contexts now and then, of 8 MiB each; and allocations take whole blocks.
     settings = {"turn_seconds": 0.01, "context": "24Mi", "reserve": "48Mi"}
     sharing.daemon().change_devices("all", settings)

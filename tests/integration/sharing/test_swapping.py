@@ -3,11 +3,9 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import get_args
 
 import pytest
 
-from nvshare.emulator.conf import FullPrefetch
 from nvshare.emulator.report import Report, read_report
 from nvshare.emulator.workload import workload_command
 
@@ -71,11 +69,8 @@ def _change(before: Report, after: Report, lag: int) -> Change:
     )
 
 
-@pytest.mark.parametrize("full_prefetch", get_args(FullPrefetch))
-def test_two_programs_of_12_gb_alternate_on_one_t4(
-    share: Share, full_prefetch: FullPrefetch
-) -> None:
-    sharing = share("t4", speed=8, data="off", full_prefetch=full_prefetch)
+def test_two_programs_of_12_gb_alternate_on_one_t4(share: Share) -> None:
+    sharing = share("t4", speed=8, data="off")
     sharing.daemon().change_devices("all", {"turn_seconds": 0.8})
     add = workload_command("pytorch-add", "--iterations", "1000000")
     programs = [sharing.start(*add) for _ in range(2)]

@@ -12,7 +12,6 @@ nvshare-emulator-node 1
 name=lab
 speed=100
 data=off
-full_prefetch=ignore
 host_bytes=68719476736
 [gpu]
 name=Tesla T4
@@ -40,8 +39,13 @@ d2h_bandwidth=12000000000
 peer_bandwidth=12000000000
 duplex_permille=1800
 fault_bandwidth=717000000
-fault_overlap_permille=2500
+fault_evict_bandwidth=1340000000
 populate_bandwidth=7700000000
+host_page_ns=60000
+host_map_ns=60000
+host_unmap_ns=15000
+service_ns=1000
+evict_ns=5000
 slice_ns=2000000
 switch_ns=214000
 kernel_floor_ns=2000
@@ -58,7 +62,7 @@ temperature_busy_c=70
 
 
 def test_the_format_is_pinned() -> None:
-    settings = Settings(speed=100, data="off", full_prefetch="ignore", host_bytes=64 << 30)
+    settings = Settings(speed=100, data="off", host_bytes=64 << 30)
     assert write_conf("lab", settings, [load_known("t4")]) == T4_CONF
 
 
@@ -79,7 +83,6 @@ def test_what_is_written_is_read_back() -> None:
         "name": "lab",
         "speed": "1",
         "data": "on",
-        "full_prefetch": "evict",
         "host_bytes": str(256 << 30),
     }
     assert [gpu["name"] for gpu in conf.gpus] == ["Tesla T4", "NVIDIA A100-SXM4-40GB"]

@@ -1,4 +1,4 @@
-"""Reading NVML, from a stand-in for pynvml. The real library has its own tests."""
+"""Reading NVML, from a stand-in for pynvml. Library and report have tests of their own."""
 
 import ctypes
 import os
@@ -59,6 +59,9 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     # Set here so that it is put back at the end, whatever the reader does to it.
     monkeypatch.setenv("NVSHARE_EMULATOR_NODE", "")
     monkeypatch.setenv("NVSHARE_EMULATOR_SPEED", "")
+    own = SimpleNamespace(pid=os.getpid(), host_bytes=5)
+    report = SimpleNamespace(processes=[own])
+    monkeypatch.setattr("nvshare.emulator.smi.read_report", lambda *_: report)
     return paths
 
 
@@ -67,7 +70,7 @@ def test_a_snapshot_has_all_that_nvml_says(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", stand_in())
     snapshot = Reader(NODE, Path("/lib")).read()
-    process = ProcessReading(os.getpid(), process_name(os.getpid()), 7)
+    process = ProcessReading(os.getpid(), process_name(os.getpid()), 7, 5)
     gpu = GpuReading(0, "Tesla T4", "GPU-1", 40, 12.5, 70.0, 10, 100, 99, (process,))
     assert snapshot == Snapshot("lab", "570.133", (gpu,))
     assert loaded == ["/lib/libnvidia-ml.so.1"]

@@ -71,19 +71,12 @@ _NODE_OPTIONS = [
         help="Whether GPU memory keeps its contents. Off: copies take their time, store nothing.",
     ),
     click.option(
-        "--full-prefetch",
-        type=click.Choice(["evict", "ignore"]),
-        default="evict",
-        show_default=True,
-        help="What a prefetch onto a full GPU does: push others out, or nothing.",
-    ),
-    click.option(
         "--host-memory",
         "host_bytes",
         callback=_size,
         default="256Gi",
         show_default=True,
         metavar="SIZE",
-        help="Memory of the machine that the GPUs are in, as the daemon sees it.",
+        help="Memory of the machine that the GPUs are in, for what is moved out of them.",
     ),
 ]

@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from nvshare.cli.emulate.options import node_options
-from nvshare.emulator.conf import Data, FullPrefetch, Settings
+from nvshare.emulator.conf import Data, Settings
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node, find
@@ -54,7 +54,6 @@ def emulate(
     gpus: str,
     speed: float,
     data: Data,
-    full_prefetch: FullPrefetch,
     host_bytes: int,
     name: str | None,
 ) -> None:
@@ -85,7 +84,7 @@ def emulate(
     if name is not None:
         place = nullcontext(find(root, name))
     else:
-        settings = Settings(speed, data, full_prefetch, host_bytes)
+        settings = Settings(speed, data, host_bytes)
         place = transient_node(root, settings, parse_gpus(gpus))
     libraries = library_folder()
     with place as node:

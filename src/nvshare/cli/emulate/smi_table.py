@@ -40,18 +40,23 @@ def _processes(snapshot: Snapshot) -> Table:
     for heading in ("GPU", "PID"):
         table.add_column(heading, justify="right")
     table.add_column("Process")
-    table.add_column("Memory", justify="right")
+    for heading in ("Memory", "Host"):
+        table.add_column(heading, justify="right")
     for gpu in snapshot.gpus:
         _add_processes(table, gpu)
     if not table.row_count:
-        table.add_row("", "", "none", "")
+        table.add_row("", "", "none", "", "")
     return table
 
 
 def _add_processes(table: Table, gpu: GpuReading) -> None:
     for process in gpu.processes:
         table.add_row(
-            str(gpu.index), str(process.pid), escape(process.name), _mib(process.memory_bytes)
+            str(gpu.index),
+            str(process.pid),
+            escape(process.name),
+            _mib(process.memory_bytes),
+            _mib(process.host_bytes),
         )
 
 

@@ -3,7 +3,7 @@
 import click
 
 from nvshare.cli.emulate.options import node_name, node_options
-from nvshare.emulator.conf import Data, FullPrefetch, Settings
+from nvshare.emulator.conf import Data, Settings
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.node import create
 from nvshare.emulator.root import node_root
@@ -12,12 +12,10 @@ from nvshare.emulator.root import node_root
 @click.command()
 @node_name
 @node_options
-def up(
-    name: str, gpus: str, speed: float, data: Data, full_prefetch: FullPrefetch, host_bytes: int
-) -> None:
+def up(name: str, gpus: str, speed: float, data: Data, host_bytes: int) -> None:
     """Start an emulated node that stays until `down`."""
     profiles = parse_gpus(gpus)
-    node = create(node_root(), name, Settings(speed, data, full_prefetch, host_bytes), profiles)
+    node = create(node_root(), name, Settings(speed, data, host_bytes), profiles)
     click.echo(f'The emulated node "{node.name}" is up:')
     for index, gpu in enumerate(node.gpu_names):
         click.echo(f"  GPU {index}: {gpu}")

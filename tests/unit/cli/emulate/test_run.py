@@ -34,7 +34,7 @@ def test_defaults(call: Call, nodes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert call("emulate", *sh(f'cat "$NVSHARE_EMULATOR_NODE/node.conf" >{out}')).exit_code == 0
     conf = out.read_text().splitlines()
-    assert {"speed=1", "data=on", "full_prefetch=evict", "name=Tesla T4"} < set(conf)
+    assert {"speed=1", "data=on", "name=Tesla T4"} < set(conf)
     assert conf.count("[gpu]") == 1
     assert list(nodes.iterdir()) == []
 
@@ -42,10 +42,10 @@ def test_defaults(call: Call, nodes: Path, tmp_path: Path) -> None:
 def test_switches_reach_the_node(call: Call, nodes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     script = f'cat "$NVSHARE_EMULATOR_NODE/node.conf" >{out}'
-    switches = ("--data", "off", "--full-prefetch", "ignore", "--host-memory", "8Gi")
+    switches = ("--data", "off", "--host-memory", "8Gi")
     call("emulate", *switches, *sh(script))
     shown = set(out.read_text().splitlines())
-    assert {"data=off", "full_prefetch=ignore", f"host_bytes={8 << 30}"} < shown
+    assert {"data=off", f"host_bytes={8 << 30}"} < shown
     assert list(nodes.iterdir()) == []
 
 

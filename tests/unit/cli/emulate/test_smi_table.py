@@ -17,7 +17,7 @@ BUSY = GpuReading(
     memory_used_bytes=12268 * MIB,
     memory_total_bytes=15360 * MIB,
     utilisation_percent=99,
-    processes=(ProcessReading(4242, "py[bold]thon", 12268 * MIB),),
+    processes=(ProcessReading(4242, "py[bold]thon", 12268 * MIB, 100 * MIB),),
 )
 SILENT = GpuReading(1, "Odd", "GPU-2", None, None, None, 0, 256 * MIB, None, ())
 
@@ -35,10 +35,10 @@ def test_a_busy_gpu_and_its_process() -> None:
     assert ["emulated node lab, driver 570.133"] in drawn
     assert ["0", "Tesla T4", "70C", "68W / 70W", "12268MiB / 15360MiB", "99%"] in drawn
     # What looks like markup in a name is a name.
-    assert ["0", "4242", "py[bold]thon", "12268MiB"] in drawn
+    assert ["0", "4242", "py[bold]thon", "12268MiB", "100MiB"] in drawn
 
 
 def test_what_is_not_known_is_said_to_be_so() -> None:
     drawn = rows(Snapshot("lab", "570.133", (SILENT,)))
     assert ["1", "Odd", "N/A", "N/A / N/A", "0MiB / 256MiB", "N/A"] in drawn
-    assert ["", "", "none", ""] in drawn
+    assert ["", "", "none", "", ""] in drawn

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.conf import FullPrefetch, Settings, write_conf
+from nvshare.emulator.conf import Settings, write_conf
 from nvshare.emulator.gpus import parse_gpus
 
 from .play import Play
@@ -57,8 +57,8 @@ def player(build_with_model: Callable[..., Path]) -> Iterator["subprocess.Popen[
 def make_conf(tmp_path: Path) -> MakeConf:
     """Write a node.conf; keywords replace what profiles say, in every GPU."""
 
-    def write(gpus: str = "t4", full_prefetch: FullPrefetch = "evict", **constants: object) -> Path:
-        text = write_conf("test", Settings(full_prefetch=full_prefetch), parse_gpus(gpus))
+    def write(gpus: str = "t4", **constants: object) -> Path:
+        text = write_conf("test", Settings(), parse_gpus(gpus))
         lines = text.splitlines()
         for key, value in constants.items():
             assert any(line.startswith(f"{key}=") for line in lines), key

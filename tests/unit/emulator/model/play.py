@@ -123,6 +123,14 @@ class Process:
         """Free plain memory."""
         self.play.ask("unplain", self.number, gpu, size)
 
+    def limit(self, own: int = 0, cgroup: int = 0, most: int = 0, used: int = 0) -> None:
+        """Say how much of the host it may have: by itself, or with all others of its cgroup."""
+        self.play.ask("limit", self.number, own, cgroup, most, used)
+
+    def report(self) -> Any:
+        """Everything about this process."""
+        return self.play.report()["processes"][str(self.number)]
+
     def context(self, gpu: int = 0) -> int:
         """Take the memory of a context; return 0 or a negative error."""
         return int(self.play.ask("context", self.number, gpu))
@@ -160,6 +168,10 @@ class Range:
         """A letter per block: - is nowhere, h is the host, 0 is the first GPU."""
         report = self.process.play.report()
         return str(report["processes"][str(self.process.number)]["ranges"][self.number])
+
+    def pages(self) -> str:
+        """What each block has on the host: - nothing, p pages, m pages that are mapped."""
+        return str(self.process.report()["pages"][self.number])
 
     def place(self, location: int, first: int = 0, blocks: int | None = None) -> "Range":
         """Put blocks somewhere, at once."""
@@ -224,6 +236,11 @@ class Queue:
     def prefetch(self, *parts: Part, to: int) -> Any:
         """Submit a prefetch."""
         return self._ask("prefetch", to, *_references(parts))
+
+    def issued(self, ticket: int) -> tuple[bool, int]:
+        """Ask whether the call of a prefetch has returned, and what it said."""
+        issued, error = self._ask("issued", ticket)
+        return issued, error
 
     def wait(self, other: "Queue", ticket: int) -> Any:
         """Submit a wait for a ticket of another queue of the process."""

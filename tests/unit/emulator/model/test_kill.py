@@ -23,6 +23,7 @@ CHANGES = {
     "range": 1,
     "faults": 50,
     "prefetch": 50,
+    "prefetch-out": 50,
     "advance": 20,
     "reap": 1000,
     "recover": 100,

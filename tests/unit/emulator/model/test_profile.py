@@ -18,7 +18,7 @@ NEEDED = [
     "peer_bandwidth",
     "duplex_permille",
     "fault_bandwidth",
-    "fault_overlap_permille",
+    "fault_evict_bandwidth",
     "populate_bandwidth",
     "slice_ns",
     "queue_depth",

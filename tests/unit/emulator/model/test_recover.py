@@ -4,17 +4,22 @@ from collections.abc import Callable
 
 import pytest
 
-from .play import BLOCK, MS, Play, S, on_gpu
+from .play import BLOCK, HOST, MS, Play, S, on_gpu
 
 NAMES = [
     "plain_bytes of a GPU",
     "context_bytes of a GPU",
     "resident_blocks of a GPU",
     "resident_blocks of a process",
-    "residents of a range",
+    "chunks of a process",
     "lists of active queues",
     "waits_across",
     "lists of active queues",
+    "chunks of a GPU",
+    "host_blocks of a process",
+    "host_blocks",
+    "lists of chunks",
+    "lists of chunks",
 ]
 
 
@@ -28,6 +33,7 @@ def full(begin: Callable[..., Play]) -> Play:
     process.plain(10 * BLOCK)
     process.range(5).place(on_gpu(0))
     process.range(5).place(on_gpu(1))
+    process.range(5).place(on_gpu(0)).place(HOST)
     queue.kernel(S)
     other.wait(queue, 1)
     other.kernel(S)

@@ -1,4 +1,4 @@
-"""Who holds how much of a GPU, and who leaves when it is full."""
+"""Who holds how much of a GPU, and what ranges there are. Who has to leave: test_chunks.py."""
 
 import errno
 from collections.abc import Callable
@@ -33,71 +33,6 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(play: Play) -> None:
     assert process.plain(2**64 - 1) == -errno.ENOMEM
     assert play.gpu()["free_bytes"] == 0
     assert process.account()["contexts"] == 1
-
-
-def test_plain_memory_evicts_managed_memory(play: Play) -> None:
-    managed, plain = play.process(), play.process()
-    memory = managed.range(7000).place(on_gpu(0))
-    left = USABLE - 7000 * BLOCK
-    assert plain.plain(left + 10 * BLOCK) == 10 * BLOCK
-    assert memory.where() == "h" * 10 + "0" * 6990
-    assert plain.plain(1) == BLOCK
-    assert play.gpu()["evictions"] == 11
-
-
-def test_a_context_evicts_managed_memory(play: Play) -> None:
-    managed, other = play.process(), play.process()
-    memory = managed.range(USABLE // BLOCK).place(on_gpu(0))
-    assert other.context() == 0
-    assert memory.where().count("h") == 150
-    assert play.gpu()["free_bytes"] < BLOCK
-
-
-def test_memory_that_does_not_fit_is_not_evicted_for(play: Play) -> None:
-    managed, plain = play.process(), play.process()
-    memory = managed.range(1000).place(on_gpu(0))
-    plain.plain(5000 * BLOCK)
-    assert plain.plain(USABLE) == -errno.ENOMEM
-    assert memory.where() == "0" * 1000
-
-
-def test_the_first_to_come_is_the_first_to_go(play: Play) -> None:
-    first, second = play.process(), play.process()
-    old = [first.range(3), second.range(3), first.range(3)]
-    for memory in old:
-        memory.place(on_gpu(0))
-    plain = play.process()
-    plain.plain(play.gpu()["free_bytes"])
-    plain.plain(4 * BLOCK)
-    assert [memory.where() for memory in old] == ["hhh", "h00", "000"]
-
-
-def test_use_does_not_save_a_block_but_coming_back_does(play: Play) -> None:
-    process = play.process()
-    memory, other = process.range(4).place(on_gpu(0)), process.range(2).place(on_gpu(0))
-    queue, plain = process.queue(), play.process()
-    queue.touch(memory)
-    plain.plain(play.gpu()["free_bytes"])
-    plain.plain(2 * BLOCK)
-    assert memory.where() == "hh00"
-    plain.free_plain(2 * BLOCK)
-    queue.touch(memory)
-    play.advance(S)
-    plain.plain(4 * BLOCK)
-    # The two that came back are the youngest now.
-    assert (memory.where(), other.where()) == ("00hh", "hh")
-
-
-def test_the_order_begins_where_a_range_comes_back(play: Play) -> None:
-    process, plain = play.process(), play.process()
-    memory = process.range(6).place(on_gpu(0))
-    plain.plain(play.gpu()["free_bytes"])
-    plain.plain(3 * BLOCK)
-    plain.free_plain(3 * BLOCK)
-    # Out and in again, from the beginning: whatever went before does not matter.
-    memory.place(HOST).place(on_gpu(0))
-    plain.plain(2 * BLOCK)
-    assert memory.where() == "hh0000"
 
 
 def test_the_dead_hold_nothing(play: Play) -> None:

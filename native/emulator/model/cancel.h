@@ -1,0 +1,13 @@
+/* Faults that cannot be served. */
+#ifndef NVSHARE_EMULATOR_CANCEL_H
+#define NVSHARE_EMULATOR_CANCEL_H
+
+#include "state.h"
+
+#define XID_PAGE_FAULT 31
+
+/* Cancels the batch of faults that the GPU is serving: every context with a fault in it is dead from
+ * now on, and the GPU tells of it. `queue` is where the one is that could not be served. */
+void cancel_faults(struct node *node, uint32_t gpu, struct queue *queue);
+
+#endif
