@@ -26,6 +26,7 @@ struct haul {
     enum mover_job job;
     struct lane lane;
     struct residency_list list;
+    uint64_t most;                /* bytes that may move, whatever the order says */
     uint64_t since_ns;            /* for the time that moves take */
     uint64_t chunk_bytes;         /* of the next chunk */
     uint64_t pace_bytes, pace_ns; /* how fast chunks come through, as a moving average */
@@ -48,10 +49,11 @@ static bool take(struct haul *haul, uint64_t most, struct residency_piece *piece
     struct mover *mover = haul->mover;
     take_piece *next = haul->job == MOVER_OUT ? residency_leave : residency_return;
     pthread_mutex_lock(&mover->lock);
-    uint64_t room = mover_wants(mover, haul->job) ? mover_room(mover) : 0;
+    uint64_t room = mover_wants(mover, haul->job) ? least(mover_room(mover), haul->most) : 0;
     bool taken = room && next(&books.memory, &haul->list, least(most, room), piece);
     if (taken) {
         mover->bytes -= least(piece->bytes, mover->bytes);
+        haul->most -= least(piece->bytes, haul->most);
         mover->leaving += haul->job == MOVER_OUT ? piece->bytes : 0;
     }
     pthread_mutex_unlock(&mover->lock);
@@ -187,14 +189,10 @@ static void fill(struct haul *haul) {
 
 /* Nobody says what has no room. What is free now certainly has, and the rest comes when it is used. */
 static void fill_with_what_is_free(struct haul *haul) {
-    struct mover *mover = haul->mover;
     size_t free = 0, total;
     if (real.cuMemGetInfo_v2(&free, &total) != CUDA_SUCCESS)
         free = 0;
-    pthread_mutex_lock(&mover->lock);
-    if (mover_wants(mover, haul->job))
-        mover->bytes = least(mover->bytes, free - free % RESIDENCY_BLOCK);
-    pthread_mutex_unlock(&mover->lock);
+    haul->most = free - free % RESIDENCY_BLOCK;
     fill(haul);
 }
 
@@ -211,8 +209,11 @@ static void carry_out(struct haul *haul) {
 }
 
 void haul(struct mover *mover, enum mover_job job) {
-    struct haul haul = {
-        .mover = mover, .device = mover->device, .job = job, .chunk_bytes = LANE_CHUNK_FIRST};
+    struct haul haul = {.mover = mover,
+                        .device = mover->device,
+                        .job = job,
+                        .most = UINT64_MAX,
+                        .chunk_bytes = LANE_CHUNK_FIRST};
     CUdevice target = job == MOVER_OUT ? CU_DEVICE_CPU : mover->device->ordinal;
     haul.since_ns = clock_now();
     if (lane_open(&haul.lane, mover->device, target) < 0)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nvshare.wire.frames import Evict, Keep, Memory, Moved, Released, Trim, Urgency
+from nvshare.wire.frames import Evict, Keep, Memory, Released, Trim, Urgency
 
 from .swapper import BLOCK, MIB, Swapper
 
@@ -68,18 +68,89 @@ def test_keep_voids_what_was_to_leave(swapper: Swapper) -> None:
     assert swapper.truth().resident_bytes == 64 * MIB
 
 
-def test_memory_allocated_without_a_turn_is_away_and_costs_nothing(swapper: Swapper) -> None:
-    swapper.revoke(0)
-    swapper.told(Released)
-    pointer = swapper.allocate(64)
+def test_memory_that_nobody_has_used_is_away_and_costs_nothing(swapper: Swapper) -> None:
+    """Whenever it was allocated. It is there when a kernel has used it."""
+    first = swapper.allocate(48)
     memory = swapper.told(Memory)
-    assert (memory.allocated, memory.swapped_out) == (64 * MIB, 64 * MIB)
+    assert (memory.allocated, memory.swapped_out) == (48 * MIB, 48 * MIB)
+    swapper.revoke(1000 * MIB)
+    assert swapper.told(Released).swapped_out == 48 * MIB
+    second = swapper.allocate(64)
+    while (memory := swapper.told(Memory)).allocated < 112 * MIB:
+        continue
+    assert memory.swapped_out == 112 * MIB
+    swapper.grant()
+    swapper.touch(second)
+    account = swapper.truth()
+    assert account.resident_bytes == 64 * MIB
+    assert account.in_bytes == account.out_bytes == 0
+    swapper.revoke(1000 * MIB)
+    assert swapper.told(Released).swapped_out == 112 * MIB
+    assert swapper.moved().out_bytes == 64 * MIB
+    swapper.grant()
+    assert swapper.moved().in_bytes == 64 * MIB
+    swapper.touch(first)
+    assert swapper.truth().resident_bytes == 112 * MIB
+
+
+USES = {
+    "launch": "gpu.touch({0})",
+    "launch inside": "gpu.touch({0} + 5000)",
+    "upload": "gpu.upload({0}, 4)",
+    "download": "gpu.download({0} + 4096, 4)",
+    "copy": "gpu.cuda.cuMemcpyDtoDAsync_v2(gpu.word({0}), gpu.word({1}), gpu.word(4), None)",
+    "copy from": "gpu.cuda.cuMemcpyDtoDAsync_v2(gpu.word({1}), gpu.word({0}), gpu.word(4), None)",
+    "rows": "gpu.copy_rows({1}, {0}, 16)",
+    "set": "gpu.cuda.cuMemsetD8_v2(gpu.word({0}), 1, gpu.word(16))",
+    "prefetch": "gpu.cuda.cuMemPrefetchAsync(gpu.word({0}), gpu.word(2 << 20), 0, None)",
+    "graph": "max(gpu.capture(1)) or gpu.launch_graph()",
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_whatever_uses_memory_is_seen_at_once(swapper: Swapper, use: str) -> None:
+    """Though the thread has launched so much that few of its calls are looked at."""
+    other = swapper.allocate(2)
+    swapper.touch(other)
+    assert swapper.guest.ask("gpu.launch(5000)") == 0
+    pointer = swapper.allocate(16)
+    assert swapper.guest.ask("gpu.launch(100)") == 0
+    assert swapper.guest.ask(USES[use].format(pointer, other)) == 0
+    swapper.revoke(0)
+    assert swapper.told(Released).swapped_out == 0
+
+
+def test_the_half_that_is_never_used_never_crosses_the_bus(swapper: Swapper) -> None:
+    used, unused = swapper.allocate(64), swapper.allocate(64)
+    swapper.touch(used)
+    for round_ in range(1, 4):
+        swapper.revoke(1000 * MIB)
+        assert swapper.told(Released).swapped_out == 128 * MIB
+        assert swapper.moved().out_bytes == 64 * MIB
+        swapper.grant()
+        moved = swapper.moved()
+        assert (moved.in_bytes, moved.swapped_out) == (64 * MIB, 64 * MIB)
+        assert swapper.guest.ask("gpu.launch(2000)") == 0
+        gpu = swapper.gpu()
+        assert gpu.moved_in_bytes == gpu.moved_out_bytes == round_ * 64 * MIB
+        assert swapper.truth().resident_bytes == 64 * MIB
+    assert swapper.guest.ask(f"gpu.place({unused})") == NOWHERE
+
+
+def test_what_is_displaced_is_marked_and_comes_back(swapper: Swapper) -> None:
+    """The successor's prefetch would push it out. Here nobody does, and to fetch it is harmless."""
+    old, new = swapper.allocate(48), swapper.allocate(48)
+    swapper.touch(old)
+    swapper.touch(new)
+    swapper.revoke(64 * MIB, displace=True)
+    released = swapper.told(Released)
+    assert (released.swapped_out, released.left) == (64 * MIB, 0)
+    assert swapper.link.silent()
+    assert swapper.truth().out_bytes == 0
     swapper.grant()
     moved = swapper.moved()
-    assert (moved.in_bytes, moved.swapped_out) == (0, 0)
-    assert swapper.truth().resident_bytes == 64 * MIB
-    swapper.touch(pointer)
-    assert swapper.truth().in_bytes == swapper.truth().fault_ns == 0
+    assert (moved.out_bytes, moved.in_bytes, moved.swapped_out) == (0, 64 * MIB, 0)
+    assert swapper.truth().resident_bytes == 96 * MIB
 
 
 def test_evict_is_for_those_without_a_turn(swapper: Swapper) -> None:
