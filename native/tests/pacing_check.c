@@ -180,7 +180,8 @@ static void check_more(void) {
     compare();
 }
 
-/* The session hears of it now and then, and of the end; calls stay short once the pace is known. */
+/* The session hears of it with every sixteenth part, and of the end; calls stay short once the pace is known. On a
+ * busy machine they take longer, and so are smaller. */
 static void check_progress(void) {
     for (int i = 0; i < 20; i++)
         allocate(i, 40, true);
@@ -195,7 +196,6 @@ static void check_progress(void) {
         }
         struct mover_progress made = taken();
         told += made.out_bytes;
-        CHECK(made.left == 0 || made.out_bytes >= 50 * BLOCK);
         CHECK(told + made.left == 800 * BLOCK);
     }
     CHECK(told + taken().out_bytes == 800 * BLOCK && gpu.out == 800);

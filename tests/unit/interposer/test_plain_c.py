@@ -193,7 +193,7 @@ def residency(build: Build) -> Path:
     return build(*RESIDENCY)
 
 
-@pytest.mark.parametrize("what", ["order", "use", "arrival", "untouched"])
+@pytest.mark.parametrize("what", ["order", "use"])
 def test_residency(residency: Path, what: str) -> None:
     run(residency, what)
 
@@ -203,9 +203,19 @@ def test_residency_against_a_model(residency: Path) -> None:
         run(residency, "model", seed, 3_000)
 
 
-def test_what_is_displaced_is_what_a_driver_evicts(residency: Path) -> None:
+@pytest.fixture(scope="module")
+def arrival(build: Build) -> Path:
+    return build("arrival_check", *RESIDENCY[1:])
+
+
+@pytest.mark.parametrize("what", ["order", "untouched"])
+def test_arrival(arrival: Path, what: str) -> None:
+    run(arrival, what)
+
+
+def test_what_is_displaced_is_what_a_driver_evicts(arrival: Path) -> None:
     for seed in range(10):
-        run(residency, "service", seed, 1_000)
+        run(arrival, "service", seed, 1_000)
 
 
 def test_residency_while_others_allocate_and_free(build: Build, residency: Path) -> None:
