@@ -72,15 +72,22 @@ CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind ki
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* What is allocated behind a closed gate is nowhere yet, and comes with the next fill. */
+/* What is allocated is nowhere until it is used. Without a daemon nobody looks at calls, and nobody has to know. */
 static void place(struct device *device, struct ledger_entry *entry) {
     if (!residency_can_move(entry->kind) || !device_moves_memory(device))
         return;
     entry->used_ns = clock_now();
-    if (!gate_is_closed(&device->gate))
+    entry->is_untouched = atomic_load(&device->is_managed) || gate_is_closed(&device->gate);
+    if (!entry->is_untouched)
         return;
     entry->away = entry->bytes;
-    entry->is_untouched = true;
+    atomic_fetch_add(&device->account.untouched, entry->bytes);
+}
+
+static void unplace(struct device *device, const struct ledger_entry *entry) {
+    atomic_fetch_sub(&device->account.away, entry->away);
+    if (entry->is_untouched)
+        atomic_fetch_sub(&device->account.untouched, entry->bytes);
 }
 
 CUresult book_settle(struct ledger *ledger, struct device *device, struct ledger_entry entry,
@@ -93,18 +100,23 @@ CUresult book_settle(struct ledger *ledger, struct device *device, struct ledger
     atomic_fetch_sub(&device->account.coming, coming(entry.kind, entry.bytes));
     if (result != CUDA_SUCCESS || ledger_add(ledger, &entry) < 0) {
         /* Without an entry it could not be uncounted later. Uncounted now, it is at least no leak. */
-        atomic_fetch_sub(&device->account.away, entry.away);
+        unplace(device, &entry);
         account_release(&device->account, entry.bytes, ledger_is_pinned(entry.kind));
         return result;
     }
+    if (entry.is_untouched)
+        gate_set_curious(&device->gate, true);
     session_memory_changed(device);
     return result;
 }
 
 static void tell(const struct ledger_entry *entries) {
     struct device *device = entries ? device_known(entries->device) : NULL;
-    if (device)
-        session_memory_changed(device);
+    if (!device)
+        return;
+    session_memory_changed(device);
+    if (mover_is_waiting(&device->mover))
+        mover_look_again(&device->mover);
 }
 
 CUresult book_freed(struct ledger *ledger, struct ledger_entry *taken, CUresult result) {

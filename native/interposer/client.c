@@ -166,8 +166,10 @@ static void take_answer(struct client *client, const struct frame_answer *answer
     bool is_yes = answer->verdict == VERDICT_YES, can_move;
     if (!ask_is_open(&device->ask, answer->ticket, &can_move))
         return;
-    if (is_yes && can_move && answer->missing)
+    if (is_yes && can_move && answer->missing) {
         swap_grow(client, now);
+        swap_room(client, answer->missing, now);
+    }
     ask_answer(&device->ask, &device->account, is_yes ? ASK_YES : ASK_NO);
 }
 
@@ -238,7 +240,9 @@ void client_receive(struct client *client, uint64_t now) {
 }
 
 void client_standby_ready(struct client *client) {
-    turn_begin(client, client->turn.standby_turn, client->turn.standby_fill_bytes);
+    const struct turn *turn = &client->turn;
+    turn_begin(client, turn->standby_turn, turn->standby_fill_bytes, turn->standby_missing,
+               clock_now());
 }
 
 static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {

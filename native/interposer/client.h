@@ -30,12 +30,13 @@ struct turn {
     uint64_t closing_since;
     uint64_t due;         /* when to look again */
     uint64_t evict_bytes; /* to move to the host as it ends */
+    bool is_displaced;    /* or to leave to the successor */
 
     int pass; /* an eventfd to write to at the end, or -1 */
     uint64_t pass_turn;
     int standby; /* an eventfd that brings a turn, or -1: none, or the gate has it */
     uint64_t standby_turn;
-    uint64_t standby_fill_bytes;
+    uint64_t standby_fill_bytes, standby_missing;
 };
 
 struct client {
@@ -70,7 +71,8 @@ void client_forget(struct client *client);
 
 /* turn.c */
 void turn_init(struct turn *turn);
-void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes);
+void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes, uint64_t missing,
+                uint64_t now);
 void turn_stops_to_fill(struct client *client);
 void turn_is_filled(struct client *client, uint64_t now);
 void turn_comes_by_grant(struct client *client);

@@ -9,6 +9,7 @@ _Thread_local struct gate_thread gate_thread = {.gate = &gate_unknown};
 void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
     atomic_store_explicit(&gate->open, false, memory_order_relaxed);
     gate->passable = gate->refuses = gate->is_settled = gate->used = false;
+    atomic_store_explicit(&gate->curious, false, memory_order_relaxed);
     atomic_store_explicit(&gate->meters_copies, false, memory_order_relaxed);
     atomic_store_explicit(&gate->copying, 0, memory_order_relaxed);
     gate->waiting = 0;
@@ -50,7 +51,7 @@ int gate_enter(struct gate *gate) {
     bool passes = gate->passable;
     if (passes) {
         gate->used = true;
-        atomic_store_explicit(&gate->open, true, memory_order_relaxed);
+        atomic_store_explicit(&gate->open, !gate_is_curious(gate), memory_order_relaxed);
     }
     pthread_mutex_unlock(&gate->lock);
     return passes ? 0 : -EPERM;
@@ -77,7 +78,7 @@ static void set(struct gate *gate, bool passable, bool refuses) {
     gate->passable = passable;
     gate->refuses = refuses;
     gate->is_settled = true;
-    atomic_store_explicit(&gate->open, passable, memory_order_relaxed);
+    atomic_store_explicit(&gate->open, passable && !gate_is_curious(gate), memory_order_relaxed);
     standby_call_back(&gate->standby);
     pthread_mutex_unlock(&gate->lock);
     /* After the lock is free: who is woken needs it, and would go to sleep again. */
@@ -143,6 +144,15 @@ void gate_watch(struct gate *gate) {
     pthread_mutex_lock(&gate->lock);
     gate->used = false;
     atomic_store_explicit(&gate->open, false, memory_order_relaxed);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+/* When it ends, the next call opens the way for those that follow, as after gate_watch. */
+void gate_set_curious(struct gate *gate, bool curious) {
+    pthread_mutex_lock(&gate->lock);
+    atomic_store_explicit(&gate->curious, curious, memory_order_relaxed);
+    if (curious)
+        atomic_store_explicit(&gate->open, false, memory_order_relaxed);
     pthread_mutex_unlock(&gate->lock);
 }
 

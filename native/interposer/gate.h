@@ -15,11 +15,13 @@
 #include "standby.h"
 
 struct gate {
-    _Atomic bool open; /* what every call reads; false also while somebody watches for calls */
-    bool passable;     /* the truth, under the lock */
-    bool refuses;      /* calls get an error instead of waiting */
-    bool is_settled;   /* the session has decided something */
-    bool used;         /* a call has come since gate_watch */
+    _Atomic bool
+        open; /* what every call reads; false also while somebody watches for calls, or is curious */
+    bool passable;              /* the truth, under the lock */
+    bool refuses;               /* calls get an error instead of waiting */
+    bool is_settled;            /* the session has decided something */
+    bool used;                  /* a call has come since gate_watch */
+    _Atomic bool curious;       /* every call comes by the slow path, so that it can be looked at */
     _Atomic bool meters_copies; /* those that return when they are done as well: see copying.h */
     _Atomic unsigned copying;   /* threads that are in one */
     unsigned waiting;
@@ -53,6 +55,10 @@ static inline bool gate_lets_pass(void) {
 
 static inline bool gate_meters_copies(const struct gate *gate) {
     return __builtin_expect(atomic_load_explicit(&gate->meters_copies, memory_order_relaxed), 0);
+}
+
+static inline bool gate_is_curious(const struct gate *gate) {
+    return __builtin_expect(atomic_load_explicit(&gate->curious, memory_order_relaxed), 0);
 }
 
 /* The way of nearly every call. */
@@ -100,6 +106,9 @@ bool gate_disarm(struct gate *gate);
 void gate_watch(struct gate *gate);
 bool gate_was_used(struct gate *gate);
 bool gate_close_if_unused(struct gate *gate);
+
+/* Makes every call come by the slow path, until it is not wanted any more. */
+void gate_set_curious(struct gate *gate, bool curious);
 
 /* In a child after fork: gives up the parent's descriptors. */
 void gate_abandon(struct gate *gate);

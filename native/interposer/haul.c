@@ -1,29 +1,24 @@
-/* How do we know that memory has come in? Nothing in the driver's interface tells where managed memory is;
- * attributes of a range repeat what was asked for. What the driver does tell is how much of the GPU is
- * free, whoever uses it. A prefetch can be left undone for one reason, that the GPU is full. So:
+/* What a driver does with a prefetch is published (the kernel modules of NVIDIA's driver, nvidia-uvm), and this
+ * is made for it:
  *
- *  - A chunk is sent only when there is room for it beside everything that is in flight. As long as one
- *    program at a time fills, nobody can take that room away.
- *  - Should two fill at the same time, one may find the room taken. The GPU is full then, and a full
- *    GPU is what is looked for when the chunk is done: such a chunk is doubted, and sent again. For
- *    memory that is there already that costs nothing.
- *  - How much is free before and after says nothing by itself: others come and go at the same time. */
+ *  - To the host, the calling thread does the work, block by block, and the call returns when it is done. What
+ *    leaves keeps its room on the GPU until somebody else needs it, so that nothing becomes free.
+ *  - To the GPU, the call returns when copies are queued. On a full GPU it evicts, and never does nothing: what was
+ *    sent comes. First go the blocks that nobody holds any bytes in, which is what others have moved out; then those
+ *    that were served the longest time ago, whoever's they are. Whatever a prefetch meets counts as served, also
+ *    what is there already.
+ *  - So what was left on the GPU when the last turn ended is the oldest there is, and would be the first to go:
+ *    it is touched before anything else comes in. For what is there that costs a microsecond per block; should
+ *    some of it not be there after all, it comes.
+ *
+ * A driver that does all of this later, in the stream's own time, is served as well. */
 #include "haul.h"
-
-#include <stdlib.h>
 
 #include "books.h"
 #include "clock.h"
 #include "devices.h"
 #include "lane.h"
-#include "log.h"
-#include "room.h"
-
-/* Somebody who moves memory out frees a chunk every few milliseconds. When nothing has become free for so
- * long, nobody does: the daemon has counted on room that others, outside nvshare, have taken. */
-static const uint64_t patience = CLOCK_MS(1000);
-
-enum { ROUNDS = 4 }; /* chunks that are doubted are sent again; and new allocations are found */
+#include "residency.h"
 
 struct haul {
     struct mover *mover;
@@ -31,13 +26,10 @@ struct haul {
     enum mover_job job;
     struct lane lane;
     struct residency_list list;
-    struct room room;
-    uint64_t free;                   /* on the GPU, when last asked */
-    uint64_t since_ns;               /* for the time that moves take */
-    uint64_t chunk_bytes;            /* of the next chunk */
-    uint64_t pace_bytes, pace_ns;    /* how fast chunks come through, as a moving average */
-    struct residency_piece *doubted; /* may not have come in this round */
-    size_t doubted_count, doubted_room;
+    uint64_t most;                /* bytes that may move, whatever the order says */
+    uint64_t since_ns;            /* for the time that moves take */
+    uint64_t chunk_bytes;         /* of the next chunk */
+    uint64_t pace_bytes, pace_ns; /* how fast chunks come through, as a moving average */
 };
 
 static bool goes_on(const struct haul *haul) {
@@ -46,11 +38,6 @@ static bool goes_on(const struct haul *haul) {
 
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
-}
-
-static uint64_t free_bytes(void) {
-    size_t free = 0, total;
-    return real.cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS ? free : 0;
 }
 
 typedef bool take_piece(struct ledger *, struct residency_list *, uint64_t,
@@ -62,32 +49,45 @@ static bool take(struct haul *haul, uint64_t most, struct residency_piece *piece
     struct mover *mover = haul->mover;
     take_piece *next = haul->job == MOVER_OUT ? residency_leave : residency_return;
     pthread_mutex_lock(&mover->lock);
-    bool taken = mover_wants(mover, haul->job) && mover->bytes &&
-                 next(&books.memory, &haul->list, least(most, mover->bytes), piece);
-    if (taken)
+    uint64_t room = mover_wants(mover, haul->job) ? least(mover_room(mover), haul->most) : 0;
+    bool taken = room && next(&books.memory, &haul->list, least(most, room), piece);
+    if (taken) {
         mover->bytes -= least(piece->bytes, mover->bytes);
+        haul->most -= least(piece->bytes, haul->most);
+        mover->leaving += haul->job == MOVER_OUT ? piece->bytes : 0;
+    }
     pthread_mutex_unlock(&mover->lock);
     return taken;
 }
 
 /* What the driver will not move was freed a moment ago, or is memory of a kind that stays where it is. */
 static void leave_alone(struct haul *haul, const struct residency_piece *piece) {
+    struct mover *mover = haul->mover;
     haul->list.next++;
+    haul->list.done = 0;
     if (haul->job == MOVER_OUT) {
+        pthread_mutex_lock(&mover->lock);
+        mover->leaving -= piece->bytes;
         residency_has_stayed(&books.memory, piece);
-        mover_order_more(haul->mover, piece->bytes);
+        if (mover_wants(mover, haul->job))
+            mover->bytes += least(piece->bytes, UINT64_MAX - mover->bytes);
+        pthread_mutex_unlock(&mover->lock);
     }
     residency_landed(&books.memory, piece, 1);
 }
 
-/* Sends off a chunk of at most so many bytes, or a block. Returns false if there is nothing to send. */
-static bool send(struct haul *haul, uint64_t most, bool has_room) {
-    const struct lane_chunk *chunk = lane_begin(&haul->lane, has_room);
+static void add(struct haul *haul, const struct residency_piece *piece) {
+    if (lane_add(&haul->lane, piece) < 0)
+        leave_alone(haul, piece);
+}
+
+/* Sends off a chunk. Returns false if there is nothing to send, or no room for it. */
+static bool send(struct haul *haul) {
+    const struct lane_chunk *chunk = lane_begin(&haul->lane);
     struct residency_piece piece;
-    while (chunk->bytes < most && chunk->count < LANE_PIECES &&
-           take(haul, most - chunk->bytes, &piece))
-        if (lane_add(&haul->lane, &piece) < 0)
-            leave_alone(haul, &piece);
+    while (chunk->bytes < haul->chunk_bytes && chunk->count < LANE_PIECES &&
+           take(haul, haul->chunk_bytes - chunk->bytes, &piece))
+        add(haul, &piece);
     if (!chunk->count)
         return false;
     lane_send(&haul->lane);
@@ -100,9 +100,9 @@ static uint64_t time_passed(struct haul *haul) {
     return haul->since_ns - before;
 }
 
-/* Chunks are as large as to take a few milliseconds each, however fast the bus is: all that are in flight
- * then outlast the time that a busy machine takes to wake this thread, and are still soon over when there
- * is another order. */
+/* Chunks are as large as to take some ten milliseconds, however fast the bus is. A call that does the work
+ * itself cannot be interrupted, and another order, a bar and whoever frees memory wait for it; but within a call
+ * copies of later blocks go on while earlier ones are mapped, so that small ones are slow. */
 static void learn_pace(struct haul *haul, uint64_t bytes, uint64_t ns) {
     haul->pace_bytes = (3 * haul->pace_bytes + bytes) / 4;
     haul->pace_ns = (3 * haul->pace_ns + ns) / 4;
@@ -110,131 +110,115 @@ static void learn_pace(struct haul *haul, uint64_t bytes, uint64_t ns) {
     haul->chunk_bytes = LANE_CHUNK_MOST;
     if (fitting < (double)LANE_CHUNK_MOST)
         haul->chunk_bytes = (uint64_t)fitting - (uint64_t)fitting % RESIDENCY_BLOCK;
-    if (haul->chunk_bytes < LANE_CHUNK_BYTES)
-        haul->chunk_bytes = LANE_CHUNK_BYTES;
+    if (haul->chunk_bytes < LANE_CHUNK_LEAST)
+        haul->chunk_bytes = LANE_CHUNK_LEAST;
 }
 
-static void land_out(struct haul *haul) {
-    const struct lane_chunk *chunk = lane_wait(&haul->lane);
-    struct mover_progress made = {.out_bytes = chunk->moved_bytes, .out_ns = time_passed(haul)};
-    learn_pace(haul, chunk->bytes, made.out_ns);
-    residency_landed(&books.memory, chunk->pieces, chunk->count);
+static void note(struct haul *haul, const struct lane_chunk *chunk) {
+    uint64_t ns = time_passed(haul);
+    struct mover_progress made = {0};
+    if (haul->job == MOVER_OUT)
+        made = (struct mover_progress){.out_bytes = chunk->moved_bytes, .out_ns = ns};
+    else
+        made = (struct mover_progress){.in_bytes = chunk->moved_bytes, .in_ns = ns};
     mover_note(haul->mover, &made);
+    if (chunk->moved_bytes)
+        learn_pace(haul, chunk->bytes, ns);
+}
+
+/* What has arrived counts from then on, and may be freed. */
+static void land(struct haul *haul) {
+    const struct lane_chunk *chunk = lane_wait(&haul->lane);
+    residency_landed(&books.memory, chunk->pieces, chunk->count);
+    note(haul, chunk);
+}
+
+static void land_all(struct haul *haul) {
+    while (haul->lane.count)
+        land(haul);
+}
+
+/* Those that are through, and one more if there is no place for the next: who waits for the room, or to free the
+ * memory, is to hear of it soon. */
+static void make_place(struct haul *haul) {
+    while (haul->lane.count && (lane_is_full(&haul->lane) || lane_is_through(&haul->lane)))
+        land(haul);
 }
 
 static void move_out(struct haul *haul) {
     residency_list_there(&books.memory, haul->device->ordinal, &haul->list);
+    while (goes_on(haul) && send(haul))
+        make_place(haul);
+    land_all(haul);
+}
+
+/* Once for each order, by calls that are as large as can be. */
+static void touch_leftovers(struct haul *haul) {
+    struct residency_piece piece;
+    if (!mover_has_to_touch(haul->mover, haul->job))
+        return;
+    residency_list_arrived(&books.memory, haul->device->ordinal, &haul->list);
     while (goes_on(haul)) {
-        if (lane_is_full(&haul->lane))
-            land_out(haul);
-        if (!send(haul, haul->chunk_bytes, true))
+        const struct lane_chunk *chunk = lane_begin(&haul->lane);
+        while (chunk->count < LANE_PIECES && residency_touch(&books.memory, &haul->list, &piece))
+            add(haul, &piece);
+        if (!chunk->count)
             break;
+        lane_send(&haul->lane);
+        make_place(haul);
     }
-    while (haul->lane.count)
-        land_out(haul);
+    land_all(haul);
 }
 
-/* Without memory to remember them, pieces are taken to have come. */
-static void doubt(struct haul *haul, const struct lane_chunk *chunk) {
-    if (haul->doubted_count + chunk->count > haul->doubted_room) {
-        size_t room = 2 * haul->doubted_room + LANE_PIECES;
-        struct residency_piece *more = realloc(haul->doubted, room * sizeof *more);
-        if (!more)
-            return;
-        haul->doubted = more;
-        haul->doubted_room = room;
-    }
-    for (unsigned i = 0; i < chunk->count; i++)
-        haul->doubted[haul->doubted_count++] = chunk->pieces[i];
-}
-
-static void land_in(struct haul *haul) {
-    const struct lane_chunk *chunk = lane_wait(&haul->lane);
-    haul->free = free_bytes();
-    struct mover_progress made = {.in_ns = time_passed(haul)};
-    learn_pace(haul, chunk->bytes, made.in_ns);
-    if (chunk->had_room && haul->free >= RESIDENCY_BLOCK)
-        made.in_bytes = chunk->moved_bytes;
-    else
-        doubt(haul, chunk);
-    residency_landed(&books.memory, chunk->pieces, chunk->count);
-    mover_note(haul->mover, &made);
-}
-
-/* One that is larger than the GPU would push its own memory out; and who is in no hurry pushes nobody. */
-static bool gives_up(const struct haul *haul) {
-    return haul->room.is_hopeless &&
-           (haul->job == MOVER_FILL_GENTLY ||
-            atomic_load(&haul->device->account.used) > haul->device->total_bytes);
-}
-
-/* The next chunk of what returns, or a wait for something. Returns false when there is nothing left. */
-static bool bring_next(struct haul *haul) {
-    uint64_t wanted = least(LANE_CHUNK_BYTES, atomic_load(&haul->device->account.away));
-    uint64_t most =
-        room_for(&haul->room, haul->free, haul->lane.bytes, wanted, haul->chunk_bytes, clock_now());
-    if (!wanted || gives_up(haul))
-        return false;
-    if (most && !lane_is_full(&haul->lane))
-        return send(haul, most, !haul->room.is_hopeless);
-    if (haul->lane.count) {
-        land_in(haul);
-    } else {
-        mover_pause(haul->mover, haul->room.pause);
-        haul->free = free_bytes();
-    }
-    return true;
-}
-
-static void bring_listed(struct haul *haul) {
-    residency_list_away(&books.memory, haul->device->ordinal, &haul->list);
-    haul->doubted_count = 0;
-    haul->free = free_bytes();
-    while (goes_on(haul) && bring_next(haul))
-        continue;
-    while (haul->lane.count)
-        land_in(haul);
-}
-
-static void take_back_doubted(struct haul *haul) {
-    for (size_t i = 0; i < haul->doubted_count; i++)
-        residency_has_not_come(&books.memory, &haul->doubted[i]);
-}
-
-static void say_doubts(const struct haul *haul) {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < haul->doubted_count; i++)
-        bytes += haul->doubted[i].bytes;
-    if (bytes)
-        log_warn_once(
-            "GPU %d: %llu MiB of this program's memory may not have come back to the GPU, "
-            "because others have filled it; it comes when it is used, slowly",
-            haul->device->ordinal, (unsigned long long)(bytes >> 20));
+/* Whoever waits for room does so with nothing in flight, so that all that has come is known to have. The time
+ * that others take is not the time that this takes. */
+static bool waits_for_room(struct haul *haul) {
+    land_all(haul);
+    bool has_waited = mover_wait_for_room(haul->mover, haul->job);
+    if (has_waited)
+        haul->since_ns = clock_now();
+    return has_waited;
 }
 
 static void fill(struct haul *haul) {
-    const struct account *account = &haul->device->account;
-    haul->room.patience_ns = haul->job == MOVER_FILL ? patience : 0;
-    for (int round = 1; round <= ROUNDS && atomic_load(&account->away) && goes_on(haul); round++) {
-        bring_listed(haul);
-        if (round < ROUNDS && goes_on(haul))
-            take_back_doubted(haul);
+    residency_list_away(&books.memory, haul->device->ordinal, &haul->list);
+    while (goes_on(haul) && (send(haul) || waits_for_room(haul)))
+        make_place(haul);
+    land_all(haul);
+}
+
+/* Nobody says what has no room. What is free now certainly has, and the rest comes when it is used. */
+static void fill_with_what_is_free(struct haul *haul) {
+    size_t free = 0, total;
+    if (real.cuMemGetInfo_v2(&free, &total) != CUDA_SUCCESS)
+        free = 0;
+    haul->most = free - free % RESIDENCY_BLOCK;
+    fill(haul);
+}
+
+static void carry_out(struct haul *haul) {
+    switch (haul->job) {
+    case MOVER_OUT: move_out(haul); break;
+    case MOVER_FILL:
+        touch_leftovers(haul);
+        fill(haul);
+        break;
+    case MOVER_FILL_GENTLY: fill_with_what_is_free(haul); break;
+    default: break;
     }
-    say_doubts(haul);
 }
 
 void haul(struct mover *mover, enum mover_job job) {
-    struct haul haul = {
-        .mover = mover, .device = mover->device, .job = job, .chunk_bytes = LANE_CHUNK_BYTES};
+    struct haul haul = {.mover = mover,
+                        .device = mover->device,
+                        .job = job,
+                        .most = UINT64_MAX,
+                        .chunk_bytes = LANE_CHUNK_FIRST};
     CUdevice target = job == MOVER_OUT ? CU_DEVICE_CPU : mover->device->ordinal;
     haul.since_ns = clock_now();
     if (lane_open(&haul.lane, mover->device, target) < 0)
         return;
-    if (job == MOVER_OUT)
-        move_out(&haul);
-    else
-        fill(&haul);
+    carry_out(&haul);
     lane_close(&haul.lane);
     residency_list_free(&haul.list);
-    free(haul.doubted);
 }

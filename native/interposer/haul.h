@@ -1,5 +1,5 @@
-/* One job of the mover, carried out: which pieces, in which order, when there is room, and whether they have
- * arrived. Returns when the job is done, or not wanted any more; nothing is in flight then. */
+/* One job of the mover, carried out: which pieces, in which order, and when there is room. Returns when the job
+ * is done, or not wanted any more; nothing is in flight then. */
 #ifndef NVSHARE_HAUL_H
 #define NVSHARE_HAUL_H
 

@@ -55,11 +55,10 @@ static struct lane_chunk *next_chunk(struct lane *lane) {
     return &lane->chunks[(lane->oldest + lane->count) % LANE_CHUNKS];
 }
 
-struct lane_chunk *lane_begin(struct lane *lane, bool has_room) {
+struct lane_chunk *lane_begin(struct lane *lane) {
     struct lane_chunk *chunk = next_chunk(lane);
     chunk->count = 0;
     chunk->bytes = chunk->moved_bytes = 0;
-    chunk->had_room = has_room;
     return chunk;
 }
 
@@ -81,21 +80,23 @@ int lane_add(struct lane *lane, const struct residency_piece *piece) {
     struct lane_chunk *chunk = next_chunk(lane);
     chunk->pieces[chunk->count++] = *piece;
     chunk->bytes += piece->bytes;
-    chunk->moved_bytes += piece->is_untouched ? 0 : piece->bytes;
+    chunk->moved_bytes += piece->crosses ? piece->bytes : 0;
     return 0;
 }
 
 void lane_send(struct lane *lane) {
     struct lane_chunk *chunk = next_chunk(lane);
     real.cuEventRecord(chunk->event, lane->stream);
-    lane->bytes += chunk->bytes;
     lane->count++;
+}
+
+bool lane_is_through(const struct lane *lane) {
+    return real.cuEventQuery(lane->chunks[lane->oldest].event) != CUDA_ERROR_NOT_READY;
 }
 
 const struct lane_chunk *lane_wait(struct lane *lane) {
     struct lane_chunk *chunk = &lane->chunks[lane->oldest];
     real.cuEventSynchronize(chunk->event);
-    lane->bytes -= chunk->bytes;
     lane->oldest = (lane->oldest + 1) % LANE_CHUNKS;
     lane->count--;
     return chunk;

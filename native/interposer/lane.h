@@ -12,13 +12,14 @@
 
 struct device;
 
-/* A chunk takes a few milliseconds: this much on a bus of 12 GB/s, and more on a faster one. */
-#define LANE_CHUNK_BYTES ((uint64_t)32 << 20)
+/* How large a chunk is: so that it takes this long, once that is known. */
+#define LANE_CHUNK_FIRST ((uint64_t)32 << 20)
+#define LANE_CHUNK_LEAST ((uint64_t)4 << 20)
 #define LANE_CHUNK_MOST  ((uint64_t)1 << 30)
-#define LANE_CHUNK_NS    ((uint64_t)2500000)
+#define LANE_CHUNK_NS    ((uint64_t)10000000)
 
 enum {
-    LANE_CHUNKS = 8,  /* in flight */
+    LANE_CHUNKS = 3,  /* in flight, on a driver that returns before the work is done */
     LANE_PIECES = 64, /* of a chunk: small allocations go together */
 };
 
@@ -28,7 +29,6 @@ struct lane_chunk {
     unsigned count;
     uint64_t bytes;
     uint64_t moved_bytes; /* of these, what has to cross the bus */
-    bool had_room;        /* there was room for it when it was sent; always so for what leaves */
 };
 
 struct lane {
@@ -36,7 +36,6 @@ struct lane {
     CUdevice target; /* where everything goes */
     struct lane_chunk chunks[LANE_CHUNKS];
     unsigned oldest, count;
-    uint64_t bytes; /* in flight */
 };
 
 /* Opens a lane to a device, or from it to the host with CU_DEVICE_CPU. Returns 0 or -ENODEV if there is
@@ -52,9 +51,12 @@ static inline bool lane_is_full(const struct lane *lane) {
 
 /* A chunk is begun, gets pieces, and is sent off. lane_add returns 0 or -EINVAL if the driver will not
  * move the piece: it may have been freed a moment ago. */
-struct lane_chunk *lane_begin(struct lane *lane, bool has_room);
+struct lane_chunk *lane_begin(struct lane *lane);
 int lane_add(struct lane *lane, const struct residency_piece *piece);
 void lane_send(struct lane *lane);
+
+/* Whether the oldest chunk is known to have arrived. */
+bool lane_is_through(const struct lane *lane);
 
 /* Waits for the oldest chunk, and takes it out. It stays valid until the next lane_send. */
 const struct lane_chunk *lane_wait(struct lane *lane);

@@ -5,6 +5,9 @@
 
 enum { FIRST_BUCKETS = 256 };
 
+/* Calls that are looked at after an allocation. A program that uses what it allocates does so soon. */
+enum { LOOKS = 1000 };
+
 static uint64_t get(const _Atomic uint64_t *value) {
     return atomic_load_explicit(value, memory_order_relaxed);
 }
@@ -76,6 +79,11 @@ uint64_t account_there(const struct account *account) {
     uint64_t elsewhere =
         atomic_load(&account->pinned) + atomic_load(&account->away) + atomic_load(&account->coming);
     return used > elsewhere ? used - elsewhere : 0;
+}
+
+uint64_t account_absent(const struct account *account) {
+    uint64_t untouched = atomic_load(&account->untouched), away = atomic_load(&account->away);
+    return away > untouched ? away - untouched : 0;
 }
 
 /* Addresses differ in their middle bits, and the multiplication brings these to the top. */
@@ -157,6 +165,21 @@ static void unlink_owner(struct ledger_entry *entry) {
 }
 
 /* With the lock held, as everything below that is static. */
+static void watch(struct ledger_entry *entry) {
+    struct watch *watch = &entry->account->watch;
+    if (!watch->era)
+        watch->era = 1;
+    entry->era = watch->era;
+    watch->count++;
+    watch->looks = LOOKS;
+}
+
+void ledger_unwatch(struct ledger_entry *entry) {
+    if (entry->era && entry->era == entry->account->watch.era)
+        entry->account->watch.count--;
+    entry->era = 0;
+}
+
 static int insert(struct ledger *ledger, struct ledger_entry *entry) {
     if (ledger->entry_count * 2 >= ledger->bucket_count && grow(ledger) < 0)
         return -ENOMEM;
@@ -165,8 +188,13 @@ static int insert(struct ledger *ledger, struct ledger_entry *entry) {
         return -ENOMEM;
     entry->next_of_owner = NULL;
     entry->link_of_owner = NULL;
-    if (!entry->serial)
+    if (!entry->serial) {
         entry->serial = ++ledger->last_serial;
+        if (entry->is_untouched)
+            watch(entry);
+        else
+            entry->arrived = ++ledger->last_arrival;
+    }
     if (owner)
         link_owner(owner, entry);
     link_bucket(ledger, entry);
@@ -197,6 +225,7 @@ static struct ledger_entry *take(struct ledger *ledger, struct ledger_entry **at
     *at = entry->next_in_bucket;
     ledger->entry_count--;
     unlink_owner(entry);
+    ledger_unwatch(entry);
     return entry;
 }
 
@@ -271,6 +300,8 @@ void ledger_drop(struct ledger_entry *entries) {
         next = entries->next_of_owner;
         if (entries->account) {
             atomic_fetch_sub(&entries->account->away, entries->away);
+            if (entries->is_untouched)
+                atomic_fetch_sub(&entries->account->untouched, entries->bytes);
             account_release(entries->account, entries->bytes, ledger_is_pinned(entries->kind));
         }
         free(entries);
@@ -306,6 +337,27 @@ struct ledger_entry *ledger_unrefer(struct ledger *ledger, uint64_t key) {
     struct ledger_entry *last = at && --(*at)->references == 0 ? take(ledger, at) : NULL;
     pthread_mutex_unlock(&ledger->lock);
     return last;
+}
+
+bool ledger_looks(struct ledger *ledger, struct account *account) {
+    struct watch *watch = &account->watch;
+    pthread_mutex_lock(&ledger->lock);
+    bool looks = watch->count && watch->looks;
+    if (looks) {
+        watch->looks--;
+    } else {
+        watch->era++;
+        watch->count = 0;
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return looks;
+}
+
+bool ledger_watches(struct ledger *ledger, struct account *account) {
+    pthread_mutex_lock(&ledger->lock);
+    bool watches = account->watch.count > 0;
+    pthread_mutex_unlock(&ledger->lock);
+    return watches;
 }
 
 void ledger_forget(struct ledger *ledger) {

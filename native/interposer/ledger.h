@@ -19,17 +19,27 @@
 
 #include "seat.h"
 
+/* Allocations that were made lately and that nobody has used yet: calls are looked at one by one until all
+ * of them are seen, or until there were enough calls. */
+struct watch {
+    unsigned count; /* of them */
+    unsigned looks; /* calls that are still looked at */
+    uint64_t era;   /* goes up when those that were not seen are given up; never 0 */
+};
+
 /* The sums of one GPU. */
 struct account {
     _Atomic uint64_t used;        /* bytes, pinned ones included */
     _Atomic uint64_t pinned;      /* bytes that cannot leave the GPU */
     _Atomic uint64_t away;        /* bytes that are not on the GPU, see residency.h */
+    _Atomic uint64_t untouched;   /* of these, bytes that nobody has used yet: they are nowhere */
     _Atomic uint64_t coming;      /* bytes that can be moved, counted but not allocated yet */
     _Atomic uint64_t all_used_ns; /* when all memory may have been in use, as far as one knows */
     _Atomic uint64_t agreed;      /* bytes in use that the daemon knows of, and agrees to */
     _Atomic uint64_t limit;       /* most that may be used; UINT64_MAX: no limit */
     pthread_mutex_t lock;         /* of what is counted, and of the seat */
     struct seat seat;             /* in its group; at first there is none */
+    struct watch watch;           /* under the lock of the ledger of memory */
 };
 
 /* Counts bytes. Returns 0, or -ENOMEM if they would pass the limit. This is where limits are enforced,
@@ -44,8 +54,9 @@ void account_join(struct account *account, const struct seat *seat);
 uint64_t account_limit(struct account *account);
 uint64_t account_left(struct account *account);
 
-/* Bytes on the GPU that can leave it. */
+/* Bytes on the GPU that can leave it; and bytes elsewhere that a fill would bring in. */
 uint64_t account_there(const struct account *account);
+uint64_t account_absent(const struct account *account);
 
 enum ledger_kind {
     LEDGER_CONVERTED, /* the program asked for plain memory, and got managed memory */
@@ -64,10 +75,16 @@ struct ledger_entry {
     uint64_t target;     /* another key that it refers to */
     uint64_t
         serial;     /* its number among all that were ever added; a key comes back, this does not */
-    uint64_t away;  /* bytes at its beginning that are not on the GPU */
     unsigned moves; /* that are in flight; it is not freed before they have ended */
     uint64_t used_ns;  /* when it was last seen in use */
-    bool is_untouched; /* those bytes are nowhere yet: nobody could have written them */
+    bool is_untouched; /* it has never been seen in use: all of it is away, and nowhere */
+    uint64_t era;      /* in which it is watched for; 0: it is not */
+    /* For residency.c. */
+    uint64_t away;          /* bytes that are not on the GPU */
+    uint64_t head;          /* where those begin that are there */
+    uint64_t arrived;       /* in which order they came */
+    uint64_t fresh;         /* of these, bytes at the end that came later */
+    uint64_t fresh_arrived; /* in which order those did */
     struct ledger_entry *next_in_bucket;
     struct ledger_entry *next_of_owner, **link_of_owner;
 };
@@ -85,7 +102,8 @@ struct ledger {
     size_t bucket_count;           /* a power of two */
     size_t entry_count;
     uint64_t last_serial;
-    unsigned waiting; /* for moves to end */
+    uint64_t last_arrival; /* of memory on a GPU */
+    unsigned waiting;      /* for moves to end */
     struct ledger_owner *owners;
 };
 
@@ -124,6 +142,14 @@ struct ledger_entry *ledger_unrefer(struct ledger *ledger, uint64_t key);
 /* The entry of a key, to be looked at and changed by a caller that holds the lock; NULL if there is
  * none. */
 struct ledger_entry *ledger_at(const struct ledger *ledger, uint64_t key);
+
+/* Whether the next call is to be looked at, for allocations that are watched for. When it is not, nothing is
+ * watched for any more; ledger_watches tells if that has changed meanwhile. */
+bool ledger_looks(struct ledger *ledger, struct account *account);
+bool ledger_watches(struct ledger *ledger, struct account *account);
+
+/* An allocation is not watched for any more, since it was seen or is gone. With the lock held. */
+void ledger_unwatch(struct ledger_entry *entry);
 
 /* In a child after fork: forgets everything. The memory of entries is left to the parent's copy. */
 void ledger_forget(struct ledger *ledger);

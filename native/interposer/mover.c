@@ -1,24 +1,28 @@
 #include "mover.h"
 
 #include <errno.h>
-#include <sys/prctl.h>
-#include <time.h>
 
-#include "clock.h"
+#include "books.h"
 #include "devices.h"
 #include "driver.h"
 #include "haul.h"
+#include "residency.h"
 #include "session.h"
 #include "thread.h"
 
+/* The session is woken when so much has left, or a sixteenth of the order if that is more: often enough for who
+ * waits for the room, and seldom enough to cost nothing. */
+static const uint64_t least_step = (uint64_t)64 << 20;
+enum { STEPS = 16 };
+
 void mover_init(struct mover *mover, struct device *device) {
-    pthread_condattr_t attributes;
     *mover = (struct mover){.device = device};
     pthread_mutex_init(&mover->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&mover->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&mover->changed, NULL);
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
 }
 
 /* With the lock held, as everything below that is static. */
@@ -49,8 +53,7 @@ static void work(struct mover *mover) {
 
 static void *run(void *argument) {
     struct mover *mover = argument;
-    /* As in the session's thread: pauses are short. And nobody's capture must be spoilt. */
-    prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
+    /* Nobody's capture must be spoilt. */
     CUstreamCaptureMode relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
     real.cuThreadExchangeStreamCaptureMode(&relaxed);
     pthread_mutex_lock(&mover->lock);
@@ -72,11 +75,23 @@ static int need_thread(struct mover *mover) {
     return result;
 }
 
+static uint64_t there(const struct mover *mover) {
+    return account_there(&mover->device->account);
+}
+
+static void set_step(struct mover *mover) {
+    uint64_t part = least(mover->bytes, there(mover)) / STEPS;
+    mover->step = part > least_step ? part : least_step;
+}
+
 int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes) {
     pthread_mutex_lock(&mover->lock);
     int result = job == MOVER_REST ? 0 : need_thread(mover);
     mover->job = result == 0 ? job : MOVER_REST;
     mover->bytes = bytes;
+    mover->has_touched = false;
+    mover->since_step = 0;
+    set_step(mover);
     note_busy(mover);
     pthread_cond_broadcast(&mover->changed);
     pthread_mutex_unlock(&mover->lock);
@@ -85,29 +100,68 @@ int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes) {
 
 void mover_order_more(struct mover *mover, uint64_t bytes) {
     pthread_mutex_lock(&mover->lock);
-    if (mover->job == MOVER_OUT)
-        mover->bytes += bytes;
+    if (mover->job == MOVER_OUT) {
+        mover->bytes += least(bytes, UINT64_MAX - mover->bytes);
+        set_step(mover);
+    }
     pthread_mutex_unlock(&mover->lock);
+}
+
+void mover_set_missing(struct mover *mover, uint64_t missing) {
+    pthread_mutex_lock(&mover->lock);
+    mover->missing = missing;
+    pthread_cond_broadcast(&mover->changed);
+    pthread_mutex_unlock(&mover->lock);
+}
+
+void mover_look_again(struct mover *mover) {
+    pthread_mutex_lock(&mover->lock);
+    pthread_cond_broadcast(&mover->changed);
+    pthread_mutex_unlock(&mover->lock);
+}
+
+uint64_t mover_displace(struct mover *mover, uint64_t bytes) {
+    pthread_mutex_lock(&mover->lock);
+    uint64_t displaced = residency_displace(&books.memory, mover->device->ordinal, bytes);
+    mover->progress.displaced += displaced;
+    pthread_mutex_unlock(&mover->lock);
+    return displaced;
+}
+
+/* Of the present job, with the lock held: what will leave. */
+static uint64_t to_leave(const struct mover *mover) {
+    return mover->job == MOVER_OUT ? least(mover->bytes, there(mover)) : 0;
+}
+
+static uint64_t left(const struct mover *mover) {
+    return to_leave(mover) + mover->leaving;
+}
+
+uint64_t mover_left(struct mover *mover) {
+    pthread_mutex_lock(&mover->lock);
+    uint64_t bytes = left(mover);
+    pthread_mutex_unlock(&mover->lock);
+    return bytes;
 }
 
 bool mover_take(struct mover *mover, struct mover_progress *progress) {
     pthread_mutex_lock(&mover->lock);
     *progress = mover->progress;
+    progress->left = left(mover);
     mover->progress = (struct mover_progress){0};
+    atomic_store_explicit(&mover->has_news, false, memory_order_release);
     bool is_done = mover->job == MOVER_REST && !mover->is_inside;
     pthread_mutex_unlock(&mover->lock);
     return is_done;
 }
 
+/* What is allocated is nowhere until it is used, and so is what is going to be. */
 uint64_t mover_away(struct mover *mover) {
     const struct account *account = &mover->device->account;
     pthread_mutex_lock(&mover->lock);
-    uint64_t away = atomic_load(&account->away), there = account_there(account);
-    if (gate_is_closed(&mover->device->gate))
-        away += atomic_load(&account->coming);
-    uint64_t leaving = mover->job == MOVER_OUT ? mover->bytes : 0;
+    uint64_t away = atomic_load(&account->away) + atomic_load(&account->coming) + to_leave(mover);
     pthread_mutex_unlock(&mover->lock);
-    return away + (leaving < there ? leaving : there);
+    return away;
 }
 
 /* The program's thread, which does not expect to be cancelled here. */
@@ -152,12 +206,48 @@ bool mover_goes_on(struct mover *mover, enum mover_job job) {
     return goes_on;
 }
 
-void mover_pause(struct mover *mover, uint64_t ns) {
-    uint64_t end = clock_now() + ns;
-    struct timespec until = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
+bool mover_has_to_touch(struct mover *mover, enum mover_job job) {
     pthread_mutex_lock(&mover->lock);
-    pthread_cond_timedwait(&mover->changed, &mover->lock, &until);
+    bool has_to = mover_wants(mover, job) && !mover->has_touched;
+    mover->has_touched |= has_to;
     pthread_mutex_unlock(&mover->lock);
+    return has_to;
+}
+
+/* What is missing is counted by what the daemon believes to come in. That is all that is away, also what nobody has
+ * used yet, which comes last of all, and by itself. */
+uint64_t mover_room(const struct mover *mover) {
+    if (mover->job != MOVER_FILL || !mover->missing)
+        return mover->bytes;
+    uint64_t coming = least(mover->bytes, atomic_load(&mover->device->account.away));
+    uint64_t room = coming > mover->missing ? coming - mover->missing : 0;
+    return room < RESIDENCY_BLOCK ? 0 : room;
+}
+
+/* Who frees memory looks whether somebody waits after it has changed the account, and here it is the other way
+ * round: so one of both notices. */
+bool mover_wait_for_room(struct mover *mover, enum mover_job job) {
+    bool has_waited = false;
+    pthread_mutex_lock(&mover->lock);
+    atomic_store(&mover->is_waiting, true);
+    while (mover_wants(mover, job) && mover->bytes && !mover_room(mover) &&
+           account_absent(&mover->device->account)) {
+        has_waited = true;
+        pthread_cond_wait(&mover->changed, &mover->lock);
+    }
+    atomic_store(&mover->is_waiting, false);
+    pthread_mutex_unlock(&mover->lock);
+    return has_waited;
+}
+
+/* With the lock held. */
+static void note_left(struct mover *mover, uint64_t bytes) {
+    mover->since_step += bytes;
+    if (mover->since_step < mover->step || !left(mover))
+        return; /* of the end it hears anyway */
+    mover->since_step = 0;
+    atomic_store_explicit(&mover->has_news, true, memory_order_release);
+    session_knock(mover->device);
 }
 
 void mover_note(struct mover *mover, const struct mover_progress *made) {
@@ -166,5 +256,7 @@ void mover_note(struct mover *mover, const struct mover_progress *made) {
     mover->progress.out_ns += made->out_ns;
     mover->progress.in_bytes += made->in_bytes;
     mover->progress.in_ns += made->in_ns;
+    mover->leaving -= made->out_bytes;
+    note_left(mover, made->out_bytes);
     pthread_mutex_unlock(&mover->lock);
 }

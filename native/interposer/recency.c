@@ -56,15 +56,19 @@ static const struct recency_range *find(const struct recency *recency, uint64_t 
     return low && number < recency->ranges[low - 1].end ? &recency->ranges[low - 1] : NULL;
 }
 
+/* With the ledger's lock held, as below. */
+static void use(struct ledger *ledger, struct ledger_entry *entry, uint64_t now) {
+    entry->used_ns = now;
+    residency_is_used(ledger, entry);
+}
+
 /* With both locks held. The allocation may be gone by now, and its address be another one's. */
-static void note(const struct recency *recency, const struct ledger *ledger, uint64_t number,
+static void note(const struct recency *recency, struct ledger *ledger, uint64_t number,
                  uint64_t now) {
     const struct recency_range *range = find(recency, number);
     struct ledger_entry *entry = range ? ledger_at(ledger, range->begin) : NULL;
-    if (!entry || entry->serial != range->serial)
-        return;
-    entry->used_ns = now;
-    residency_is_used(entry);
+    if (entry && entry->serial == range->serial)
+        use(ledger, entry, now);
 }
 
 void recency_note(struct recency *recency, struct ledger *ledger, const uint64_t *numbers,
@@ -78,6 +82,15 @@ void recency_note(struct recency *recency, struct ledger *ledger, const uint64_t
         note(recency, ledger, numbers[i], now);
     pthread_mutex_unlock(&ledger->lock);
     pthread_mutex_unlock(&recency->lock);
+}
+
+bool recency_saw(struct ledger *ledger, uint64_t key, uint64_t now) {
+    pthread_mutex_lock(&ledger->lock);
+    struct ledger_entry *entry = ledger_at(ledger, key);
+    if (entry && residency_can_move(entry->kind))
+        use(ledger, entry, now);
+    pthread_mutex_unlock(&ledger->lock);
+    return entry != NULL;
 }
 
 void recency_forget(struct recency *recency) {

@@ -11,20 +11,63 @@ static uint64_t block_end(uint64_t address) {
     return block_begin(address + RESIDENCY_BLOCK - 1);
 }
 
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 /* With the ledger's lock held, as everything below that is static and looks at entries. */
+static uint64_t there(const struct ledger_entry *entry) {
+    return entry->bytes - entry->away;
+}
+
+/* Behind the last byte that is there, where the next one comes. */
+static uint64_t tail(const struct ledger_entry *entry) {
+    uint64_t at = entry->head + there(entry);
+    return at < entry->bytes ? at : at - entry->bytes;
+}
+
 static void set_away(struct ledger_entry *entry, uint64_t away) {
     atomic_fetch_add(&entry->account->away, away - entry->away);
     entry->away = away;
-    if (away == 0)
-        entry->is_untouched = false;
+}
+
+/* So many bytes have gone from the head. */
+static void gone(struct ledger_entry *entry, uint64_t bytes) {
+    entry->head = (entry->head + bytes) % entry->bytes;
+    set_away(entry, entry->away + bytes);
+    if (entry->fresh && entry->fresh >= there(entry)) {
+        entry->arrived = entry->fresh_arrived;
+        entry->fresh = 0;
+    }
+}
+
+/* So many bytes have come behind the rest. What has come in three goes is remembered as two. */
+static void come(struct ledger *ledger, struct ledger_entry *entry, uint64_t bytes) {
+    uint64_t newest = entry->fresh ? entry->fresh_arrived : entry->arrived;
+    bool goes_on = there(entry) && newest == ledger->last_arrival;
+    if (!goes_on)
+        ledger->last_arrival++;
+    if (!there(entry)) {
+        entry->arrived = ledger->last_arrival;
+    } else if (entry->fresh || !goes_on) {
+        entry->fresh += bytes;
+        entry->fresh_arrived = ledger->last_arrival;
+    }
+    set_away(entry, entry->away - bytes);
+}
+
+/* All that is there was served once more. */
+static void renew(struct ledger *ledger, struct ledger_entry *entry) {
+    entry->arrived = ++ledger->last_arrival;
+    entry->fresh = 0;
 }
 
 static bool can_leave(const struct ledger_entry *entry) {
-    return entry->away < entry->bytes;
+    return there(entry) > 0;
 }
 
 static bool can_return(const struct ledger_entry *entry) {
-    return entry->away > 0;
+    return entry->away > 0 && !entry->is_untouched;
 }
 
 /* The coldest first. Among equals those that are divided already, so that few are; then the oldest. */
@@ -42,6 +85,13 @@ static int compare_returning(const void *left, const void *right) {
     return compare_leaving(right, left);
 }
 
+static int compare_arrived(const void *left, const void *right) {
+    const struct residency_item *a = left, *b = right;
+    if (a->arrived != b->arrived)
+        return a->arrived < b->arrived ? -1 : 1;
+    return a->serial < b->serial ? -1 : a->serial > b->serial;
+}
+
 static uint64_t last_use(const struct ledger_entry *entry) {
     uint64_t all = atomic_load_explicit(&entry->account->all_used_ns, memory_order_relaxed);
     return entry->used_ns > all ? entry->used_ns : all;
@@ -51,26 +101,46 @@ static struct residency_item item_of(const struct ledger_entry *entry) {
     return (struct residency_item){.key = entry->key,
                                    .serial = entry->serial,
                                    .used_ns = last_use(entry),
+                                   .arrived = entry->arrived,
+                                   .bytes = there(entry) - entry->fresh,
                                    .is_divided = entry->away > 0 && entry->away < entry->bytes};
 }
 
+/* What has come later is an item of its own, where the order in which things came matters. */
 static void gather(const struct ledger *ledger, int device, struct residency_list *list,
-                   bool (*is_wanted)(const struct ledger_entry *)) {
+                   bool (*is_wanted)(const struct ledger_entry *), bool by_arrival) {
     for (size_t i = 0; i < ledger->bucket_count; i++)
-        for (struct ledger_entry *entry = ledger->buckets[i]; entry; entry = entry->next_in_bucket)
-            if (entry->device == device && residency_can_move(entry->kind) && is_wanted(entry))
-                list->items[list->count++] = item_of(entry);
+        for (struct ledger_entry *entry = ledger->buckets[i]; entry;
+             entry = entry->next_in_bucket) {
+            if (entry->device != device || !residency_can_move(entry->kind) || !is_wanted(entry))
+                continue;
+            struct residency_item item = item_of(entry);
+            list->items[list->count++] = item;
+            if (!by_arrival || !entry->fresh)
+                continue;
+            item.arrived = entry->fresh_arrived;
+            item.bytes = entry->fresh;
+            list->items[list->count++] = item;
+        }
+}
+
+static int list_held(const struct ledger *ledger, int device, struct residency_list *list,
+                     bool (*is_wanted)(const struct ledger_entry *), bool by_arrival) {
+    size_t most = (by_arrival ? 2 : 1) * ledger->entry_count + 1;
+    residency_list_free(list);
+    list->items = malloc(most * sizeof *list->items);
+    if (!list->items)
+        return -ENOMEM;
+    gather(ledger, device, list, is_wanted, by_arrival);
+    return 0;
 }
 
 static int fill_list(struct ledger *ledger, int device, struct residency_list *list,
                      bool (*is_wanted)(const struct ledger_entry *)) {
-    residency_list_free(list);
     pthread_mutex_lock(&ledger->lock);
-    list->items = malloc((ledger->entry_count + 1) * sizeof *list->items);
-    if (list->items)
-        gather(ledger, device, list, is_wanted);
+    int result = list_held(ledger, device, list, is_wanted, false);
     pthread_mutex_unlock(&ledger->lock);
-    return list->items ? 0 : -ENOMEM;
+    return result;
 }
 
 /* Allocations that were used within a second of each other are used together: which of them was last is
@@ -110,6 +180,12 @@ int residency_list_away(struct ledger *ledger, int device, struct residency_list
     return result;
 }
 
+int residency_list_arrived(struct ledger *ledger, int device, struct residency_list *list) {
+    int result = fill_list(ledger, device, list, can_leave);
+    sort(list, compare_arrived);
+    return result;
+}
+
 void residency_list_free(struct residency_list *list) {
     free(list->items);
     *list = (struct residency_list){0};
@@ -123,7 +199,7 @@ static struct ledger_entry *find(const struct ledger *ledger, uint64_t key, uint
 
 static struct ledger_entry *next_entry(const struct ledger *ledger, struct residency_list *list,
                                        bool (*is_wanted)(const struct ledger_entry *)) {
-    for (; list->next < list->count; list->next++) {
+    for (; list->next < list->count; list->next++, list->done = 0) {
         const struct residency_item *item = &list->items[list->next];
         struct ledger_entry *entry = find(ledger, item->key, item->serial);
         if (entry && is_wanted(entry))
@@ -132,46 +208,43 @@ static struct ledger_entry *next_entry(const struct ledger *ledger, struct resid
     return NULL;
 }
 
-static struct residency_piece piece_of(const struct ledger_entry *entry, uint64_t begin,
-                                       uint64_t end) {
-    return (struct residency_piece){.address = begin,
-                                    .bytes = end - begin,
+/* A piece from an offset on, up to so many bytes, within its allocation. It is in flight from now on. */
+static struct residency_piece take(struct ledger_entry *entry, uint64_t from, uint64_t bytes,
+                                   bool crosses) {
+    entry->moves++;
+    return (struct residency_piece){.address = entry->key + from,
+                                    .bytes = bytes,
                                     .key = entry->key,
                                     .serial = entry->serial,
-                                    .is_untouched = entry->is_untouched};
+                                    .crosses = crosses};
 }
 
-static struct residency_piece leave(struct ledger_entry *entry, uint64_t most) {
-    uint64_t begin = entry->key + entry->away, end = entry->key + entry->bytes;
-    if (most < end - begin && block_end(begin + most) < end)
-        end = block_end(begin + most);
-    entry->is_untouched = false;
-    set_away(entry, end - entry->key);
-    entry->moves++;
-    return piece_of(entry, begin, end);
+/* From the head on: at most so many bytes, up to the end of a block, of what is there, or of the
+ * allocation. */
+static uint64_t leaving(const struct ledger_entry *entry, uint64_t most) {
+    uint64_t begin = entry->key + entry->head;
+    uint64_t all = least(entry->bytes - entry->head, there(entry));
+    return most < all ? least(all, block_end(begin + (most ? most : 1)) - begin) : all;
 }
 
-static struct residency_piece come_back(struct ledger_entry *entry, uint64_t most) {
-    uint64_t begin = entry->key, end = entry->key + entry->away;
-    if (most < end - begin) {
-        begin = block_end(end - most);
-        if (begin >= end)
-            begin = block_begin(end - 1);
-        if (begin < entry->key)
-            begin = entry->key;
-    }
-    struct residency_piece piece = piece_of(entry, begin, end);
-    set_away(entry, begin - entry->key);
-    entry->moves++;
-    return piece;
+/* The same from the tail on, rounded down. */
+static uint64_t returning(const struct ledger_entry *entry, uint64_t most) {
+    uint64_t begin = entry->key + tail(entry);
+    uint64_t all = least(entry->bytes - tail(entry), entry->away);
+    if (most >= all)
+        return all;
+    uint64_t end = block_begin(begin + most);
+    return least(all, (end > begin ? end : block_end(begin + 1)) - begin);
 }
 
 bool residency_leave(struct ledger *ledger, struct residency_list *list, uint64_t most,
                      struct residency_piece *piece) {
     pthread_mutex_lock(&ledger->lock);
     struct ledger_entry *entry = next_entry(ledger, list, can_leave);
-    if (entry)
-        *piece = leave(entry, most);
+    if (entry) {
+        *piece = take(entry, entry->head, leaving(entry, most), true);
+        gone(entry, piece->bytes);
+    }
     pthread_mutex_unlock(&ledger->lock);
     return entry != NULL;
 }
@@ -180,27 +253,48 @@ bool residency_return(struct ledger *ledger, struct residency_list *list, uint64
                       struct residency_piece *piece) {
     pthread_mutex_lock(&ledger->lock);
     struct ledger_entry *entry = next_entry(ledger, list, can_return);
-    if (entry)
-        *piece = come_back(entry, most);
+    if (entry) {
+        *piece = take(entry, tail(entry), returning(entry, most), true);
+        come(ledger, entry, piece->bytes);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return entry != NULL;
+}
+
+/* Of what is there and was not touched yet. */
+static struct ledger_entry *next_to_touch(const struct ledger *ledger,
+                                          struct residency_list *list) {
+    struct ledger_entry *entry;
+    while ((entry = next_entry(ledger, list, can_leave)) && list->done >= there(entry)) {
+        list->next++;
+        list->done = 0;
+    }
+    return entry;
+}
+
+/* Two pieces at most: up to the end of the allocation, and what goes on at its beginning. */
+bool residency_touch(struct ledger *ledger, struct residency_list *list,
+                     struct residency_piece *piece) {
+    pthread_mutex_lock(&ledger->lock);
+    struct ledger_entry *entry = next_to_touch(ledger, list);
+    if (entry) {
+        uint64_t from = (entry->head + list->done) % entry->bytes;
+        *piece = take(entry, from, least(entry->bytes - from, there(entry) - list->done), false);
+        list->done += piece->bytes;
+        renew(ledger, entry);
+    }
     pthread_mutex_unlock(&ledger->lock);
     return entry != NULL;
 }
 
 void residency_has_stayed(struct ledger *ledger, const struct residency_piece *piece) {
+    uint64_t from = piece->address - piece->key;
     pthread_mutex_lock(&ledger->lock);
     struct ledger_entry *entry = find(ledger, piece->key, piece->serial);
-    if (entry && entry->away > piece->address - piece->key)
-        set_away(entry, piece->address - piece->key);
-    pthread_mutex_unlock(&ledger->lock);
-}
-
-void residency_has_not_come(struct ledger *ledger, const struct residency_piece *piece) {
-    uint64_t away = piece->address + piece->bytes - piece->key;
-    pthread_mutex_lock(&ledger->lock);
-    struct ledger_entry *entry = find(ledger, piece->key, piece->serial);
-    if (entry && entry->away < away) {
-        set_away(entry, away);
-        entry->is_untouched = piece->is_untouched;
+    if (entry && entry->away >= piece->bytes &&
+        entry->head == (from + piece->bytes) % entry->bytes) {
+        entry->head = from;
+        set_away(entry, entry->away - piece->bytes);
     }
     pthread_mutex_unlock(&ledger->lock);
 }
@@ -217,16 +311,56 @@ void residency_landed(struct ledger *ledger, const struct residency_piece *piece
     pthread_mutex_unlock(&ledger->lock);
 }
 
-void residency_is_used(struct ledger_entry *entry) {
-    if (entry->away)
-        set_away(entry, 0);
+/* Of one item, which may go on beyond the end of its allocation. */
+static uint64_t displace(const struct ledger *ledger, const struct residency_item *item,
+                         uint64_t bytes) {
+    struct ledger_entry *entry = find(ledger, item->key, item->serial);
+    uint64_t done = 0, wanted = least(bytes, item->bytes);
+    while (done < wanted && there(entry)) {
+        uint64_t piece = leaving(entry, wanted - done);
+        gone(entry, piece);
+        done += piece;
+    }
+    return done;
 }
 
-void residency_all_there(struct ledger *ledger, int device) {
+uint64_t residency_displace(struct ledger *ledger, int device, uint64_t bytes) {
+    struct residency_list list = {0};
+    uint64_t done = 0;
+    pthread_mutex_lock(&ledger->lock);
+    if (list_held(ledger, device, &list, can_leave, true) == 0) {
+        sort(&list, compare_arrived);
+        for (size_t i = 0; i < list.count && done < bytes; i++)
+            done += displace(ledger, &list.items[i], bytes - done);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    residency_list_free(&list);
+    return done;
+}
+
+void residency_is_used(struct ledger *ledger, struct ledger_entry *entry) {
+    if (entry->away)
+        come(ledger, entry, entry->away);
+    if (!entry->is_untouched)
+        return;
+    ledger_unwatch(entry);
+    entry->is_untouched = false;
+    atomic_fetch_sub(&entry->account->untouched, entry->bytes);
+}
+
+static void use_all(struct ledger *ledger, int device, bool untouched) {
     pthread_mutex_lock(&ledger->lock);
     for (size_t i = 0; i < ledger->bucket_count; i++)
         for (struct ledger_entry *entry = ledger->buckets[i]; entry; entry = entry->next_in_bucket)
-            if (entry->device == device && entry->away)
-                set_away(entry, 0);
+            if (entry->device == device && entry->is_untouched == untouched)
+                residency_is_used(ledger, entry);
     pthread_mutex_unlock(&ledger->lock);
+}
+
+void residency_all_there(struct ledger *ledger, int device) {
+    use_all(ledger, device, false);
+}
+
+void residency_all_used(struct ledger *ledger, int device) {
+    use_all(ledger, device, true);
 }

@@ -1,10 +1,17 @@
-/* Which allocations are on the GPU, and in which order they leave it and come back. Plain C: it knows the
+/* Which allocations are on the GPU, in which order they came, leave and return. Plain C: it knows the
  * ledger, and calls no driver.
  *
- * An allocation is away from its beginning up to some byte, and there from that byte on; so one number
- * tells it all. What leaves does so from the first byte that is there, what returns from the last byte
- * that is away. A piece counts as moved from when it is taken, before the driver is asked: whoever asks
- * meanwhile gets what will be.
+ * An allocation is a ring: what is there begins at its head and goes on, beyond the end to the beginning, in the
+ * order in which it came; the rest is away. What leaves does so at the head, what returns is put behind the
+ * last byte that is there. So two numbers tell it all, and what the driver would evict first, which is what
+ * came first, leaves first. A piece counts as moved from when it is taken, before the driver is asked: whoever
+ * asks meanwhile gets what will be.
+ *
+ * Among allocations the order of arrival is kept by numbers: one for what an allocation has had for longer,
+ * and one for what has come since.
+ *
+ * An allocation that nobody has used yet holds nothing and is nowhere. It counts as away, and neither leaves nor
+ * returns. Once it is seen in use it is there.
  *
  * Allocations can come and go at any time. What is listed here is looked up again before it is used. */
 #ifndef NVSHARE_RESIDENCY_H
@@ -18,6 +25,8 @@
 struct residency_item {
     uint64_t key, serial;
     uint64_t used_ns;
+    uint64_t arrived;  /* in which order what there is of it came */
+    uint64_t bytes;    /* that came so */
     unsigned coldness; /* how long before the newest it was last used, coarsely */
     bool is_divided;   /* away in part */
 };
@@ -26,12 +35,13 @@ struct residency_item {
 struct residency_list {
     struct residency_item *items;
     size_t count, next;
+    uint64_t done; /* bytes of the next one that were touched already */
 };
 
 struct residency_piece {
     uint64_t address, bytes;
     uint64_t key, serial; /* of its allocation */
-    bool is_untouched;    /* there are no bytes to move, only room to be found */
+    bool crosses;         /* the bus; otherwise it is where it is to be */
 };
 
 /* Whether memory of this kind can be moved at all. */
@@ -39,31 +49,43 @@ static inline bool residency_can_move(enum ledger_kind kind) {
     return !ledger_is_pinned(kind);
 }
 
-/* What is there, to leave; what is away, to return. Replaces what is in the list, which begins as zeros.
- * Returns 0 or -ENOMEM. */
+/* What is there, to leave; what is away, to return; what is there, in the order in which it came. Replaces
+ * what is in the list, which begins as zeros. Returns 0 or -ENOMEM. */
 int residency_list_there(struct ledger *ledger, int device, struct residency_list *list);
 int residency_list_away(struct ledger *ledger, int device, struct residency_list *list);
+int residency_list_arrived(struct ledger *ledger, int device, struct residency_list *list);
 void residency_list_free(struct residency_list *list);
 
-/* Takes the next piece of at most `most` bytes, but at least what lies in one block: it counts as away,
- * or as there, from now on. Pieces end at the end of a block or of their allocation. Returns false if
- * there is none left. Whoever frees the allocation waits until residency_landed. */
+/* Takes the next piece: it counts as away, or as there, from now on. Pieces end at the end of a block or of their
+ * allocation. What leaves is rounded up to a block; what returns is at most `most` bytes, but at least what lies in
+ * one block. Returns false if there is none left. Whoever frees the allocation waits until
+ * residency_landed. */
 bool residency_leave(struct ledger *ledger, struct residency_list *list, uint64_t most,
                      struct residency_piece *piece);
 bool residency_return(struct ledger *ledger, struct residency_list *list, uint64_t most,
                       struct residency_piece *piece);
 
-/* The piece has not left, or has not come, after all; as far as its allocation still exists. */
+/* The next piece of what is there, as large as can be, to be served by the driver once more: so it is what came
+ * last. The same as above otherwise. */
+bool residency_touch(struct ledger *ledger, struct residency_list *list,
+                     struct residency_piece *piece);
+
+/* The piece has not left after all; as far as its allocation still exists. */
 void residency_has_stayed(struct ledger *ledger, const struct residency_piece *piece);
-void residency_has_not_come(struct ledger *ledger, const struct residency_piece *piece);
 
 /* The driver has done with these pieces, one way or another. */
 void residency_landed(struct ledger *ledger, const struct residency_piece *pieces, unsigned count);
 
-/* The GPU uses an allocation, and what of it was away comes by itself. With the ledger's lock held. */
-void residency_is_used(struct ledger_entry *entry);
+/* Others push so much out, rounded up to blocks: what came first goes first. It counts as away from now on.
+ * Returns how much of it there was. */
+uint64_t residency_displace(struct ledger *ledger, int device, uint64_t bytes);
 
-/* Everything on a device counts as there from now on. */
+/* The GPU uses an allocation, and what of it was away comes by itself. With the ledger's lock held. */
+void residency_is_used(struct ledger *ledger, struct ledger_entry *entry);
+
+/* Everything on a device that was ever used counts as there from now on; or everything that was not counts as
+ * used, because it may have been. */
 void residency_all_there(struct ledger *ledger, int device);
+void residency_all_used(struct ledger *ledger, int device);
 
 #endif

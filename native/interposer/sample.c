@@ -8,19 +8,52 @@
 #include "clock.h"
 #include "devices.h"
 #include "recency.h"
+#include "residency.h"
 
 enum { MOST_NUMBERS = 256 };
 
 struct numbers {
     uint64_t at[MOST_NUMBERS];
     size_t count;
+    bool is_cut; /* there were more */
 };
+
+/* No memory of a GPU lies below. */
+static const uint64_t lowest_address = RESIDENCY_BLOCK;
 
 static struct recency recency = RECENCY_INITIALIZER;
 
 static void add(struct numbers *numbers, const void *bytes, size_t size) {
     for (size_t i = 0; i + 8 <= size && numbers->count < MOST_NUMBERS; i += 8)
         memcpy(&numbers->at[numbers->count++], (const char *)bytes + i, 8);
+    numbers->is_cut |= size / 8 > 0 && numbers->count == MOST_NUMBERS;
+}
+
+static void begin(struct numbers *numbers) {
+    numbers->count = 0; /* the rest is not worth clearing */
+    numbers->is_cut = false;
+}
+
+/* The first use of an allocation must not be missed for an index that is made now and then. The driver knows in
+ * which one an address lies. */
+static void see(uint64_t number, uint64_t now) {
+    CUdeviceptr base;
+    size_t size;
+    if (number < lowest_address || recency_saw(&books.memory, number, now))
+        return;
+    if (real.cuMemGetAddressRange_v2(&base, &size, number) == CUDA_SUCCESS)
+        recency_saw(&books.memory, base, now);
+}
+
+static void note(const struct numbers *numbers) {
+    uint64_t now = clock_now();
+    if (numbers->count)
+        recency_note(&recency, &books.memory, numbers->at, numbers->count, now);
+    if (gate_is_curious(gate_thread.gate))
+        for (size_t i = 0; i < numbers->count; i++)
+            see(numbers->at[i], now);
+    if (numbers->is_cut)
+        sample_anything();
 }
 
 /* A launch may be given a CUkernel in the place of a function. */
@@ -60,19 +93,47 @@ static void add_buffer(struct numbers *numbers, void **extra) {
 
 void sample_kernel(CUfunction function, void **parameters, void **extra) {
     struct numbers numbers;
-    numbers.count = 0; /* the rest is not worth clearing */
+    begin(&numbers);
     if (parameters && !add_parameters(&numbers, function, parameters))
         sample_anything();
     if (!parameters && extra)
         add_buffer(&numbers, extra);
-    if (numbers.count)
-        recency_note(&recency, &books.memory, numbers.at, numbers.count, clock_now());
+    note(&numbers);
+}
+
+void sample_bytes(const void *bytes, size_t size) {
+    struct numbers numbers;
+    begin(&numbers);
+    if (bytes)
+        add(&numbers, bytes, size);
+    note(&numbers);
+}
+
+static void use_all(struct device *device) {
+    if (!device)
+        return;
+    atomic_store_explicit(&device->account.all_used_ns, clock_now(), memory_order_relaxed);
+    if (atomic_load_explicit(&device->account.untouched, memory_order_relaxed))
+        residency_all_used(&books.memory, device->ordinal);
 }
 
 void sample_anything(void) {
-    struct device *device = device_here();
-    if (device)
-        atomic_store_explicit(&device->account.all_used_ns, clock_now(), memory_order_relaxed);
+    use_all(device_here());
+}
+
+void sample_everything(void) {
+    for (int i = 0; i < DEVICES_MAX; i++)
+        use_all(device_known(i));
+}
+
+/* Somebody may allocate just now, and make the gate curious before it is told otherwise here. */
+bool sample_wants(struct device *device) {
+    if (ledger_looks(&books.memory, &device->account))
+        return true;
+    gate_set_curious(&device->gate, false);
+    if (ledger_watches(&books.memory, &device->account))
+        gate_set_curious(&device->gate, true);
+    return false;
 }
 
 void sample_forget(void) {

@@ -7,6 +7,7 @@
 #include "devices.h"
 #include "gate.h"
 #include "inflight.h"
+#include "sample.h"
 
 /* The gate of a program that nvshare leaves alone. */
 static struct gate always_open = {.open = true, .passable = true};
@@ -40,10 +41,19 @@ static void plan(const struct device *device, long budget) {
     gate_thread.budget -= gate_thread.rest;
 }
 
+/* While there is memory that nobody has used yet, each call is looked at: it may be the first. Such a call has
+ * not paid for its way here. */
+static bool is_looked_at(struct device *device) {
+    if (!gate_is_curious(&device->gate))
+        return false;
+    gate_thread.budget--;
+    return sample_wants(device);
+}
+
 static CUresult pass(struct device *device, CUstream stream) {
     gate_thread.gate = &device->gate;
-    gate_thread.is_sampled = false;
     CUresult refused = enter(&device->gate, stream);
+    gate_thread.is_sampled = !refused && is_looked_at(device);
     if (refused || gate_thread.budget >= 0)
         return refused;
     if (gate_thread.rest) {
@@ -52,7 +62,9 @@ static CUresult pass(struct device *device, CUstream stream) {
         gate_thread.is_sampled = true;
         return CUDA_SUCCESS;
     }
+    bool is_sampled = gate_thread.is_sampled;
     plan(device, inflight_step(device, stream));
+    gate_thread.is_sampled |= is_sampled;
     /* That may have taken a while, and the gate may have closed. */
     return enter(&device->gate, stream);
 }
@@ -67,9 +79,10 @@ static CUresult pass_with_share(struct device *device, CUstream stream, bool com
     CUresult refused = enter(&device->gate, stream);
     if (refused)
         return refused;
+    gate_thread.is_sampled = is_looked_at(device);
     if (gate_thread.rest-- <= 0) {
         gate_thread.rest = inflight_step(device, stream);
-        gate_thread.is_sampled = atomic_load_explicit(&device->is_managed, memory_order_relaxed);
+        gate_thread.is_sampled |= atomic_load_explicit(&device->is_managed, memory_order_relaxed);
         refused = enter(&device->gate, stream);
     }
     gate_thread.is_metered = computes || gate_meters_copies(&device->gate);

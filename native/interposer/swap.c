@@ -15,8 +15,7 @@ void swap_init(struct swap *swap) {
 
 bool swap_is_needed(const struct device *device) {
     /* Less than a block is not worth a wait. */
-    return mover_is_busy(&device->mover) ||
-           atomic_load_explicit(&device->account.away, memory_order_relaxed) >= RESIDENCY_BLOCK;
+    return mover_is_busy(&device->mover) || account_absent(&device->account) >= RESIDENCY_BLOCK;
 }
 
 uint64_t swap_tell_away(struct client *client) {
@@ -35,14 +34,22 @@ static int tell(struct client *client, uint64_t turn, struct frame_moved moved) 
     moved.swapped_out = swap_tell_away(client);
     moved.allocated = atomic_load(&account->used);
     moved.pinned = atomic_load(&account->pinned);
+    moved.left = mover_left(&client->device->mover);
     return connection_send(&client->connection, FRAME_MOVED, &moved, sizeof moved);
 }
 
 static void order_fill(struct device *device, uint64_t bytes) {
     log_debug("GPU %d: %llu bytes are to come back", device->ordinal,
-              (unsigned long long)atomic_load(&device->account.away));
+              (unsigned long long)account_absent(&device->account));
     if (mover_order(&device->mover, MOVER_FILL, bytes ? bytes : UINT64_MAX) < 0)
         log_warn_once("nvshare cannot start a thread: memory comes back to the GPU slowly");
+}
+
+void swap_room(struct client *client, uint64_t missing, uint64_t now) {
+    client->swap.missing = missing;
+    if (client->swap.is_growing)
+        client->swap.due = now + growth_patience;
+    mover_set_missing(&client->device->mover, missing);
 }
 
 void swap_fill(struct client *client, uint64_t bytes) {
@@ -72,7 +79,8 @@ static void settle(struct device *device) {
         residency_all_there(&books.memory, device->ordinal);
 }
 
-void swap_release(struct client *client, uint64_t evict_bytes, struct frame_released *frame) {
+void swap_release(struct client *client, uint64_t evict_bytes, bool is_displaced,
+                  struct frame_released *frame) {
     struct device *device = client->device;
     struct swap *swap = &client->swap;
     struct mover_progress progress;
@@ -87,10 +95,16 @@ void swap_release(struct client *client, uint64_t evict_bytes, struct frame_rele
     swap->trim = 0;
     uint64_t there = device_moves_memory(device) ? account_there(&device->account) : 0;
     uint64_t leaving = evict_bytes < there ? evict_bytes : there;
-    swap->owes_moved = leaving > 0;
+    if (progress.out_bytes)
+        tell(client, swap->out_turn,
+             (struct frame_moved){.out_bytes = progress.out_bytes, .ns = progress.out_ns});
+    swap->owes_moved = leaving > 0 && !is_displaced;
     swap->out_turn = client->turn.number;
-    mover_order(&device->mover, leaving ? MOVER_OUT : MOVER_REST, leaving);
+    mover_order(&device->mover, swap->owes_moved ? MOVER_OUT : MOVER_REST, leaving);
+    if (is_displaced)
+        mover_displace(&device->mover, leaving);
     frame->swapped_out = swap_tell_away(client);
+    frame->left = mover_left(&device->mover);
 }
 
 static void move_out(struct client *client, uint64_t bytes) {
@@ -136,6 +150,7 @@ int swap_trim(struct client *client, uint64_t bytes) {
 void swap_lose(struct client *client) {
     struct device *device = client->device;
     swap_init(&client->swap);
+    residency_all_used(&books.memory, device->ordinal); /* nobody looks from now on */
     if (!client->was_welcome)
         settle(device);
     else if (swap_is_needed(device))
@@ -150,13 +165,12 @@ static bool still_grows(struct client *client, uint64_t now) {
     struct account *account = &client->device->account;
     /* In this order: what is allocated is away before it stops to come. */
     bool is_coming = atomic_load(&account->coming) > 0, is_there = atomic_load(&account->away) > 0;
-    if (is_there || !is_coming || now >= swap->due) {
+    bool waits = is_coming || (is_there && swap->missing);
+    if (!waits || now >= swap->due) {
         swap->is_growing = false;
         swap->due = CLOCK_NEVER;
     }
-    if (is_there)
-        order_fill(client->device, 0);
-    return is_there || swap->is_growing;
+    return swap->is_growing;
 }
 
 static int tell_progress(struct client *client, bool out, bool in) {
@@ -167,10 +181,10 @@ static int tell_progress(struct client *client, bool out, bool in) {
               (unsigned long long)(made.out_ns / 1000), (unsigned long long)(made.in_bytes >> 20),
               (unsigned long long)(made.in_ns / 1000));
     int result = 0;
-    if (out)
+    if (out || made.out_bytes)
         result = tell(client, client->swap.out_turn,
                       (struct frame_moved){.out_bytes = made.out_bytes, .ns = made.out_ns});
-    if (in && result == 0)
+    if ((in || made.in_bytes) && result == 0)
         result = tell(client, client->turn.number,
                       (struct frame_moved){.in_bytes = made.in_bytes, .ns = made.in_ns});
     return result;
@@ -178,6 +192,11 @@ static int tell_progress(struct client *client, bool out, bool in) {
 
 int swap_step(struct client *client, uint64_t now) {
     struct swap *swap = &client->swap;
+    if (swap->owes_moved && mover_is_busy(&client->device->mover) &&
+        mover_has_news(&client->device->mover)) {
+        swap->owes_moved = mover_left(&client->device->mover) > 0;
+        return tell_progress(client, true, false);
+    }
     if ((!swap->is_filling && !swap->owes_moved) || mover_is_busy(&client->device->mover) ||
         still_grows(client, now))
         return 0;

@@ -19,6 +19,7 @@ struct swap {
     uint64_t due;       /* when that is not waited for any longer */
     uint64_t told_away; /* bytes */
     uint64_t trim;      /* bytes to leave in the middle of a turn, once nothing else moves */
+    uint64_t missing;   /* bytes that others have still to make room for */
 };
 
 void swap_init(struct swap *swap);
@@ -31,6 +32,9 @@ bool swap_is_needed(const struct device *device);
 uint64_t swap_tell_away(struct client *client);
 bool swap_has_come_back(const struct client *client);
 
+/* Of what is to come back, or to be allocated, so many bytes have no room yet. */
+void swap_room(struct client *client, uint64_t missing, uint64_t now);
+
 /* A turn has begun: brings memory back, at most so many bytes (0: all), then opens the gate. */
 void swap_fill(struct client *client, uint64_t bytes);
 
@@ -38,9 +42,10 @@ void swap_fill(struct client *client, uint64_t bytes);
  * until it has been allocated and has found room. */
 void swap_grow(struct client *client, uint64_t now);
 
-/* A turn is over: leaves a fill at what has come, begins to move out, and writes down what the daemon has
- * to know. */
-void swap_release(struct client *client, uint64_t evict_bytes, struct frame_released *frame);
+/* A turn is over: leaves a fill at what has come, begins to move out, or counts what the successor displaces as
+ * away, and writes down what the daemon has to know. */
+void swap_release(struct client *client, uint64_t evict_bytes, bool is_displaced,
+                  struct frame_released *frame);
 
 /* EVICT has come. Returns 0 or a negative errno, as sending does. */
 int swap_evict(struct client *client, uint64_t bytes);

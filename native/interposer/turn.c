@@ -28,6 +28,7 @@ static void forget_request(struct client *client) {
     struct turn *turn = &client->turn;
     set_asked(client, 0);
     turn->evict_bytes = 0;
+    turn->is_displaced = false;
     turn->is_closing = turn->is_marked = false;
     turn->due = CLOCK_NEVER;
     close_descriptor(&turn->pass);
@@ -46,7 +47,8 @@ static void watch_from_now(struct client *client, uint64_t now) {
 }
 
 /* If the gate has opened by itself and memory is away (allocated since), that comes as it is used. */
-void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes) {
+void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes, uint64_t missing,
+                uint64_t now) {
     struct turn *turn = &client->turn;
     if (number <= turn->number)
         return;
@@ -59,6 +61,7 @@ void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes) {
     turn->is_held = true;
     turn->is_wanted = false;
     log_debug("GPU %d: turn %llu begins", client->device->ordinal, (unsigned long long)number);
+    swap_room(client, missing, now);
     if (has_to_fill)
         swap_fill(client, fill_bytes);
 }
@@ -108,6 +111,7 @@ static void ask(struct client *client, const struct frame_revoke *revoke, uint64
     set_asked(client, revoke->urgency);
     turn->idle_ns = revoke->idle_us ? CLOCK_US(revoke->idle_us) : client->idle_grace_ns;
     turn->evict_bytes = revoke->evict_bytes;
+    turn->is_displaced = revoke->flags & REVOKE_DISPLACE;
     turn->due = now;
     if (turn->asked == URGENCY_WHEN_IDLE && client->swap.is_filling)
         turn->due = CLOCK_NEVER;
@@ -143,11 +147,19 @@ static void stand_by(struct client *client, const struct frame_standby *standby)
         forget_standby(client);
         turn->standby_turn = standby->turn;
         turn->standby_fill_bytes = standby->fill_bytes;
+        turn->standby_missing = standby->missing;
         if (swap_is_needed(client->device) || gate_stand_by(&client->device->gate, descriptor) < 0)
             turn->standby = descriptor;
     } else {
         close_descriptor(&descriptor);
     }
+}
+
+static void take_room(struct client *client, const struct frame_room *room, uint64_t now) {
+    if (is_held(&client->turn, room->turn))
+        swap_room(client, room->missing, now);
+    else if (room->turn == client->turn.standby_turn)
+        client->turn.standby_missing = room->missing;
 }
 
 int turn_handle(struct client *client, const struct frame_view *frame, uint64_t now) {
@@ -158,13 +170,15 @@ int turn_handle(struct client *client, const struct frame_view *frame, uint64_t 
         struct frame_pass_to pass_to;
         struct frame_standby standby;
         struct frame_cancel_pass cancel;
+        struct frame_room room;
     } fields;
     int result = 0;
 #define TAKE(field) (result = frame_take(frame, &fields.field, sizeof fields.field)) == 0
     switch (frame->type) {
     case FRAME_GRANT:
         if (TAKE(grant))
-            turn_begin(client, fields.grant.turn, fields.grant.fill_bytes);
+            turn_begin(client, fields.grant.turn, fields.grant.fill_bytes, fields.grant.missing,
+                       now);
         break;
     case FRAME_REVOKE:
         if (TAKE(revoke))
@@ -181,6 +195,10 @@ int turn_handle(struct client *client, const struct frame_view *frame, uint64_t 
     case FRAME_STANDBY:
         if (TAKE(standby))
             stand_by(client, &fields.standby);
+        break;
+    case FRAME_ROOM:
+        if (TAKE(room))
+            take_room(client, &fields.room, now);
         break;
     case FRAME_CANCEL_PASS:
         if (TAKE(cancel) && is_held(&client->turn, fields.cancel.turn))
@@ -211,7 +229,7 @@ static int release(struct client *client, enum release_reason reason) {
                                    .handed_turn = hand_on(turn),
                                    .allocated = atomic_load(&account->used),
                                    .pinned = atomic_load(&account->pinned)};
-    swap_release(client, turn->evict_bytes, &frame);
+    swap_release(client, turn->evict_bytes, turn->is_displaced, &frame);
     turn->is_held = false;
     turn->is_wanted = frame.wants;
     forget_request(client);

@@ -1,5 +1,6 @@
 /* The one launch that is on several GPUs at once, and has to pass the gate of each. The others are
  * generated from hooks.def. */
+#include "sample.h"
 #include "submit.h"
 
 CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList,
@@ -10,5 +11,6 @@ CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsLi
         refused = submit_elsewhere(launchParamsList[i].hStream);
     if (refused)
         return refused;
+    sample_everything();
     return real.cuLaunchCooperativeKernelMultiDevice(launchParamsList, numDevices, flags);
 }

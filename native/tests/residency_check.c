@@ -1,10 +1,9 @@
-/* residency.c, recency.c and room.c, without a driver. Prints nothing if all is well.
+/* residency.c and recency.c, without a driver. Prints nothing if all is well.
  *
  *     residency_check use                  which allocations are in use, and those only
  *     residency_check order                what leaves first, what returns first, and how pieces are cut
  *     residency_check model SEED STEPS     moves at random against a model that knows every block
- *     residency_check threads STEPS        a mover and threads that allocate and free
- *     residency_check room                 waiting for room, in made-up time */
+ *     residency_check threads STEPS        a mover and threads that allocate and free */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include "clock.h"
 #include "recency.h"
 #include "residency.h"
-#include "room.h"
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -83,13 +81,13 @@ static void check_order(void) {
     CHECK(atomic_load(&account.away) == 5 * BLOCK + BLOCK / 4);
     CHECK(account_there(&account) == 8 * BLOCK); /* that of the other device */
     CHECK(residency_list_away(&ledger, 0, &list) == 0);
-    returns(&list, BLOCK, 4, 0, BLOCK / 4); /* the hottest first, from its end */
-    returns(&list, BLOCK + 1, 0, 2 * BLOCK, 3 * BLOCK);
-    returns(&list, UINT64_MAX, 0, 0, 2 * BLOCK);
-    returns(&list, BLOCK / 2, 1, BLOCK, 2 * BLOCK);
+    returns(&list, BLOCK, 4, 0, BLOCK / 4);     /* the hottest first */
+    returns(&list, 2 * BLOCK - 1, 0, 0, BLOCK); /* rounded down */
+    returns(&list, UINT64_MAX, 0, BLOCK, 3 * BLOCK);
+    returns(&list, BLOCK / 2, 1, 0, BLOCK); /* but not to nothing */
     CHECK(atomic_load(&account.away) == BLOCK);
     CHECK(residency_list_there(&ledger, 0, &list) == 0);
-    leaves(&list, BLOCK, 1, BLOCK, 2 * BLOCK); /* what is divided goes on being so */
+    leaves(&list, BLOCK, 1, 0, BLOCK); /* what is divided goes on being so */
     drop(0);
     leaves(&list, BLOCK, 4, 0, BLOCK / 4); /* and what is freed is passed over */
     residency_all_there(&ledger, 0);
@@ -175,17 +173,17 @@ static void check_undone(void) {
     CHECK(atomic_load(&account.away) == 2 * BLOCK);
     residency_has_stayed(&ledger, &second);
     CHECK(atomic_load(&account.away) == 2 * BLOCK);
-    CHECK(residency_list_away(&ledger, 2, &list) == 0);
-    CHECK(residency_return(&ledger, &list, BLOCK, &first));
-    CHECK(residency_return(&ledger, &list, BLOCK, &second));
-    residency_has_not_come(&ledger, &first);
-    CHECK(atomic_load(&account.away) == 2 * BLOCK);
-    for (int i = 0; i < 2; i++) {
-        residency_landed(&ledger, &first, 1);
-        residency_landed(&ledger, &second, 1);
-    }
+    for (int i = 0; i < 2; i++)
+        residency_landed(&ledger, i ? &first : &second, 1);
+    /* Nor is it undone if the program has used it meanwhile. */
+    CHECK(residency_list_there(&ledger, 2, &list) == 0);
+    CHECK(residency_leave(&ledger, &list, 2 * BLOCK, &second));
+    residency_all_there(&ledger, 2);
+    residency_has_stayed(&ledger, &second);
+    CHECK(atomic_load(&account.away) == 0);
+    residency_landed(&ledger, &second, 1);
     drop(5);
-    residency_has_not_come(&ledger, &first);
+    residency_has_stayed(&ledger, &first);
     CHECK(atomic_load(&account.away) == 0);
     residency_list_free(&list);
 }
@@ -288,8 +286,8 @@ static void check_threads(int steps) {
         while ((out ? residency_leave : residency_return)(&ledger, &list, 2 * BLOCK, &piece)) {
             /* Who frees it waits until it has landed. */
             CHECK(ledger_find(&ledger, piece.key, &entry) == 0 && entry.serial == piece.serial);
-            if (i % 7 == 0)
-                (out ? residency_has_stayed : residency_has_not_come)(&ledger, &piece), list.next++;
+            if (out && i % 7 == 0)
+                residency_has_stayed(&ledger, &piece), list.next++;
             residency_landed(&ledger, &piece, 1);
         }
     }
@@ -297,36 +295,6 @@ static void check_threads(int steps) {
         pthread_join(threads[t], NULL);
     CHECK(atomic_load(&account.away) == 0 && atomic_load(&account.used) == 0);
     residency_list_free(&list);
-}
-
-static void check_room(void) {
-    const uint64_t least = 16 * BLOCK, most = 64 * BLOCK;
-    struct room room = {.patience_ns = SECOND};
-    /* As much as there is, but for a block; whatever is in flight takes its part. */
-    CHECK(room_for(&room, 17 * BLOCK, 0, least, most, 1) == least);
-    CHECK(room_for(&room, 17 * BLOCK, BLOCK, least, most, 1) == 0);
-    CHECK(room_for(&room, 18 * BLOCK, BLOCK, least, most, 1) == least);
-    CHECK(room_for(&room, 50 * BLOCK, BLOCK, least, most, 1) == 48 * BLOCK);
-    CHECK(room_for(&room, 90 * BLOCK, BLOCK, least, most, 1) == most);
-    CHECK(room_for(&room, 4 * BLOCK, 0, least, most, 1) == 3 * BLOCK);
-    CHECK(room_for(&room, 4 * BLOCK, BLOCK, least, most, 1) == 0);
-    /* It waits longer and longer, but not as long as somebody makes room. */
-    uint64_t now = SECOND, pause = 0;
-    for (uint64_t free = 0; free < BLOCK; free += BLOCK / 4, now += SECOND / 2) {
-        CHECK(room_for(&room, free, 0, least, most, now) == 0);
-        CHECK(!room.is_hopeless && room.pause < CLOCK_MS(1));
-    }
-    for (int i = 0; i < 10; i++) {
-        CHECK(room_for(&room, BLOCK / 4, 0, least, most, now) == 0);
-        CHECK(room.pause >= pause && room.pause <= CLOCK_MS(2));
-        pause = room.pause;
-    }
-    /* Something in flight is a better thing to wait for. */
-    CHECK(room_for(&room, BLOCK / 4, BLOCK, least, most, now + 9 * SECOND) == 0);
-    CHECK(!room.is_hopeless);
-    /* Nobody makes room: then somebody has to go. */
-    CHECK(room_for(&room, BLOCK / 4, 0, least, most, now + SECOND) == 0 && room.is_hopeless);
-    CHECK(room_for(&room, 0, 5 * least, least, most, now + SECOND) == least);
 }
 
 int main(int argc, char **argv) {
@@ -344,7 +312,5 @@ int main(int argc, char **argv) {
         return check_model((unsigned)atoi(argv[2]), atoi(argv[3])), 0;
     if (argc == 3 && strcmp(argv[1], "threads") == 0)
         return check_threads(atoi(argv[2])), 0;
-    if (argc == 2 && strcmp(argv[1], "room") == 0)
-        return check_room(), 0;
     return 2;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from hook_list import NOT_WRAPPED, TIMED, generated, wrapped
@@ -38,7 +39,7 @@ _COPYING = """
     CUresult result = copying_begins({stream}, &copying);
     if (result)
         return result;
-    result = real.{name}({arguments});
+{sample}    result = real.{name}({arguments});
     copying_ends({stream}, &copying);
     return result;
 }}
@@ -58,12 +59,21 @@ _COPY_BEGINS = """\
     CUresult refused = copying_begins({stream}, &copying);
     if (refused)
         return refused;
-"""
+{sample}"""
 _COPY_ENDS = "    copying_ends({stream}, &copying);\n"
 
-_SAMPLE = """    if (gate_thread.is_sampled)
-        {call};
+# It is said once: the way of a copy through an open gate says nothing of it.
+_SAMPLE = """    if (__builtin_expect(gate_thread.is_sampled, 0)) {{
+        gate_thread.is_sampled = false;
+{calls}    }}
 """
+
+_ADDRESS = re.compile(r"(?:const )?CUdeviceptr (\w+)")
+_ADDRESSES = re.compile(r"(?:const )?CUdeviceptr \*(\w+)")
+_DESCRIPTION = re.compile(r"(?:const )?CU(?:DA_MEMCPY|memDecompress)\w+ \*(\w+)")
+# Arrays stay where they are, and addresses of 32 bits are nobody's today.
+_UNMOVABLE = re.compile(r"(?:CUarray|CUdeviceptr_v1) (\w+)")
+_COUNT = re.compile(r"size_t (count|numOps)")
 
 _POINTER_BYTES = 8
 
@@ -131,6 +141,7 @@ def _copying_wrapper(hook: Hook) -> str:
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
         stream=_stream(hook),
+        sample=_sample(hook),
     )
 
 
@@ -143,7 +154,7 @@ def _gated_wrapper(hook: Hook, slot: int) -> str:
         arguments=hook.function.arguments,
         stream=_stream(hook),
         submit="submit_slow" if hook.kind == "launch" else "submit_copy",
-        sample=_SAMPLE.format(call=_sample(hook)) if hook.kind == "launch" else "",
+        sample=_sample(hook),
     )
 
 
@@ -151,7 +162,7 @@ def _timed_wrapper(hook: Hook) -> str:
     return _TIMED.format(
         returns=hook.function.returns,
         name=hook.name,
-        begins=_COPY_BEGINS.format(stream=_stream(hook)) if hook.kind == "fetch" else "",
+        begins=_copy_begins(hook) if hook.kind == "fetch" else "",
         ends=_COPY_ENDS.format(stream=_stream(hook)) if hook.kind == "fetch" else "",
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
@@ -163,13 +174,42 @@ def _stream(hook: Hook) -> str:
     return f"stream_{flavour}({hook.stream or 'NULL'})"
 
 
+def _copy_begins(hook: Hook) -> str:
+    return _COPY_BEGINS.format(stream=_stream(hook), sample=_sample(hook))
+
+
 def _sample(hook: Hook) -> str:
-    """How a launch is looked at: by its kernel's parameters, where there is one kernel."""
+    """How a call is looked at: what does not say which memory it uses may use any."""
+    calls = _launch_sample(hook) if hook.kind == "launch" else _copy_samples(hook)
+    if not calls:
+        return ""
+    return _SAMPLE.format(calls="".join(f"        {call};\n" for call in calls))
+
+
+def _launch_sample(hook: Hook) -> list[str]:
+    """By its kernel's parameters, where there is one kernel."""
     arguments = hook.function.arguments.split(", ")
     if "kernelParams" not in arguments:
-        return "sample_anything()"
+        return ["sample_anything()"]
     extra = "extra" if "extra" in arguments else "NULL"
-    return f"sample_kernel(f, kernelParams, {extra})"
+    return [f"sample_kernel(f, kernelParams, {extra})"]
+
+
+def _copy_samples(hook: Hook) -> list[str]:
+    """By the addresses among its parameters, in arrays of them, or in descriptions of copies."""
+    addresses = _names(_ADDRESS, hook)
+    arrays = [*_names(_ADDRESSES, hook), *_names(_DESCRIPTION, hook)]
+    count = next(iter(_names(_COUNT, hook)), "1")
+    if arrays:
+        return [f"sample_bytes({name}, {count} * sizeof *{name})" for name in arrays]
+    if addresses:
+        return [f"sample_bytes((CUdeviceptr[]){{{', '.join(addresses)}}}, {8 * len(addresses)})"]
+    return [] if _names(_UNMOVABLE, hook) else ["sample_anything()"]
+
+
+def _names(pattern: re.Pattern[str], hook: Hook) -> list[str]:
+    matches = (pattern.fullmatch(parameter) for parameter in hook.function.parameters)
+    return [match[1] for match in matches if match]
 
 
 def _table_row(hook: Hook) -> str:

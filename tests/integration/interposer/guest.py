@@ -121,11 +121,30 @@ class Gpu:
         self.last = pointer
         return code, pointer.value
 
+    def alloc_managed(self, size: int) -> tuple[int, int]:
+        """Allocate memory that the driver may move."""
+        pointer = Word()
+        code = self.cuda.cuMemAllocManaged(ctypes.byref(pointer), ctypes.c_size_t(size), 1)
+        return code, pointer.value
+
     def copy(self) -> int:
         """Copy a byte to the GPU, and wait until it is there."""
         self.cuda.cuCtxSetCurrent(self.context)
         _, pointer = self.alloc(1)
         return int(self.cuda.cuMemcpyHtoD_v2(Word(pointer), b"a", ctypes.c_size_t(1)))
+
+    def word(self, value: int) -> Word:
+        """A number of 64 bits, as addresses and sizes are."""
+        return Word(value)
+
+    def copy_rows(self, target: int, source: int, size: int) -> int:
+        """Copy a row of memory on the GPU, by a description of rows."""
+        description = (Word * 16)()
+        description[2], description[4] = 2, source  # srcMemoryType, srcDevice
+        description[6], description[9] = size, 2  # srcPitch, dstMemoryType
+        description[11], description[13] = target, size
+        description[14], description[15] = size, 1
+        return int(self.cuda.cuMemcpy2D_v2(description))
 
     def upload(self, pointer: int, size: int) -> int:
         """Copy memory of this program's to the GPU, and wait until it is there."""

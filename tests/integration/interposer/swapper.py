@@ -2,11 +2,23 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from nvshare.emulator.report import Account, read_report
-from nvshare.wire.frames import Grant, HelloFlags, Memory, Moved, Released, Revoke, Urgency, Want
+from nvshare.emulator.report import Account, GpuReport, read_report
+from nvshare.wire.frames import (
+    Grant,
+    HelloFlags,
+    Memory,
+    Moved,
+    Released,
+    Revoke,
+    RevokeFlags,
+    Room,
+    Urgency,
+    Want,
+)
 
 from .scripted import Link, Scripted
 
@@ -39,6 +51,10 @@ class Swapper:
         assert process is not None
         return process.gpus[0]
 
+    def gpu(self) -> GpuReport:
+        """What the node knows of the GPU."""
+        return read_report(self._folder).gpus[0]
+
     def until(self, is_so: Callable[[Account], bool]) -> Account:
         """Ask the node until it is so."""
         deadline = time.monotonic() + 10
@@ -52,6 +68,20 @@ class Swapper:
         while not isinstance(frame := self.link.next(kind | Memory | Want), kind):
             continue
         return frame
+
+    def moved(self) -> Moved:
+        """All that it tells of one move, up to its end."""
+        moved = self.told(Moved)
+        while moved.left:
+            more = self.told(Moved)
+            assert more.turn == moved.turn
+            moved = replace(
+                more,
+                out_bytes=moved.out_bytes + more.out_bytes,
+                in_bytes=moved.in_bytes + more.in_bytes,
+                ns=moved.ns + more.ns,
+            )
+        return moved
 
     def away(self) -> int:
         """What of its memory is away, as it tells next, by itself."""
@@ -68,18 +98,25 @@ class Swapper:
         assert self.guest.ask(f"gpu.touch(*{pointers})") == 0
         assert self.guest.ask("gpu.sync()") == 0
 
-    def grant(self, fill_bytes: int = 0) -> None:
-        """Give it the next turn."""
+    def grant(self, fill_bytes: int = 0, missing: int = 0) -> None:
+        """Give it the next turn, perhaps before there is room for all of its memory."""
         self.turn += 1
-        self.link.send(Grant(self.turn, fill_bytes))
+        self.link.send(Grant(self.turn, fill_bytes, missing))
 
-    def revoke(self, evict_bytes: int, urgency: Urgency = Urgency.NOW) -> None:
+    def room(self, missing: int) -> None:
+        """Tell it what there is no room for by now."""
+        self.link.send(Room(self.turn, missing))
+
+    def revoke(
+        self, evict_bytes: int, urgency: Urgency = Urgency.NOW, *, displace: bool = False
+    ) -> None:
         """Take the turn from it."""
-        self.link.send(Revoke(self.turn, urgency, 10_000, evict_bytes))
+        flags = RevokeFlags.DISPLACE if displace else RevokeFlags(0)
+        self.link.send(Revoke(self.turn, urgency, 10_000, evict_bytes, flags))
 
     def swap_out(self, mib: int) -> None:
         """Take the turn from it, and wait until so much has left."""
         self.revoke(mib * MIB)
         self.told(Released)
         if mib:
-            assert self.told(Moved).out_bytes == mib * MIB
+            assert self.moved().out_bytes == mib * MIB

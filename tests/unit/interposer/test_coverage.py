@@ -96,6 +96,36 @@ def test_identities_are_left_alone(hooked: set[str], name: str) -> None:
     assert name not in hooked
 
 
+# Of every call that names memory it is known which: otherwise it would be the use of all there is.
+NAMES_NO_MEMORY = {
+    "cuGraphLaunch",
+    "cuGraphUpload",
+    "cuLaunch",
+    "cuLaunchGrid",
+    "cuLaunchGridAsync",
+}
+
+
+def test_calls_tell_which_memory_they_use(
+    modules: dict[str, ModuleType], functions: dict[str, Any]
+) -> None:
+    text = (INTERPOSER / "hooks.def").read_text(encoding="utf-8")
+    hooks = modules["hook_list"].read(text, functions)
+    made = modules["hook_text"].wrappers(hooks)
+    wrappers = re.findall(r"^(?:COLD )?CUresult (?:slow_)?(\w+)\((.*?)^}", made, re.M | re.S)
+    base_of = modules["pairing"].base_of_flavour
+    anything = {name for name, wrapper in wrappers if "sample_anything" in wrapper}
+    assert {base_of(name) or name for name in anything} == NAMES_NO_MEMORY
+    seen = {name: "sample_" in wrapper for name, wrapper in wrappers}
+    named = {
+        hook.name
+        for hook in modules["hook_list"].generated(hooks)
+        if any(parameter.startswith("CUdeviceptr ") for parameter in hook.function.parameters)
+    }
+    assert len(named) > 30
+    assert all(seen[name] for name in named)
+
+
 def test_dlopen_is_not_wrapped(modules: dict[str, ModuleType], functions: dict[str, Any]) -> None:
     text = (INTERPOSER / "hooks.def").read_text(encoding="utf-8")
     exported = modules["hook_text"].export_map(modules["hook_list"].read(text, functions))

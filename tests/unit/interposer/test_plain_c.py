@@ -185,7 +185,7 @@ def test_a_gpu_that_runs_dry_between_launches_is_not(inflight: Path) -> None:
     assert phase["launches"] >= 10_000 - 128
 
 
-RESIDENCY = ("residency_check", "residency.c", "recency.c", "room.c", "ledger.c", "seat.c")
+RESIDENCY = ("residency_check", "residency.c", "recency.c", "ledger.c", "seat.c")
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ def residency(build: Build) -> Path:
     return build(*RESIDENCY)
 
 
-@pytest.mark.parametrize("what", ["order", "use", "room"])
+@pytest.mark.parametrize("what", ["order", "use"])
 def test_residency(residency: Path, what: str) -> None:
     run(residency, what)
 
@@ -201,6 +201,21 @@ def test_residency(residency: Path, what: str) -> None:
 def test_residency_against_a_model(residency: Path) -> None:
     for seed in range(10):
         run(residency, "model", seed, 3_000)
+
+
+@pytest.fixture(scope="module")
+def arrival(build: Build) -> Path:
+    return build("arrival_check", *RESIDENCY[1:])
+
+
+@pytest.mark.parametrize("what", ["order", "untouched"])
+def test_arrival(arrival: Path, what: str) -> None:
+    run(arrival, what)
+
+
+def test_what_is_displaced_is_what_a_driver_evicts(arrival: Path) -> None:
+    for seed in range(10):
+        run(arrival, "service", seed, 1_000)
 
 
 def test_residency_while_others_allocate_and_free(build: Build, residency: Path) -> None:
@@ -215,10 +230,35 @@ def test_questions_from_many_threads(build: Build, sanitizer: str) -> None:
     run(program, "silence")
 
 
+MOVER = (
+    *("mover.c", "haul.c", "lane.c", "residency.c", "ledger.c"),
+    *("seat.c", "gate.c", "standby.c", "thread.c"),
+)
+
+
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_moves_while_everything_else_happens(build: Build, sanitizer: str) -> None:
-    sources = ("mover.c", "haul.c", "lane.c", "room.c", "residency.c", "ledger.c", "seat.c")
-    rest = ("gate.c", "standby.c", "thread.c")
-    program = build("mover_check", *sources, *rest, sanitizer=sanitizer)
-    for seed, full_prefetch in enumerate(("evict", "ignore")):
-        run(program, seed, 150, full_prefetch)
+    program = build("mover_check", *MOVER, sanitizer=sanitizer)
+    for seed, how in enumerate(product(("blocking", "queueing"), ("room", "full"))):
+        run(program, seed, 150, *how)
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+@pytest.mark.parametrize(
+    "what",
+    [
+        "steps",
+        "cancelled",
+        "part",
+        "freed",
+        "barred",
+        "more",
+        "progress",
+        "leftovers",
+        "displaced",
+        "untouched",
+        "gently",
+    ],
+)
+def test_moves_in_single_steps(build: Build, what: str, sanitizer: str) -> None:
+    run(build("pacing_check", *MOVER, sanitizer=sanitizer), what)
