@@ -4,12 +4,17 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "books.h"
 #include "clock.h"
 #include "devices.h"
 #include "driver.h"
 #include "haul.h"
+#include "residency.h"
 #include "session.h"
 #include "thread.h"
+
+/* A part of what leaves that is worth a frame. */
+static const uint64_t news = (uint64_t)64 << 20;
 
 void mover_init(struct mover *mover, struct device *device) {
     pthread_condattr_t attributes;
@@ -90,10 +95,42 @@ void mover_order_more(struct mover *mover, uint64_t bytes) {
     pthread_mutex_unlock(&mover->lock);
 }
 
+void mover_set_missing(struct mover *mover, uint64_t missing) {
+    pthread_mutex_lock(&mover->lock);
+    mover->missing = missing;
+    pthread_cond_broadcast(&mover->changed);
+    pthread_mutex_unlock(&mover->lock);
+}
+
+uint64_t mover_displace(struct mover *mover, uint64_t bytes) {
+    struct residency_list list = {0};
+    struct residency_piece piece;
+    uint64_t gone = 0;
+    residency_list_there(&books.memory, mover->device->ordinal, &list);
+    while (gone < bytes && residency_leave(&books.memory, &list, bytes - gone, &piece)) {
+        residency_landed(&books.memory, &piece, 1);
+        gone += piece.bytes;
+    }
+    residency_list_free(&list);
+    return gone;
+}
+
+/* With the lock held. How much is in flight is not known here: a block at least, until the job is done. */
+static uint64_t left(const struct mover *mover) {
+    uint64_t there = account_there(&mover->device->account);
+    if (mover->job != MOVER_OUT)
+        return 0;
+    uint64_t bytes = mover->bytes < there ? mover->bytes : there;
+    return bytes ? bytes : RESIDENCY_BLOCK;
+}
+
 bool mover_take(struct mover *mover, struct mover_progress *progress) {
     pthread_mutex_lock(&mover->lock);
     *progress = mover->progress;
+    progress->left = left(mover);
     mover->progress = (struct mover_progress){0};
+    mover->since_news = 0;
+    atomic_store_explicit(&mover->has_news, false, memory_order_release);
     bool is_done = mover->job == MOVER_REST && !mover->is_inside;
     pthread_mutex_unlock(&mover->lock);
     return is_done;
@@ -166,5 +203,11 @@ void mover_note(struct mover *mover, const struct mover_progress *made) {
     mover->progress.out_ns += made->out_ns;
     mover->progress.in_bytes += made->in_bytes;
     mover->progress.in_ns += made->in_ns;
+    mover->since_news += made->out_bytes;
+    bool has_news = mover->since_news >= news && !atomic_load(&mover->has_news);
+    if (has_news)
+        atomic_store_explicit(&mover->has_news, true, memory_order_release);
     pthread_mutex_unlock(&mover->lock);
+    if (has_news)
+        session_knock(mover->device);
 }

@@ -18,10 +18,11 @@ enum mover_job {
     MOVER_FILL_GENTLY, /* the same, as far as there is room now */
 };
 
-/* What has been moved, and how long that took. */
+/* What has been moved since the last look, and how long that took; and what is still to leave. */
 struct mover_progress {
     uint64_t out_bytes, out_ns;
     uint64_t in_bytes, in_ns;
+    uint64_t left; /* bytes that were ordered out and have not left, by now */
 };
 
 struct mover {
@@ -33,9 +34,12 @@ struct mover {
     bool is_stopping;
     enum mover_job job;
     uint64_t bytes;                 /* of the job that are still to be moved */
+    uint64_t missing;               /* of what is to come in, bytes that have no room yet */
+    uint64_t since_news;            /* bytes that have left since the session was told */
     bool is_inside;                 /* uses a context: chunks may be in flight */
     unsigned bars;                  /* how many want it outside */
     struct mover_progress progress; /* since it was last taken */
+    _Atomic bool has_news;          /* enough has left to tell of */
     _Atomic bool is_busy;           /* has a job, or chunks in flight */
 };
 
@@ -48,6 +52,14 @@ int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes);
 /* More of what leaves, if anything does. */
 void mover_order_more(struct mover *mover, uint64_t bytes);
 
+/* Of all that MOVER_FILL is to bring in, so many bytes have no room yet. It is said before the fill is ordered,
+ * and again whenever it changes. */
+void mover_set_missing(struct mover *mover, uint64_t missing);
+
+/* Another program's fill pushes so much of this one's memory out. Nothing is to be done about it: it counts as
+ * away from now on. Returns how much that is. */
+uint64_t mover_displace(struct mover *mover, uint64_t bytes);
+
 /* What has been moved since the last call. Returns whether all is done. */
 bool mover_take(struct mover *mover, struct mover_progress *progress);
 
@@ -57,6 +69,11 @@ uint64_t mover_away(struct mover *mover);
 /* Whether everything is where it is to be, and stays there. May be asked by any thread. */
 static inline bool mover_is_busy(const struct mover *mover) {
     return atomic_load_explicit(&mover->is_busy, memory_order_acquire);
+}
+
+/* Whether a good part of what leaves has left since mover_take: the session was woken for that. */
+static inline bool mover_has_news(const struct mover *mover) {
+    return atomic_load_explicit(&mover->has_news, memory_order_acquire);
 }
 
 /* Around calls that may destroy a context: in between the mover uses none. It waits for the chunks in

@@ -30,6 +30,12 @@ static enum step evict(const struct machine *m, const struct machine_input *in) 
                   STEP_EVICT);
 }
 
+static enum step room(const struct machine *m, const struct machine_input *in) {
+    if (m->standby != MACHINE_NO_STANDBY && in->turn == m->standby_turn)
+        return STEP_ROOM_AHEAD;
+    return choose(is_about_this(m, in), STEP_ROOM, STEP_VOID);
+}
+
 static enum step moved(const struct machine *m) {
     if (m->job == MACHINE_RESTS)
         return STEP_VOID; /* it was told something else meanwhile */
@@ -59,7 +65,7 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
     case ON_REVOKE:
         return is_about_this(m, in) ? choose(in->is_urgent, STEP_REVOKE, STEP_ASK) : STEP_VOID;
     case ON_KEEP: return choose(is_about_this(m, in), STEP_KEEP, STEP_VOID);
-    case ON_ROOM: return choose(is_about_this(m, in), STEP_ROOM, STEP_VOID);
+    case ON_ROOM: return room(m, in);
     case ON_EVICT: return evict(m, in);
     case ON_DISARMED:
         return m->standby == MACHINE_GATE_STANDS_BY && m->evict ? evict(m, in) : STEP_VOID;

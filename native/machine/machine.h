@@ -38,7 +38,7 @@ enum machine_event {
     ON_CANCEL_PASS, /* the frame: turn */
     ON_REVOKE,      /* the frame: turn, is_urgent, idle_ns, bytes, displaces */
     ON_KEEP,        /* the frame: turn */
-    ON_ROOM,        /* the frame: turn, missing */
+    ON_ROOM,        /* the frame: turn, missing. Also about the turn of a standby */
     ON_EVICT,       /* the frame: bytes, there */
     ON_DISARMED,    /* the answer to DO_DISARM_OR_BEGIN, if the turn has not come: there */
     ON_TRIM,        /* the frame: bytes, can_move */

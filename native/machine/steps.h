@@ -19,6 +19,7 @@ enum step {
     STEP_REVOKE, /* REVOKE, now */
     STEP_KEEP,
     STEP_ROOM,
+    STEP_ROOM_AHEAD, /* of the turn that a standby will bring */
     STEP_EVICT,
     STEP_EVICT_ARMED, /* the gate may open by itself at any moment */
     STEP_EVICT_NONE,  /* nothing could leave */
@@ -63,10 +64,11 @@ uint64_t machine_leaving(const struct machine *machine, const struct machine_inp
 transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, machine_lose,
     machine_refuse, machine_begin, machine_begin_filling, machine_arm, machine_pass, machine_cancel,
     machine_ask, machine_ask_later, machine_close, machine_stop, machine_forget, machine_keep,
-    machine_refill, machine_make_room, machine_evict, machine_evict_more, machine_disarm,
-    machine_answer, machine_trim, machine_trim_later, machine_grow, machine_close_to_grow,
-    machine_grew, machine_want, machine_give_back, machine_give_up_idle, machine_give_up_used,
-    machine_progress, machine_left, machine_left_shut, machine_filled, machine_filled_watched,
-    machine_came, machine_came_shut, machine_came_unseen;
+    machine_refill, machine_make_room, machine_make_room_ahead, machine_make_room_to_grow,
+    machine_evict, machine_evict_more, machine_disarm, machine_answer, machine_trim,
+    machine_trim_later, machine_grow, machine_close_to_grow, machine_grew, machine_want,
+    machine_give_back, machine_give_up_idle, machine_give_up_used, machine_progress, machine_left,
+    machine_left_shut, machine_filled, machine_filled_watched, machine_came, machine_came_shut,
+    machine_came_unseen;
 
 #endif

@@ -226,6 +226,18 @@ void machine_make_room(struct machine *m, const struct machine_input *in, action
     add_bytes(out, DO_SET_MISSING, m->missing);
 }
 
+/* It is stood by for, and may begin at any moment. */
+void machine_make_room_ahead(struct machine *m, const struct machine_input *in, actions_t *out) {
+    (void)out;
+    m->standby_missing = in->missing;
+}
+
+/* Others are at it: that is worth waiting for. */
+void machine_make_room_to_grow(struct machine *m, const struct machine_input *in, actions_t *out) {
+    machine_make_room(m, in, out);
+    add(out, DO_AWAIT_GROWTH);
+}
+
 /* After ON_DISARMED the gate has no standby any more: the turn comes with the daemon's GRANT. */
 static void is_disarmed(struct machine *m, const struct machine_input *in) {
     if (in->event != ON_DISARMED)
@@ -268,8 +280,7 @@ void machine_trim(struct machine *m, const struct machine_input *in, actions_t *
 /* A fill that goes on does so; what is allocated comes after it, all of it. */
 void machine_grow(struct machine *m, const struct machine_input *in, actions_t *out) {
     m->fill = 0;
-    machine_make_room(m, in, out);
-    add(out, DO_AWAIT_GROWTH);
+    machine_make_room_to_grow(m, in, out);
 }
 
 /* Before the thread that is to allocate goes on: nobody uses the new memory until there is room. */

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -53,6 +54,20 @@ class Swapper:
             continue
         return frame
 
+    def moved(self) -> Moved:
+        """All that it tells of one move, up to its end."""
+        moved = self.told(Moved)
+        while moved.left:
+            more = self.told(Moved)
+            assert more.turn == moved.turn
+            moved = replace(
+                more,
+                out_bytes=moved.out_bytes + more.out_bytes,
+                in_bytes=moved.in_bytes + more.in_bytes,
+                ns=moved.ns + more.ns,
+            )
+        return moved
+
     def away(self) -> int:
         """What of its memory is away, as it tells next, by itself."""
         return int(self.link.next(Memory).swapped_out)
@@ -82,4 +97,4 @@ class Swapper:
         self.revoke(mib * MIB)
         self.told(Released)
         if mib:
-            assert self.told(Moved).out_bytes == mib * MIB
+            assert self.moved().out_bytes == mib * MIB

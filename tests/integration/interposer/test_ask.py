@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nvshare.wire.frames import Answer, Memory, Moved, Verdict
+from nvshare.wire.frames import Answer, Memory, Verdict
 
 from .conftest import StartGuest
 from .scripted import Scripted
@@ -113,10 +113,10 @@ def test_growth_that_others_make_room_for(
     assert other.ask(f"gpu.free({plain})") == 0
     if answer == "room later":
         assert swapper.guest.ask("gpu.done(1, 10)")
-        assert swapper.told(Moved).in_bytes == 0
+        assert swapper.moved().in_bytes == 0
     if answer == "no turn":
         swapper.grant()
-        swapper.told(Moved)
+        swapper.moved()
     else:
         assert swapper.guest.ask("gpu.launch()") == 0
     if answer != "room at once":

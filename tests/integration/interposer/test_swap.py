@@ -4,7 +4,16 @@ import time
 
 import pytest
 
-from nvshare.wire.frames import Evict, Keep, Memory, Moved, Released, Trim, Urgency
+from nvshare.wire.frames import (
+    Evict,
+    Keep,
+    Memory,
+    Released,
+    Revoke,
+    RevokeFlags,
+    Trim,
+    Urgency,
+)
 
 from .swapper import BLOCK, MIB, Swapper
 
@@ -23,13 +32,13 @@ def test_exactly_what_is_to_leave_leaves_and_comes_back(swapper: Swapper, evicte
     swapper.revoke(evicted)
     released = swapper.told(Released)
     assert released.swapped_out in (evicted, expected)
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.out_bytes, moved.in_bytes, moved.swapped_out) == (expected, 0, expected)
     account = swapper.truth()
     assert account.resident_bytes == 144 * MIB - expected
     assert account.out_bytes == expected
     swapper.grant()
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.in_bytes, moved.swapped_out, moved.turn) == (expected, 0, 2)
     assert swapper.truth().resident_bytes == 144 * MIB
     before = swapper.truth().fault_ns
@@ -42,7 +51,7 @@ def test_the_gate_opens_when_the_memory_is_there(swapper: Swapper) -> None:
     swapper.touch(pointer)
     swapper.revoke(128 * MIB)
     swapper.told(Released)
-    assert swapper.told(Moved).swapped_out == 128 * MIB
+    assert swapper.moved().swapped_out == 128 * MIB
     swapper.guest.ask(f"gpu.start('gpu.touch({pointer})')")
     swapper.grant()
     assert swapper.guest.ask("gpu.done(1, 10)")
@@ -55,7 +64,20 @@ def test_an_idle_client_that_gives_way_moves_out_too(swapper: Swapper) -> None:
     swapper.touch(swapper.allocate(64))
     swapper.revoke(32 * MIB, Urgency.WHEN_IDLE)
     assert swapper.told(Released).swapped_out == 32 * MIB
-    assert swapper.told(Moved).out_bytes == 32 * MIB
+    assert swapper.moved().out_bytes == 32 * MIB
+
+
+def test_what_others_displace_counts_as_away_and_does_not_move(swapper: Swapper) -> None:
+    swapper.touch(swapper.allocate(64))
+    swapper.link.send(Revoke(1, Urgency.NOW, 0, 32 * MIB, RevokeFlags.DISPLACE))
+    released = swapper.told(Released)
+    assert (released.swapped_out, released.left) == (32 * MIB, 0)
+    assert swapper.link.silent()
+    assert swapper.truth().out_bytes == 0
+    # It comes back with the next turn. Nobody has pushed it out: it is there.
+    swapper.grant()
+    assert swapper.moved().swapped_out == 0
+    assert swapper.truth().resident_bytes == 64 * MIB
 
 
 def test_keep_voids_what_was_to_leave(swapper: Swapper) -> None:
@@ -75,7 +97,7 @@ def test_memory_allocated_without_a_turn_is_away_and_costs_nothing(swapper: Swap
     memory = swapper.told(Memory)
     assert (memory.allocated, memory.swapped_out) == (64 * MIB, 64 * MIB)
     swapper.grant()
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.in_bytes, moved.swapped_out) == (0, 0)
     assert swapper.truth().resident_bytes == 64 * MIB
     swapper.touch(pointer)
@@ -85,17 +107,17 @@ def test_memory_allocated_without_a_turn_is_away_and_costs_nothing(swapper: Swap
 def test_evict_is_for_those_without_a_turn(swapper: Swapper) -> None:
     swapper.touch(swapper.allocate(64))
     swapper.link.send(Evict(32 * MIB))
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.out_bytes, moved.swapped_out) == (0, 0)
     swapper.revoke(0)
     swapper.told(Released)
     swapper.link.send(Evict(32 * MIB))
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.turn, moved.out_bytes, moved.swapped_out) == (1, 32 * MIB, 32 * MIB)
     swapper.link.send(Evict(1000 * MIB))
-    assert swapper.told(Moved).swapped_out == 64 * MIB
+    assert swapper.moved().swapped_out == 64 * MIB
     swapper.link.send(Evict(1000 * MIB))
-    assert swapper.told(Moved).out_bytes == 0
+    assert swapper.moved().out_bytes == 0
     assert swapper.truth().resident_bytes == 0
 
 
@@ -115,7 +137,7 @@ def test_trim_moves_memory_of_a_turn_that_goes_on(swapper: Swapper) -> None:
     pointers = [swapper.allocate(48) for _ in range(3)]
     swapper.touch(*pointers)
     swapper.link.send(Trim(64 * MIB))
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.turn, moved.out_bytes, moved.swapped_out) == (1, 64 * MIB, 64 * MIB)
     assert swapper.truth().resident_bytes == 80 * MIB
     # Nobody has stopped it; what it uses comes back, and counts as there when that is seen.
@@ -132,21 +154,21 @@ def test_trim_waits_for_what_a_turn_begins_with(swapper: Swapper) -> None:
     swapper.swap_out(128)
     swapper.grant()
     swapper.link.send(Trim(32 * MIB))
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.in_bytes, moved.swapped_out) == (128 * MIB, 0)
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.out_bytes, moved.swapped_out) == (32 * MIB, 32 * MIB)
 
 
 def test_trim_is_for_those_with_a_turn_and_with_memory(swapper: Swapper) -> None:
     swapper.link.send(Trim(32 * MIB))
-    assert swapper.told(Moved).out_bytes == 0
+    assert swapper.moved().out_bytes == 0
     swapper.touch(swapper.allocate(64))
     swapper.revoke(0)
     swapper.told(Released)
     swapper.link.send(Trim(32 * MIB))
     swapper.link.send(Evict(16 * MIB))
-    assert swapper.told(Moved).out_bytes == 16 * MIB
+    assert swapper.moved().out_bytes == 16 * MIB
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -167,8 +189,8 @@ def test_what_was_not_used_for_long_leaves_first_and_returns_last(
     places = [swapper.guest.ask(f"gpu.place({p})") for p in (hot, cold, warm)]
     assert places == ([NOWHERE, HOST, NOWHERE] if known else [HOST, NOWHERE, NOWHERE])
     swapper.link.send(Evict(96 * MIB))
-    assert swapper.told(Moved).swapped_out == 144 * MIB
+    assert swapper.moved().swapped_out == 144 * MIB
     swapper.grant(fill_bytes=48 * MIB)
-    assert swapper.told(Moved).in_bytes == 48 * MIB
+    assert swapper.moved().in_bytes == 48 * MIB
     places = [swapper.guest.ask(f"gpu.place({p})") for p in (hot, cold, warm)]
     assert places == [HOST, HOST, GPU]

@@ -58,7 +58,7 @@ def agree(swapper: Swapper) -> None:
     deadline = time.monotonic() + 2
     while True:
         swapper.link.send(Evict(0))
-        moved = swapper.told(Moved)
+        moved = swapper.moved()
         truth = swapper.truth()
         if moved.swapped_out == moved.allocated - truth.resident_bytes:
             return
@@ -92,7 +92,7 @@ both_ways = pytest.mark.parametrize("way", BEGIN)
 
 
 def finish(swapper: Swapper, way: str) -> Moved:
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert bool(moved.out_bytes) == (way == "leaving")
     assert bool(moved.in_bytes) == (way == "returning")
     return moved
@@ -102,7 +102,7 @@ def test_a_grant_stops_what_leaves_and_brings_it_back(swapper: Swapper) -> None:
     loaded(swapper, 1280)
     begin_to_leave(swapper, 1280)
     swapper.grant()
-    out, into = swapper.told(Moved), swapper.told(Moved)
+    out, into = swapper.moved(), swapper.moved()
     assert (out.turn, into.turn) == (1, 2)
     assert 0 < out.out_bytes == into.in_bytes < 1280 * MIB
     assert out.swapped_out == into.swapped_out == 0
@@ -126,7 +126,7 @@ def test_a_turn_that_ends_while_memory_returns(swapper: Swapper, way: str) -> No
     assert 0 < released.moved_bytes < 1280 * MIB
     assert released.moved_ns > 0
     if evicted:
-        assert swapper.told(Moved).out_bytes == evicted
+        assert swapper.moved().out_bytes == evicted
     agree(swapper)
 
 
@@ -145,15 +145,29 @@ def test_keep_does_not_open_the_gate_before_the_memory_is_there(swapper: Swapper
     swapper.link.send(Keep(swapper.turn))
     assert swapper.guest.ask("gpu.launch()") == 0
     assert swapper.truth().resident_bytes == 768 * MIB
-    assert swapper.told(Moved).swapped_out == 0
+    assert swapper.moved().swapped_out == 0
 
 
 def test_evict_adds_to_what_leaves(swapper: Swapper) -> None:
     loaded(swapper, 1280)
     begin_to_leave(swapper, 512)
     swapper.link.send(Evict(256 * MIB))
-    assert swapper.told(Moved).out_bytes == 768 * MIB
+    assert swapper.moved().out_bytes == 768 * MIB
     agree(swapper)
+
+
+def test_what_leaves_is_told_on_its_way(swapper: Swapper) -> None:
+    loaded(swapper, 1280)
+    swapper.revoke(1280 * MIB)
+    released = swapper.told(Released)
+    assert released.left == released.swapped_out == 1280 * MIB
+    told = [swapper.told(Moved)]
+    while told[-1].left:
+        told.append(swapper.told(Moved))
+    assert len(told) > 3
+    assert [moved.left for moved in told] == sorted((moved.left for moved in told), reverse=True)
+    assert sum(moved.out_bytes for moved in told) == 1280 * MIB
+    assert {(moved.turn, moved.swapped_out) for moved in told} == {(1, 1280 * MIB)}
 
 
 @both_ways
@@ -253,7 +267,7 @@ def test_a_fill_waits_for_room_and_takes_it_as_it_comes(
         time.sleep(0.1)
         assert swapper.truth().resident_bytes < 256 * MIB * (number + 1)
         assert other.ask(f"gpu.free({pointer})") == 0
-    moved = swapper.told(Moved)
+    moved = swapper.moved()
     assert (moved.in_bytes, moved.swapped_out) == (1024 * MIB, 0)
     account = swapper.truth()
     assert account.resident_bytes == 1024 * MIB
@@ -273,7 +287,7 @@ def test_a_fill_that_nobody_makes_room_for_gives_up_waiting(
     began = time.monotonic()
     assert swapper.guest.ask("gpu.launch()") == 0
     assert 0.9 < time.monotonic() - began < 5
-    assert swapper.told(Moved).swapped_out == 0
+    assert swapper.moved().swapped_out == 0
     assert swapper.guest.end().count("may not have come back") == 1
 
 

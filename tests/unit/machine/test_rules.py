@@ -211,9 +211,20 @@ def test_keep_opens_a_gate_that_was_closing_and_voids_what_was_to_leave(state: S
 
 
 def test_room_is_passed_on_while_memory_comes() -> None:
-    for state in (State.FILLING, State.GROWING, State.STOPPING):
+    for state in (State.FILLING, State.STOPPING):
         _, actions = at(state).feed(Event.ROOM, turn=TURN, missing=4)
         assert actions == [Action(Act.SET_MISSING, bytes=4)]
+    # As long as others make room, what is to be allocated is waited for.
+    _, actions = at(State.GROWING).feed(Event.ROOM, turn=TURN, missing=4)
+    assert actions == [Action(Act.SET_MISSING, bytes=4), Action(Act.AWAIT_GROWTH)]
+
+
+def test_room_for_a_turn_that_has_not_come_yet_is_remembered() -> None:
+    machine = at(State.LEAVING)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3, must_fill=True, missing=20)
+    assert machine.feed(Event.ROOM, turn=TURN, missing=4)[1] == []
+    _, actions = machine.feed(Event.HANDED, must_fill=True)
+    assert one(actions, Act.SET_MISSING).bytes == 4
 
 
 def test_a_grant_without_missing_lets_all_come() -> None:
