@@ -71,12 +71,12 @@ struct machine_input {
 };
 
 enum machine_act {
-    DO_OPEN,   /* the gate */
-    DO_CLOSE,  /* the gate */
-    DO_REFUSE, /* turn away who comes to the gate */
-    DO_WATCH,  /* from now on, until another state: ON_IDLE after bytes nanoseconds of nothing */
-    DO_DRAIN,  /* from now on, until another state: ON_DRAINED when nothing is in flight */
-    DO_AWAIT_GROWTH, /* from now on, until another state: ON_GREW */
+    DO_OPEN,         /* the gate */
+    DO_CLOSE,        /* the gate */
+    DO_REFUSE,       /* turn away who comes to the gate */
+    DO_WATCH,        /* while WATCHED: ON_IDLE after bytes nanoseconds of nothing */
+    DO_DRAIN,        /* while CLOSING or STOPPING: ON_DRAINED when nothing is in flight */
+    DO_AWAIT_GROWTH, /* while GROWING: ON_GREW */
     DO_CONTEND,      /* value: whether somebody else waits for the GPU */
     DO_ARM_GATE,     /* the gate opens by itself when the descriptor is readable */
     DO_ARM_SESSION,  /* ON_HANDED when the descriptor is readable */
