@@ -28,14 +28,14 @@ void client_init(struct client *client, struct device *device, uint64_t now) {
                               .usage_due = CLOCK_NEVER,
                               .idle_grace_ns = default_idle_grace};
     connection_init(&client->connection);
+    machine_init(&client->machine);
     turn_init(&client->turn);
-    swap_init(&client->swap);
 }
 
 void client_forget(struct client *client) {
     connection_close(&client->connection);
-    if (client->turn.pass >= 0)
-        close(client->turn.pass);
+    if (client->machine.pass >= 0)
+        close(client->machine.pass);
     if (client->turn.standby >= 0)
         close(client->turn.standby);
     gate_abandon(&client->device->gate);
@@ -43,23 +43,21 @@ void client_forget(struct client *client) {
 
 /* No daemon: a program that has begun goes on, and one that must not run unmanaged does not begin. */
 static void run_unmanaged(struct client *client, const char *why) {
+    bool refuses = config()->require && !client->machine.was_welcome;
     atomic_store(&client->device->is_managed, false);
-    if (config()->require && !client->was_welcome) {
-        gate_refuse(&client->device->gate);
+    if (refuses)
         log_warn_once(
             "no nvshare daemon manages this program (%s), and NVSHARE_REQUIRE=1: it may not "
             "use the GPU. Start the daemon, or unset NVSHARE_REQUIRE to run unmanaged",
             why);
-        return;
-    }
-    if (client->was_welcome)
+    else if (client->machine.was_welcome)
         log_warn_once("the connection to the nvshare daemon is lost (%s): this program goes on "
                       "unmanaged until the daemon is back",
                       why);
     else
         log_warn_once(
             "no nvshare daemon manages this program (%s): it runs unmanaged until one does", why);
-    turn_lose(client);
+    turn_lose(client, refuses);
 }
 
 static void go_away(struct client *client, uint64_t now, const char *why) {
@@ -71,34 +69,37 @@ static void go_away(struct client *client, uint64_t now, const char *why) {
     client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
 }
 
-static int say_hello(struct client *client) {
+int client_say_hello(struct client *client, const struct machine_action *hello) {
     struct device *device = client->device;
     atomic_store(&device->memory_has_changed, false); /* what comes now tells it */
     uint64_t used = atomic_load(&device->account.used);
     atomic_store(&device->account.agreed, used);
     client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
     atomic_store(&device->usage.is_followed, true);
-    struct frame_hello hello = {
+    struct frame_hello frame = {
         .allocation_kind =
             device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE,
-        .flags = client->turn.is_held ? HELLO_RESUMING : 0,
+        .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
+                 (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0),
         .allocated = used,
         .pinned = atomic_load(&device->account.pinned),
         .swapped_out = swap_tell_away(client),
         .memory_limit = config()->memory_limit,
         .compute_percent = config()->compute_percent,
         .limit_flags = config()->limit_flags,
-        .turn = client->turn.number,
+        .turn = hello->turn,
         .seat = device->account.seat.number,
     };
-    if (gate_waiting(&client->device->gate)) {
-        hello.flags |= HELLO_WANTS;
-        client->turn.is_wanted = true;
-    }
-    memcpy(hello.device_uuid, device->uuid, sizeof hello.device_uuid);
-    memcpy(hello.group, config()->group, sizeof hello.group);
-    frame_set_text(hello.library_version, sizeof hello.library_version, NVSHARE_VERSION);
-    return connection_send(&client->connection, FRAME_HELLO, &hello, sizeof hello);
+    memcpy(frame.device_uuid, device->uuid, sizeof frame.device_uuid);
+    memcpy(frame.group, config()->group, sizeof frame.group);
+    frame_set_text(frame.library_version, sizeof frame.library_version, NVSHARE_VERSION);
+    return connection_send(&client->connection, FRAME_HELLO, &frame, sizeof frame);
+}
+
+static int greet(struct client *client) {
+    struct machine_input input = {.event = ON_GREET,
+                                  .waits = gate_waiting(&client->device->gate) > 0};
+    return turn_feed(client, input);
 }
 
 static void call(struct client *client, uint64_t now) {
@@ -108,7 +109,7 @@ static void call(struct client *client, uint64_t now) {
         return;
     }
     if (result == 0)
-        result = say_hello(client);
+        result = greet(client);
     if (result < 0) {
         go_away(client, now, strerror(-result));
         return;
@@ -119,14 +120,12 @@ static void call(struct client *client, uint64_t now) {
 
 static void be_welcome(struct client *client, const struct frame_welcome *welcome) {
     client->state = CLIENT_WELCOME;
-    client->was_welcome = true;
     client->backoff = first_backoff;
     atomic_store(&client->device->is_managed, true);
     log_info("GPU %d: managed by the daemon as client %llu", client->device->ordinal,
              (unsigned long long)welcome->client_id);
-    /* A gate that has refused for lack of a daemon is an ordinary closed gate now. */
-    if (!client->turn.is_held)
-        gate_close(&client->device->gate);
+    turn_feed(client, (struct machine_input){.event = ON_WELCOME});
+    swap_forget(client); /* what came back meanwhile is nothing to this daemon */
 }
 
 static int be_rejected(struct client *client, const struct frame_reject *reject, uint64_t now) {
@@ -161,15 +160,13 @@ static void take_limits(struct client *client, const struct frame_limits *limits
 }
 
 /* A gate that has to close for the new memory does so before the thread goes on and allocates it. */
-static void take_answer(struct client *client, const struct frame_answer *answer, uint64_t now) {
+static void take_answer(struct client *client, const struct frame_answer *answer) {
     struct device *device = client->device;
     bool is_yes = answer->verdict == VERDICT_YES, can_move;
     if (!ask_is_open(&device->ask, answer->ticket, &can_move))
         return;
-    if (is_yes && can_move && answer->missing) {
-        swap_grow(client, now);
-        swap_room(client, answer->missing, now);
-    }
+    if (is_yes && can_move && answer->missing)
+        turn_grows(client, answer->missing);
     ask_answer(&device->ask, &device->account, is_yes ? ASK_YES : ASK_NO);
 }
 
@@ -195,8 +192,6 @@ static int handle(void *argument, const struct frame_view *frame) {
         struct frame_quota quota;
         struct frame_settings settings;
         struct frame_reject reject;
-        struct frame_evict evict;
-        struct frame_trim trim;
         struct frame_answer answer;
     } fields;
     int result = 0;
@@ -222,11 +217,9 @@ static int handle(void *argument, const struct frame_view *frame) {
         return TAKE(reject) ? be_rejected(client, &fields.reject, receiving->now) : result;
     case FRAME_ANSWER:
         if (TAKE(answer))
-            take_answer(client, &fields.answer, receiving->now);
+            take_answer(client, &fields.answer);
         return result;
-    case FRAME_EVICT: return TAKE(evict) ? swap_evict(client, fields.evict.evict_bytes) : result;
-    case FRAME_TRIM: return TAKE(trim) ? swap_trim(client, fields.trim.trim_bytes) : result;
-    default: return turn_handle(client, frame, receiving->now);
+    default: return turn_handle(client, frame);
     }
 #undef TAKE
 }
@@ -239,10 +232,10 @@ void client_receive(struct client *client, uint64_t now) {
                 result == -EPROTONOSUPPORT ? "it is of another version" : strerror(-result));
 }
 
-void client_standby_ready(struct client *client) {
-    const struct turn *turn = &client->turn;
-    turn_begin(client, turn->standby_turn, turn->standby_fill_bytes, turn->standby_missing,
-               clock_now());
+void client_standby_ready(struct client *client, uint64_t now) {
+    int result = turn_is_handed(client);
+    if (result < 0)
+        go_away(client, now, strerror(-result));
 }
 
 static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
@@ -304,11 +297,10 @@ static int report_usage(struct client *client, uint64_t now) {
 static uint64_t next_due(const struct client *client, uint64_t now) {
     if (client->state != CLIENT_WELCOME)
         return client->due;
-    uint64_t due = client->turn.due;
+    uint64_t due = turn_due(client);
     if (now < client->report_due && client->report_due < due &&
         atomic_load(&client->device->memory_has_changed))
         due = client->report_due;
-    due = client->swap.due < due ? client->swap.due : due;
     return client->usage_due < due ? client->usage_due : due;
 }
 
@@ -318,8 +310,9 @@ uint64_t client_step(struct client *client, uint64_t now) {
         call(client, now);
     else if (client->state == CLIENT_GREETING && now >= client->due)
         result = -ETIMEDOUT;
+    if (result == 0)
+        result = turn_look_at_memory(client, now);
     if (client->state == CLIENT_WELCOME) {
-        result = swap_step(client, now);
         if (result == 0)
             result = report_memory(client, now);
         if (result == 0)

@@ -8,6 +8,7 @@
 
 #include "connection.h"
 #include "devices.h"
+#include "machine.h"
 #include "swap.h"
 
 enum client_state {
@@ -16,35 +17,25 @@ enum client_state {
     CLIENT_WELCOME,  /* registered */
 };
 
-/* The permission to run, and what becomes of it. */
+/* What the session keeps beside the machine: descriptors, and when to look at something again. */
 struct turn {
-    uint64_t number; /* of the turn it holds, or held last; 0: none */
-    bool is_held;    /* the gate is open, or about to close */
-    bool is_wanted;  /* the daemon knows that somebody waits */
+    int standby;     /* an eventfd that brings a turn, or -1: none, or the gate has it */
+    uint64_t handed; /* the turn that was handed on just now */
+    uint64_t ended;  /* when the last one did */
 
-    enum urgency asked; /* how it was asked to give the turn up; 0: not at all */
-    uint64_t idle_ns;   /* how long it has to be without work */
+    uint64_t idle_ns; /* how long it has to be without work */
     uint64_t quiet_since;
     bool is_marked; /* the work submitted so far, for drain.h */
-    bool is_closing;
     uint64_t closing_since;
-    uint64_t due;         /* when to look again */
-    uint64_t evict_bytes; /* to move to the host as it ends */
-    bool is_displaced;    /* or to leave to the successor */
-
-    int pass; /* an eventfd to write to at the end, or -1 */
-    uint64_t pass_turn;
-    int standby; /* an eventfd that brings a turn, or -1: none, or the gate has it */
-    uint64_t standby_turn;
-    uint64_t standby_fill_bytes, standby_missing;
+    uint64_t due;        /* when to look again at what is in flight */
+    uint64_t growth_due; /* when memory that is to be allocated is not waited for any longer */
 };
 
 struct client {
     struct device *device;
     struct connection connection;
     enum client_state state;
-    bool was_welcome; /* at some time */
-    uint64_t due;     /* the next attempt, or the end of the greeting */
+    uint64_t due; /* the next attempt, or the end of the greeting */
     uint64_t backoff;
     uint64_t patience; /* how long a daemon that is too busy to answer is waited for */
     uint64_t report_due;
@@ -52,6 +43,7 @@ struct client {
     bool usage_was_new; /* when it was looked at last */
     struct usage_totals told;
     uint64_t idle_grace_ns;
+    struct machine machine;
     struct turn turn;
     struct swap swap;
     struct client *next;
@@ -62,22 +54,35 @@ void client_init(struct client *client, struct device *device, uint64_t now);
 /* Does what is to be done by now. Returns when it has to be called again at the latest. */
 uint64_t client_step(struct client *client, uint64_t now);
 
-/* The socket, or the standby eventfd, is readable; or the gate has opened by that one. */
+/* The socket is readable; or the standby eventfd is, or the gate has opened by that one. */
 void client_receive(struct client *client, uint64_t now);
-void client_standby_ready(struct client *client);
+void client_standby_ready(struct client *client, uint64_t now);
+
+/* Sends HELLO, as the machine has it. Returns 0 or a negative errno. */
+int client_say_hello(struct client *client, const struct machine_action *hello);
 
 /* In a child after fork: gives up the parent's descriptors. */
 void client_forget(struct client *client);
 
-/* turn.c */
+/* perform.c: gives the machine an input, and does what it says. This and all that follows returns 0 or a
+ * negative errno, as sending does. */
+int turn_feed(struct client *client, struct machine_input input);
+
+/* turn.c. Frames; a turn that another program hands on; memory that there is no room for yet; a daemon that
+ * is lost. */
 void turn_init(struct turn *turn);
-void turn_begin(struct client *client, uint64_t number, uint64_t fill_bytes, uint64_t missing,
-                uint64_t now);
-void turn_stops_to_fill(struct client *client);
-void turn_is_filled(struct client *client, uint64_t now);
-void turn_comes_by_grant(struct client *client);
-int turn_handle(struct client *client, const struct frame_view *frame, uint64_t now);
+int turn_handle(struct client *client, const struct frame_view *frame);
+int turn_is_handed(struct client *client);
+int turn_grows(struct client *client, uint64_t missing);
+void turn_lose(struct client *client, bool refuses);
+
+/* Looks at the gate and at what is in flight, and at memory that moves; and when to look again. */
 int turn_step(struct client *client, uint64_t now);
-void turn_lose(struct client *client);
+int turn_look_at_memory(struct client *client, uint64_t now);
+uint64_t turn_due(const struct client *client);
+
+/* For perform.c: from now on, look whether the program is idle, or has nothing in flight. */
+void turn_watch(struct client *client, uint64_t idle_ns);
+void turn_drain(struct client *client);
 
 #endif

@@ -69,7 +69,7 @@ static void serve(const struct pollfd *set, struct client *first) {
     const struct pollfd *own = set + 1;
     for (struct client *client = first; client; client = client->next, own += PER_CLIENT) {
         if (own[1].revents || gate_has_begun(&client->device->gate))
-            client_standby_ready(client);
+            client_standby_ready(client, clock_now());
         if (own[0].revents)
             client_receive(client, clock_now());
     }

@@ -1,28 +1,20 @@
-/* Memory that moves at a change of turn, as the session sees it: orders to the mover, and what the daemon is
- * told of it. What leaves does so behind the closed gate, after the turn was passed on; what returns does so
- * before the gate opens. */
+/* Memory that moves, as the daemon is told of it. What is to move, and when, is for the machine to say; how it
+ * moves is the mover's business. */
 #ifndef NVSHARE_SWAP_H
 #define NVSHARE_SWAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mover.h"
+
 struct client;
 struct device;
-struct frame_released;
 
 struct swap {
-    bool is_filling;    /* a turn is held, and its gate opens when the memory is there */
-    bool owes_moved;    /* the daemon is to hear when what leaves has left */
-    uint64_t out_turn;  /* after which it leaves */
-    bool is_growing;    /* the gate is closed for memory that a thread is about to allocate */
-    uint64_t due;       /* when that is not waited for any longer */
-    uint64_t told_away; /* bytes */
-    uint64_t trim;      /* bytes to leave in the middle of a turn, once nothing else moves */
-    uint64_t missing;   /* bytes that others have still to make room for */
+    struct mover_progress untold; /* what has moved; and what is still to leave, when last asked */
+    uint64_t told_away;           /* bytes */
 };
-
-void swap_init(struct swap *swap);
 
 /* Whether memory has to move, or is moving, before the gate may open. May be asked by any thread. */
 bool swap_is_needed(const struct device *device);
@@ -32,32 +24,25 @@ bool swap_is_needed(const struct device *device);
 uint64_t swap_tell_away(struct client *client);
 bool swap_has_come_back(const struct client *client);
 
-/* Of what is to come back, or to be allocated, so many bytes have no room yet. */
-void swap_room(struct client *client, uint64_t missing, uint64_t now);
+/* Bytes on the GPU that can leave it; 0 if none can, whatever the reason. And bytes that are somewhere else. */
+uint64_t swap_there(const struct device *device);
+uint64_t swap_away(const struct device *device);
 
-/* A turn has begun: brings memory back, at most so many bytes (0: all), then opens the gate. */
-void swap_fill(struct client *client, uint64_t bytes);
+/* Takes over what the mover has done so far: what it does from now on is another order's. */
+void swap_take(struct client *client);
 
-/* There will be room for what a thread is about to allocate, but not yet: if a turn is held, the gate closes
- * until it has been allocated and has found room. */
-void swap_grow(struct client *client, uint64_t now);
+/* Nobody is to be told of what has moved so far. */
+void swap_forget(struct client *client);
 
-/* A turn is over: leaves a fill at what has come, begins to move out, or counts what the successor displaces as
- * away, and writes down what the daemon has to know. */
-void swap_release(struct client *client, uint64_t evict_bytes, bool is_displaced,
-                  struct frame_released *frame);
+/* Sends MOVED with all that was not told yet, one for each direction. One of them is due, and is sent also if
+ * nothing has moved; the other one only if something has. Returns 0 or a negative errno. */
+int swap_tell_out(struct client *client, uint64_t turn);
+int swap_tell_in(struct client *client, uint64_t turn);
 
-/* EVICT has come. Returns 0 or a negative errno, as sending does. */
-int swap_evict(struct client *client, uint64_t bytes);
+/* Sends what has moved and was not told yet, if anything has: the turn that it belongs to is over. */
+int swap_tell_rest(struct client *client);
 
-/* TRIM has come: what was used least recently leaves though the gate is open. What the program uses of it comes
- * back by itself. Returns 0 or a negative errno, as sending does. */
-int swap_trim(struct client *client, uint64_t bytes);
-
-/* There is no daemon any more, and the gate is open. What is away comes back if it finds room. */
-void swap_lose(struct client *client);
-
-/* Looks what the mover has done. Returns 0 or a negative errno, as sending does. */
-int swap_step(struct client *client, uint64_t now);
+/* Sends MOVED that tells of nothing but where memory is. */
+int swap_answer(struct client *client, uint64_t turn);
 
 #endif

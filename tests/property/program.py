@@ -1,4 +1,4 @@
-"""A program with an interposer in it, as far as the core can tell. Faithful, not fast.
+"""A program with an interposer in it, as far as the core can tell: the machine, and its performer.
 
 It reads its orders and sends its messages in order, but when it does is up to the world.
 """
@@ -6,6 +6,7 @@ It reads its orders and sends its messages in order, but when it does is up to t
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from nvshare.core.effects import (
     Answer,
@@ -13,7 +14,6 @@ from nvshare.core.effects import (
     Effect,
     Evict,
     Grant,
-    Handover,
     Keep,
     Revoke,
     Trim,
@@ -32,8 +32,33 @@ from nvshare.core.events import (
     Wanted,
 )
 from nvshare.core.memory import Kind, Memory
+from nvshare.machine import Act, Action, Event, Job, Machine, Result, State
+from nvshare.machine import Reason as Why
+from nvshare.machine.values import Hello
 
-Wake = Callable[[int, int], None]
+from .mover import PACE, Mover
+
+REASONS = {Why.IDLE: Reason.IDLE, Why.ASKED: Reason.ASKED, Why.USED_UP: Reason.USED_UP}
+DRAINS = (State.CLOSING, State.STOPPING)
+
+
+@dataclass(frozen=True)
+class Standby(Effect):
+    """To the successor: when the descriptor is written to, this turn is yours."""
+
+    turn: int
+    fill_bytes: int
+    descriptor: int
+
+
+@dataclass(frozen=True)
+class PassTo(Effect):
+    """To the holder: write to the descriptor when you release this turn."""
+
+    turn: int
+    next_turn: int
+    heir: int
+    descriptor: int
 
 
 @dataclass
@@ -44,17 +69,12 @@ class Program:
     kind: Kind
     memory: Memory
     drain: float
-    wake: Wake
+    # Writes to a descriptor.
+    wake: Callable[[int], None]
+    # Whether a descriptor was written to.
+    is_written: Callable[[int], bool]
     busy: bool = False
     stopped: bool = False
-    open: bool = False
-    draining: bool = False
-    waiting: bool = False
-    seen: int = 0
-    asked: Revoke | None = None
-    handover: Handover | None = None
-    evict_bytes: int = 0
-    release_at: float | None = None
     # Seconds for which it held turns, and for which it claims to have been busy.
     held: float = 0.0
     used: float = 0.0
@@ -63,44 +83,66 @@ class Program:
     without: Memory | None = None
     inbox: deque[Effect] = field(default_factory=deque)
     outbox: deque[ClientEvent] = field(default_factory=deque)
+    machine: Machine = field(default_factory=Machine)
+    mover: Mover = field(default_factory=Mover)
+    gate_is_open: bool = False
+    now: float = 0.0
+    # When it will have drained, or been idle for as long as it was asked to be.
+    quiet_at: float | None = None
+    idle_seconds: float = 0.0
+    # When half of what leaves will have left: that is told.
+    news_at: float | None = None
+    grows: bool = False
+    standby: int | None = None
+    heirs: dict[int, int] = field(default_factory=dict)
+    handed: tuple[int, int] | None = None
 
-    def register(self, device: str) -> None:
+    @property
+    def seen(self) -> int:
+        """The turn that it holds, or held last."""
+        return self.machine.turn
+
+    @property
+    def draining(self) -> bool:
+        """Whether it has been told to give its turn up, and is about to."""
+        return self.machine.state in DRAINS
+
+    @property
+    def open(self) -> bool:
+        """Whether it has a turn, and goes on. Its memory may still be on its way."""
+        return self.machine.holds and not self.draining
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the daemon knows that it waits."""
+        return bool(self.machine.numbers["is_wanted"])
+
+    def register(self, device: str, now: float) -> None:
         """Connect, for the first time or to a new daemon. What the old one ordered is void."""
+        self.now = now
         self.inbox.clear()
         self.outbox.clear()
-        self.handover = self.asked = None
         # It does not wait for the answer of a daemon that is gone: it allocates.
         self.without = None
-        if self.open:
-            self.release_at = None
-        running = self.open or self.draining
-        self._send(
-            ClientJoined(
-                now=0.0,
-                client=self.id,
-                device=device,
-                memory=self.memory,
-                kind=self.kind,
-                running=running,
-                turn=self.seen,
-            )
-        )
-        if self.waiting:
-            self._send(Wanted(now=0.0, client=self.id, turn=self.seen))
+        if self.machine.state is not State.NEW:
+            self._feed(Event.LOST, must_fill=self._must_fill)
+        self._device = device
+        self._feed(Event.GREET, waits=self._waits)
+        self._feed(Event.WELCOME)
 
     def work(self) -> None:
         """Have something to run."""
         self.busy = True
-        if self.open:
-            self.release_at = None
-        elif not self.waiting:
-            self.waiting = True
-            self._send(Wanted(now=0.0, client=self.id, turn=self.seen))
+        if self.machine.state is State.WATCHED:
+            self.quiet_at = None
+        if not self.gate_is_open:
+            self._feed(Event.WORK)
 
     def rest(self, now: float) -> None:
         """Have nothing to run."""
-        self.busy = False
-        self._release_if_idle(now)
+        self.busy, self.now = False, now
+        if self.machine.state is State.WATCHED:
+            self.quiet_at = now + self.idle_seconds
 
     def allocate(self, memory: Memory) -> None:
         """Have this much memory from now on."""
@@ -124,81 +166,247 @@ class Program:
 
     def read(self, now: float) -> None:
         """Carry out the oldest order."""
+        self.now = now
         order = self.inbox.popleft()
         match order:
             case Grant():
-                self.let_in(order.turn, now)
+                self._feed(
+                    Event.GRANT,
+                    turn=order.turn,
+                    bytes=order.fill_bytes,
+                    must_fill=self._must_fill,
+                )
             case Evict():
-                self._move_out(0 if self.open else order.evict_bytes)
+                self._feed(Event.EVICT, bytes=order.evict_bytes, there=self.memory.resident)
             case Trim():
-                self._move_out(order.trim_bytes if self.open else 0)
+                can_move = self.kind is Kind.MANAGED
+                self._feed(Event.TRIM, bytes=order.trim_bytes, can_move=can_move)
             case Answer():
                 self._take_answer(order)
-            case Revoke(turn=turn) | Keep(turn=turn) if turn == self.seen and self.open:
-                self._obey(order, now)
-            case Handover(from_turn=turn) if turn == self.seen and (self.open or self.draining):
-                self.handover = order
-            case CancelHandover(from_turn=turn) if turn == self.seen:
-                self.handover = None
+            case Revoke():
+                self._feed(
+                    Event.REVOKE,
+                    turn=order.turn,
+                    is_urgent=order.urgency is Urgency.NOW,
+                    idle_ns=round(order.idle_seconds * 1e9),
+                    bytes=order.evict_bytes,
+                )
+            case Keep():
+                self._feed(Event.KEEP, turn=order.turn)
+            case PassTo():
+                self.heirs[order.descriptor] = order.heir
+                self._feed(
+                    Event.PASS_TO,
+                    turn=order.turn,
+                    next_turn=order.next_turn,
+                    descriptor=order.descriptor,
+                )
+            case Standby():
+                self._feed(
+                    Event.STANDBY,
+                    turn=order.turn,
+                    bytes=order.fill_bytes,
+                    descriptor=order.descriptor,
+                    must_fill=self._must_fill,
+                )
+            case CancelHandover():
+                self._feed(Event.CANCEL_PASS, turn=order.from_turn)
             case _:
-                pass
+                raise AssertionError(order)
+        self.notice(now)
 
-    def let_in(self, turn: int, now: float) -> None:
-        """Open the gate, by a grant or because a predecessor says so."""
-        if turn <= self.seen:
-            return
-        assert not self.open, "two turns at once"
-        assert not self.draining, "a new turn before the old one was released"
-        self.seen, self.open, self.waiting = turn, True, False
-        self.asked = self.handover = self.release_at = None
-        self._release_if_idle(now)
+    def notice(self, now: float) -> bool:
+        """Take a turn that was handed on, if one was."""
+        self.now = now
+        if self.standby is None or not self.is_written(self.standby):
+            return False
+        # A gate that opens by itself does not look whether memory has to come.
+        at_gate = self.machine.standby.name == "GATE"
+        self._feed(Event.HANDED, must_fill=self._must_fill and not at_gate)
+        assert self.standby is None
+        return True
 
-    def release(self) -> None:
-        """Give the turn up."""
-        reason = Reason.ASKED if self.draining else Reason.IDLE
-        # Work that came to the gate while it was closing was announced already.
-        wants = self.busy and not self.waiting
-        self.open = self.draining = False
-        self.waiting = self.waiting or wants
-        moved = min(self.evict_bytes, self.memory.resident)
-        self.memory = replace(self.memory, swapped=self.memory.swapped + moved)
-        heir = self.handover
-        if heir:
-            self.wake(heir.to_client, heir.turn)
+    def give_up(self, now: float) -> None:
+        """Be done with what it was asked for, before the world expects it."""
+        self.now = now
+        if self.draining:
+            self._end(Event.DRAINED)
+        elif self.machine.state is State.WATCHED:
+            self._end(Event.IDLE)
+
+    @property
+    def next_moment(self) -> float | None:
+        """When something happens to it by itself."""
+        moments = [self.quiet_at, self.news_at, self.mover.done_at]
+        if self.grows and self.mover.job is Job.RESTS:
+            moments.append(self.now)
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def let_happen(self, now: float) -> None:
+        """Do what is due by now."""
+        self.now = now
+        if self.news_at is not None and self.news_at <= now:
+            self.news_at = None
+            self._feed(Event.PROGRESS)
+        done_at = self.mover.done_at
+        if done_at is not None and done_at <= now:
+            self._moved()
+        if self.grows and self.mover.job is Job.RESTS:
+            self._feed(Event.GREW)
+        if self.quiet_at is not None and self.quiet_at <= now:
+            self.give_up(now)
+
+    def _moved(self) -> None:
+        self.memory = self.mover.look(self.memory, self.now)
+        self.mover.job, self.news_at = Job.RESTS, None
+        self._feed(Event.MOVED)
+
+    @property
+    def _must_fill(self) -> bool:
+        return self.memory.swapped > 0 or self.mover.job is not Job.RESTS
+
+    @property
+    def _waits(self) -> bool:
+        return self.busy and not self.gate_is_open
+
+    def _end(self, event: Event) -> None:
+        self._feed(
+            event,
+            waits=self.busy,
+            there=self.memory.resident,
+            away=self.memory.swapped if self.kind is Kind.MANAGED else 0,
+        )
+
+    def _feed(self, event: Event, **fields: Any) -> None:
+        turn, holds = self.machine.turn, self.machine.holds
+        before = self.machine.state
+        result, actions = self.machine.feed(event, **fields)
+        assert result is not Result.IMPOSSIBLE, f"{event.name} while {before.name}"
+        assert not holds or self.machine.turn == turn, "two turns at once"
+        if self.machine.state is not before:
+            # What has begun to drain goes on, whatever becomes of its memory.
+            self.quiet_at = self.quiet_at if before in DRAINS and self.draining else None
+            self.grows = False
+        for action in actions:
+            self._perform(action)
+        if self.gate_is_open and not self.machine.holds:
+            assert self.machine.state is State.ALONE, "an open gate without a turn"
+
+    def _perform(self, action: Action) -> None:
+        match action.act:
+            case Act.OPEN:
+                self.gate_is_open = True
+            case Act.CLOSE:
+                self.gate_is_open = False
+            case Act.WATCH:
+                self.idle_seconds = action.bytes / 1e9
+                self.quiet_at = None if self.busy else self.now + self.idle_seconds
+            case Act.DRAIN:
+                self.quiet_at = self.now + self.drain
+            case Act.AWAIT_GROWTH:
+                self.grows = True
+            case Act.ARM_GATE | Act.ARM_SESSION:
+                self.standby = action.descriptor
+            case Act.DISARM:
+                self.standby = None
+            case Act.DISARM_OR_BEGIN:
+                if not self.notice(self.now):
+                    self.standby = None
+                    self._feed(Event.DISARMED, there=self.memory.resident)
+            case Act.HAND_ON:
+                self.wake(action.descriptor)
+                self.handed = self.heirs[action.descriptor], action.turn
+            case Act.ORDER_OUT:
+                self._order(Job.MOVES_OUT, action.bytes)
+                if self.machine.state is State.LEAVING:
+                    self.news_at = self.now + self.mover.total / PACE / 2
+            case Act.ORDER_MORE:
+                self.memory = self.mover.more(action.bytes, self.memory)
+            case Act.ORDER_FILL:
+                self._order(Job.FILLS, action.bytes)
+            case Act.ORDER_GENTLY:
+                self._order(Job.FILLS_GENTLY, 0)
+            case Act.ORDER_REST:
+                self._order(Job.RESTS, 0)
+            case Act.DISPLACE:
+                swapped = self.memory.swapped + action.bytes
+                self.memory = replace(self.memory, swapped=swapped)
+            case Act.SETTLE:
+                self.memory = replace(self.memory, swapped=0)
+            case Act.HELLO | Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
+                self._tell(action)
+
+    def _order(self, job: Job, size: int) -> None:
+        self.memory = self.mover.order(job, size, self.memory, self.now)
+        self.news_at = None
+
+    def _tell(self, action: Action) -> None:
+        match action.act:
+            case Act.HELLO:
+                self._join(action)
+            case Act.WANT:
+                self._send(Wanted(now=0.0, client=self.id, turn=action.turn))
+            case Act.RELEASED:
+                self._released(action)
+            case Act.ANSWER:
+                self._tell_moved(action.turn)
+            case _:
+                self.memory = self.mover.look(self.memory, self.now)
+                if self.mover.out_bytes or action.act is Act.TELL_OUT:
+                    turn = self.machine.numbers["out_turn"]
+                    self._tell_moved(turn, out_bytes=self.mover.out_bytes)
+                if self.mover.in_bytes or action.act is Act.TELL_IN:
+                    self._tell_moved(self.seen, in_bytes=self.mover.in_bytes)
+                self.mover.out_bytes = self.mover.in_bytes = 0
+
+    def _join(self, hello: Action) -> None:
+        # What moved meanwhile is nothing to this daemon.
+        self.mover.out_bytes = self.mover.in_bytes = 0
+        self._send(
+            ClientJoined(
+                now=0.0,
+                client=self.id,
+                device=self._device,
+                memory=self.memory,
+                kind=self.kind,
+                running=bool(hello.value & Hello.RESUMING),
+                turn=hello.turn,
+            )
+        )
+        if hello.value & Hello.WANTS:
+            self._send(Wanted(now=0.0, client=self.id, turn=hello.turn))
+
+    def _released(self, action: Action) -> None:
+        moved, self.mover.in_bytes = self.mover.in_bytes, 0
+        heir, turn = self.handed or (None, 0)
+        self.handed = None
         self._send(
             Released(
                 now=0.0,
                 client=self.id,
-                turn=self.seen,
-                reason=reason,
+                turn=action.turn,
+                reason=REASONS[Why(action.value)],
                 memory=self.memory,
-                wants=wants,
+                wants=self.waiting,
                 moved_bytes=moved,
-                seconds=moved / 8,
-                handed_to=heir.to_client if heir else None,
-                handed_turn=heir.turn if heir else 0,
+                seconds=moved / PACE,
+                handed_to=heir,
+                handed_turn=turn,
             )
         )
-        self.asked = self.handover = self.release_at = None
-        self.evict_bytes = 0
 
-    def _obey(self, order: Effect, now: float) -> None:
-        if isinstance(order, Keep):
-            self.asked = self.handover = self.release_at = None
-            self.evict_bytes = 0
-            return
-        assert isinstance(order, Revoke)
-        self.evict_bytes = order.evict_bytes
-        if order.urgency is Urgency.NOW:
-            self.open, self.draining, self.asked = False, True, None
-            self.release_at = now + self.drain
-        else:
-            self.asked = order
-            self._release_if_idle(now)
-
-    def _release_if_idle(self, now: float) -> None:
-        if self.open and self.asked and not self.busy:
-            self.release_at = now + self.asked.idle_seconds
+    def _tell_moved(self, turn: int, out_bytes: int = 0, in_bytes: int = 0) -> None:
+        self._send(
+            Moved(
+                now=0.0,
+                client=self.id,
+                turn=turn,
+                memory=self.memory,
+                out_bytes=out_bytes,
+                in_bytes=in_bytes,
+                seconds=(out_bytes + in_bytes) / PACE,
+            )
+        )
 
     def _take_answer(self, answer: Answer) -> None:
         assert answer.ticket == self.ticket, "an answer to another question"
@@ -207,21 +415,9 @@ class Program:
             kept, self.memory = self.memory, self.without
             # What has been moved out in the meantime stays so, as far as it exists.
             self.allocate(replace(self.memory, swapped=kept.swapped))
+        elif answer.missing and self.kind is Kind.MANAGED:
+            self._feed(Event.GROW, missing=answer.missing)
         self.without = None
-
-    def _move_out(self, most: int) -> None:
-        moved = min(most, self.memory.resident)
-        self.memory = replace(self.memory, swapped=self.memory.swapped + moved)
-        self._send(
-            Moved(
-                now=0.0,
-                client=self.id,
-                turn=self.seen,
-                memory=self.memory,
-                out_bytes=moved,
-                seconds=moved / 8,
-            )
-        )
 
     def _send(self, event: ClientEvent) -> None:
         self.outbox.append(event)

@@ -99,9 +99,9 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(program=programs)
     def give_up(self, program: Program) -> None:
-        """Release before the world expects it, told to or not; nobody hears of it yet."""
-        if (program.open or program.draining) and not program.stopped:
-            program.release()
+        """Release before the world expects it; nobody hears of it yet."""
+        if not program.stopped:
+            program.give_up(self.world.now)
 
     @rule(program=programs, memory=memories)
     def allocate(self, program: Program, memory: Memory) -> None:

@@ -38,7 +38,7 @@ from nvshare.core.memory import Kind, Memory
 from nvshare.core.node import Core
 from nvshare.core.settings import Settings
 
-from .program import Program
+from .program import PassTo, Program, Standby
 
 GPU = "gpu"
 SETTLE = 1.0
@@ -59,6 +59,9 @@ class World:
         self.reports: list[Report] = []
         self.switches = 0
         self.slices = 0
+        # The eventfds of hand-overs: how many there were, and which were written to.
+        self._descriptors = 0
+        self._written: set[int] = set()
         self.start_daemon(settle=0.0)
 
     def start_daemon(self, settle: float) -> None:
@@ -80,13 +83,20 @@ class World:
         """A daemon dies, and a new one learns everything from the programs."""
         self.start_daemon(SETTLE)
         for program in self.programs.values():
-            program.register(GPU)
+            program.register(GPU, self.now)
 
     def join(self, memory: Memory, kind: Kind = Kind.MANAGED, drain: float = 0.0) -> Program:
         self.joined += 1
-        program = Program(self.joined, kind, memory.as_kind(kind), drain, self._wake)
+        program = Program(
+            self.joined,
+            kind,
+            memory.as_kind(kind),
+            drain,
+            self._written.add,
+            self._written.__contains__,
+        )
         self.programs[program.id] = program
-        program.register(GPU)
+        program.register(GPU, self.now)
         return program
 
     def die(self, program: Program) -> None:
@@ -126,6 +136,8 @@ class World:
                 while program.inbox and not program.stopped:
                     program.read(self.now)
                     moving = True
+                if not program.stopped and program.notice(self.now):
+                    moving = True
 
     def advance(self, seconds: float) -> None:
         """Let time pass. Everything that is due on the way happens when it is due."""
@@ -144,28 +156,21 @@ class World:
         self.now = until
 
     def _next_moment(self) -> float:
-        releases = (
-            program.release_at
-            for program in self.programs.values()
-            if program.release_at is not None and not program.stopped
-        )
-        return min((*self.timers.values(), *releases), default=float("inf"))
+        moments = (program.next_moment for program in self.programs.values() if not program.stopped)
+        own = (moment for moment in moments if moment is not None)
+        return min((*self.timers.values(), *own), default=float("inf"))
 
     def _let_happen(self) -> None:
         for program in self.programs.values():
-            at = program.release_at
-            if at is not None and at <= self.now and not program.stopped:
-                program.release()
+            moment = program.next_moment
+            if moment is not None and moment <= self.now and not program.stopped:
+                program.let_happen(self.now)
         due = [timer for timer, at in self.timers.items() if at <= self.now]
         for timer in due:
             # An earlier one may have changed it.
             if self.timers.get(timer, float("inf")) <= self.now:
                 del self.timers[timer]
                 self.feed(TimerFired(now=self.now, timer=timer))
-
-    def _wake(self, client: int, turn: int) -> None:
-        if client in self.programs:
-            self.programs[client].let_in(turn, self.now)
 
     def _states(self) -> dict[int, State]:
         if GPU not in self.core.devices:
@@ -230,10 +235,19 @@ class World:
                 self._check_share(effect)
             case Grant() | Revoke() | Keep() | Evict() | Trim() | Answer() | Room():
                 self._post(effect.client, effect)
-            case Handover() | CancelHandover():
+            case Handover():
+                self._hand_over(effect)
+            case CancelHandover():
                 self._post(effect.from_client, effect)
             case _:
                 raise AssertionError(effect)
+
+    def _hand_over(self, plan: Handover) -> None:
+        self._descriptors += 1
+        own = self._descriptors
+        self._post(plan.to_client, Standby(plan.turn, plan.fill_bytes, own))
+        passed = PassTo(plan.from_turn, plan.turn, plan.to_client, own)
+        self._post(plan.from_client, passed)
 
     def _post(self, client: int, effect: Effect) -> None:
         if client in self.programs:

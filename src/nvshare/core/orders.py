@@ -47,7 +47,8 @@ def make_room(roster: Roster) -> list[Effect]:
 def move_excess_out(roster: Roster) -> list[Effect]:
     """Have clients move out what they have beyond their limits."""
     effects: list[Effect] = []
-    for client in roster.over.values():
+    # In the order that a snapshot keeps: a story that is replayed tells the same.
+    for client in sorted(roster.over.values(), key=lambda client: client.order):
         if client.state is State.RUNNING:
             effects += _trim(client)
         elif client.id in roster.parked:

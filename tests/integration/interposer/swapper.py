@@ -83,6 +83,13 @@ class Swapper:
             )
         return moved
 
+    def released(self) -> tuple[Released, int]:
+        """The end of its turn, and what had come in by then and was not told before."""
+        came = 0
+        while not isinstance(frame := self.link.next(Released | Moved | Memory | Want), Released):
+            came += frame.in_bytes if isinstance(frame, Moved) else 0
+        return frame, came
+
     def away(self) -> int:
         """What of its memory is away, as it tells next, by itself."""
         return int(self.link.next(Memory).swapped_out)

@@ -297,6 +297,17 @@ def test_excess_that_had_no_time_to_leave_before_a_turn_leaves_in_it() -> None:
     assert trims(stage.release(1)) == {2: 2}
 
 
+def test_excess_is_asked_for_in_the_order_that_a_snapshot_keeps() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    for client in (1, 2, 3):
+        stage.join(client, 4, swapped=1)
+    for client in (3, 2):
+        exceed(stage, client, 2)
+    for client in (2, 3):
+        stage.want(client)
+    assert list(trims(stage.change(mode=Mode.AUTO))) == [2, 3]
+
+
 def test_excess_that_cannot_leave_is_not_asked_for_again() -> None:
     stage = Stage(mode=Mode.SERIAL)
     stage.join(1, 4)

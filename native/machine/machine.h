@@ -1,0 +1,177 @@
+/* What a client does with its turn: with the daemon's frames, with what its own program does, and with memory
+ * that moves. Inputs go in, actions come out. There is no lock, no clock, no driver and no allocation here, and
+ * nothing is done: whoever feeds the machine performs the actions, in their order, and tells what has come of
+ * them by further inputs. The interposer does so on a real program, the simulator on a model of one, and
+ * tests on nothing at all.
+ *
+ * What the states mean, and what happens in which, is in table.c. The rules for frames that cross on the way are
+ * in protocol/frames.toml. */
+#ifndef NVSHARE_MACHINE_H
+#define NVSHARE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum machine_state {
+    MACHINE_NEW,      /* nobody knows yet whether there is a daemon */
+    MACHINE_ALONE,    /* there is none, and the gate is open */
+    MACHINE_CLOSED,   /* without a turn */
+    MACHINE_LEAVING,  /* without a turn, and memory is on its way out */
+    MACHINE_FILLING,  /* with a turn, and the gate is closed until memory is there */
+    MACHINE_GROWING,  /* with a turn, and the gate is closed for memory that is being allocated */
+    MACHINE_OPEN,     /* with a turn */
+    MACHINE_WATCHED,  /* with a turn that ends when the program is idle */
+    MACHINE_CLOSING,  /* with a turn that ends when what is in flight has drained */
+    MACHINE_STOPPING, /* the same, in the middle of FILLING or GROWING */
+    MACHINE_STATES,
+};
+
+/* What can happen. Behind each, the fields of the input that it reads beside `event`. */
+enum machine_event {
+    ON_GREET,       /* a daemon is there, and is to be greeted: waits */
+    ON_WELCOME,     /* it has registered the client */
+    ON_LOST,        /* there is no daemon, or no longer: must_fill, refuses */
+    ON_GRANT,       /* the frame: turn, bytes, missing, must_fill */
+    ON_HANDED,      /* another program has written to the standby's descriptor: must_fill */
+    ON_STANDBY,     /* the frame: turn, bytes, missing, descriptor, must_fill */
+    ON_PASS_TO,     /* the frame: turn, next_turn, descriptor */
+    ON_CANCEL_PASS, /* the frame: turn */
+    ON_REVOKE,      /* the frame: turn, is_urgent, idle_ns, bytes, displaces */
+    ON_KEEP,        /* the frame: turn */
+    ON_ROOM,        /* the frame: turn, missing. Also about the turn of a standby */
+    ON_EVICT,       /* the frame: bytes, there */
+    ON_DISARMED,    /* the answer to DO_DISARM_OR_BEGIN, if the turn has not come: there */
+    ON_TRIM,        /* the frame: bytes, can_move */
+    ON_GROW,        /* ANSWER: a thread will allocate, and there is not room yet: missing */
+    ON_GREW,        /* it has, or is not waited for any longer; and nothing moves */
+    ON_WORK,        /* somebody waits at the closed gate. May be told again and again */
+    ON_DRAINED, /* nothing is in flight, behind a gate that was closed for that: waits, there, away */
+    ON_IDLE,    /* there was nothing for as long as DO_WATCH said: waits, there, away */
+    ON_USED_UP,  /* nothing is in flight, and the share of compute is used up: waits, there, away */
+    ON_PROGRESS, /* some of what is on its way out has left */
+    ON_MOVED,    /* the mover has done what it was told last */
+    MACHINE_EVENTS,
+};
+
+struct machine_input {
+    uint32_t event;
+    int32_t descriptor; /* the machine's from now on; -1: none */
+    uint64_t turn, next_turn;
+    uint64_t bytes; /* to fill, to evict, to trim */
+    uint64_t missing;
+    uint64_t idle_ns;
+    bool is_urgent; /* REVOKE: now, and not when idle */
+    bool displaces; /* REVOKE: others displace what is to leave */
+    bool must_fill; /* memory has to come, or is still moving, before the gate may open */
+    bool can_move;  /* the program's memory can leave the GPU at all */
+    bool waits;     /* somebody waits at the gate */
+    bool refuses;   /* without a daemon the program must not begin */
+    uint64_t there; /* bytes on the GPU that can leave it */
+    uint64_t away;  /* bytes that are not on the GPU */
+};
+
+enum machine_act {
+    DO_OPEN,         /* the gate */
+    DO_CLOSE,        /* the gate */
+    DO_REFUSE,       /* turn away who comes to the gate */
+    DO_WATCH,        /* while WATCHED: ON_IDLE after bytes nanoseconds of nothing */
+    DO_DRAIN,        /* while CLOSING or STOPPING: ON_DRAINED when nothing is in flight */
+    DO_AWAIT_GROWTH, /* while GROWING: ON_GREW */
+    DO_CONTEND,      /* value: whether somebody else waits for the GPU */
+    DO_ARM_GATE,     /* the gate opens by itself when the descriptor is readable */
+    DO_ARM_SESSION,  /* ON_HANDED when the descriptor is readable */
+    DO_DISARM,       /* neither any more; the descriptor is closed */
+    DO_DISARM_OR_BEGIN, /* the same, unless the turn has come: then ON_HANDED, else ON_DISARMED, at once */
+    DO_HAND_ON,         /* write to the descriptor: turn begins elsewhere */
+    DO_DROP,            /* close the descriptor */
+    DO_SET_MISSING,  /* bytes of what returns have no room yet */
+    DO_ORDER_OUT,    /* the mover: bytes */
+    DO_ORDER_MORE,   /* the mover: so many bytes more are to leave */
+    DO_ORDER_FILL,   /* the mover: bytes, 0: all */
+    DO_ORDER_GENTLY, /* the mover: all that finds room */
+    DO_ORDER_REST,   /* the mover: nothing, at what has moved so far */
+    DO_DISPLACE,     /* so many bytes count as away from now on */
+    DO_SETTLE,       /* all memory counts as there */
+    DO_HELLO,        /* send HELLO: turn, value of MACHINE_HELLO_ */
+    DO_WANT,         /* send WANT: turn */
+    DO_RELEASED,     /* send RELEASED: turn, value a machine_reason, bytes that are to leave now */
+    DO_ANSWER,       /* send MOVED that tells of nothing moved: turn */
+    DO_TELL_OUT, /* send MOVED: turn, what has left and was not told yet, if nothing has as well */
+    DO_TELL_IN,  /* send MOVED: turn, what has come and was not told yet, if nothing has as well */
+    MACHINE_ACTS,
+};
+
+enum { MACHINE_HELLO_RESUMING = 1, MACHINE_HELLO_WANTS = 2 };
+
+enum machine_reason {
+    MACHINE_WAS_IDLE = 1,
+    MACHINE_WAS_ASKED = 2,
+    MACHINE_WAS_USED_UP = 3,
+};
+
+struct machine_action {
+    uint32_t act;
+    int32_t descriptor;
+    uint64_t turn;
+    uint64_t bytes;
+    uint32_t value;
+};
+
+enum { MACHINE_ACTIONS = 12 }; /* no step takes more; a test counts */
+
+struct machine_actions {
+    uint32_t count;
+    struct machine_action list[MACHINE_ACTIONS];
+};
+
+enum machine_result {
+    MACHINE_TAKEN,
+    MACHINE_VOID,       /* an input that has no meaning now, and does no harm: frames cross */
+    MACHINE_IMPOSSIBLE, /* one that cannot happen. Nothing has changed; somebody should say so */
+};
+
+enum machine_job { MACHINE_RESTS, MACHINE_MOVES_OUT, MACHINE_FILLS, MACHINE_FILLS_GENTLY };
+enum machine_standby { MACHINE_NO_STANDBY, MACHINE_SESSION_STANDS_BY, MACHINE_GATE_STANDS_BY };
+
+/* To be read by anybody, and changed by machine_feed alone. */
+struct machine {
+    uint32_t state;
+    uint32_t job;      /* what the mover was told last, until it has done so */
+    uint64_t turn;     /* that it holds, or held last; 0: none */
+    uint64_t out_turn; /* in which, or after which, memory leaves */
+
+    bool was_welcome; /* at some time */
+    bool is_wanted;   /* the daemon knows that somebody waits */
+    bool is_asked;    /* to give the turn up when idle */
+    bool displaces;   /* as in the input */
+    uint64_t idle_ns;
+    uint64_t
+        evict; /* bytes that are to leave as the turn ends; without one, when the gate is disarmed */
+    uint64_t trim; /* bytes that are to leave in the middle of a turn, when nothing else moves */
+    uint64_t fill; /* bytes that the turn began with; 0: all */
+    uint64_t missing;
+
+    int32_t pass; /* a descriptor to write to at the end, or -1 */
+    uint64_t pass_turn;
+    uint32_t standby; /* who watches for a turn to come by descriptor */
+    uint64_t standby_turn, standby_fill, standby_missing;
+};
+
+void machine_init(struct machine *machine);
+
+/* Takes an input, and says what is to be done. Returns a machine_result. */
+uint32_t machine_feed(struct machine *machine, const struct machine_input *input,
+                      struct machine_actions *actions);
+
+/* Whether a turn is held, so that work may be in flight. */
+bool machine_holds(const struct machine *machine);
+
+/* For logs and tests; NULL for a number that none of them has. */
+const char *machine_state_name(uint32_t state);
+const char *machine_event_name(uint32_t event);
+const char *machine_act_name(uint32_t act);
+
+/* Sizes of struct machine, machine_input and machine_actions, for those who load this from elsewhere. */
+uint64_t machine_size(uint32_t which);
+
+#endif

@@ -1,0 +1,74 @@
+/* Between the files of the machine: inputs as they are looked up in the table. */
+#ifndef NVSHARE_MACHINE_STEPS_H
+#define NVSHARE_MACHINE_STEPS_H
+
+#include "machine.h"
+
+/* An input that means different things by its numbers is as many steps. */
+enum step {
+    STEP_GREET,
+    STEP_WELCOME,
+    STEP_LOST,
+    STEP_REFUSED, /* as LOST, and the program must not begin */
+    STEP_GRANT,
+    STEP_GRANT_FILL, /* memory has to come before the gate opens */
+    STEP_STANDBY,
+    STEP_PASS_TO,
+    STEP_CANCEL_PASS,
+    STEP_ASK,    /* REVOKE, when idle */
+    STEP_REVOKE, /* REVOKE, now */
+    STEP_KEEP,
+    STEP_ROOM,
+    STEP_ROOM_AHEAD, /* of the turn that a standby will bring */
+    STEP_EVICT,
+    STEP_EVICT_ARMED, /* the gate may open by itself at any moment */
+    STEP_EVICT_NONE,  /* nothing could leave */
+    STEP_TRIM,
+    STEP_TRIM_NONE,
+    STEP_GROW,
+    STEP_GREW,
+    STEP_WORK,
+    STEP_DRAINED,
+    STEP_DRAINED_OUT, /* memory leaves after that */
+    STEP_IDLE,
+    STEP_IDLE_OUT,
+    STEP_USED_UP,
+    STEP_USED_UP_OUT,
+    STEP_PROGRESS,
+    STEP_LEFT, /* MOVED, and it was to the host */
+    STEP_FILLED,
+    STEP_FILLED_ASKED, /* and the turn is to end when the program is idle */
+    STEPS,
+    STEP_VOID, /* whatever the state */
+};
+
+/* What a step does beside the change of state: emits actions, and changes numbers. Called in the state that it
+ * leaves. */
+typedef void transition(struct machine *machine, const struct machine_input *input,
+                        struct machine_actions *actions);
+
+enum cell_kind { CELL_IMPOSSIBLE, CELL_VOID, CELL_STEP };
+
+struct cell {
+    enum cell_kind kind;
+    enum machine_state next;
+    transition *act;
+};
+
+extern const struct cell machine_table[MACHINE_STATES][STEPS];
+
+/* What of the program's memory is to leave when its turn ends now. */
+uint64_t machine_leaving(const struct machine *machine, const struct machine_input *input);
+
+/* transitions.c */
+transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, machine_lose,
+    machine_refuse, machine_begin, machine_begin_filling, machine_arm, machine_pass, machine_cancel,
+    machine_ask, machine_ask_later, machine_close, machine_stop, machine_forget, machine_keep,
+    machine_refill, machine_make_room, machine_make_room_ahead, machine_make_room_to_grow,
+    machine_evict, machine_evict_more, machine_disarm, machine_answer, machine_trim,
+    machine_trim_later, machine_grow, machine_close_to_grow, machine_grew, machine_want,
+    machine_give_back, machine_give_up_idle, machine_give_up_used, machine_progress, machine_left,
+    machine_left_shut, machine_filled, machine_filled_watched, machine_came, machine_came_shut,
+    machine_came_unseen;
+
+#endif

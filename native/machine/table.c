@@ -1,0 +1,258 @@
+/* The life of a client as a table: which state it goes to by which step, and what it does on the way.
+ *
+ * A client is one process on one GPU. Its gate stands before every call that gives the GPU work; its mover is a
+ * thread that brings memory to the GPU and takes it to the host, in bulk.
+ *
+ * NEW       Nobody knows yet whether there is a daemon. The gate is closed. It refuses instead if there is none
+ *           and the program must not run without.
+ * ALONE     There is no daemon, and the gate is open. The next daemon is told so (RESUMING), and takes the last
+ *           turn for held: that is why ALONE leads to OPEN and not to CLOSED.
+ * CLOSED    Without a turn, behind a closed gate. Somebody may wait there; the daemon is told once (WANT).
+ * LEAVING   As CLOSED, and memory is on its way to the host: because the turn has ended (REVOKE), or because the
+ *           daemon has asked for it since (EVICT). It owes a MOVED with left = 0, and tells of progress.
+ * FILLING   It has a turn, and the gate is closed until its memory is there. That begins with GRANT or a
+ *           hand-over. Of a fill, `missing` bytes have no room yet: ROOM says when they have.
+ * GROWING   It has a turn, and the gate has closed because a thread is about to allocate memory that there is no
+ *           room for yet. A fill that was going on goes on. When the memory is allocated it comes as in FILLING.
+ * OPEN      It has a turn, and the gate is open.
+ * WATCHED   As OPEN, and it is to give the turn up when it has been idle for so long.
+ * CLOSING   It has a turn, and was told to give it up. The gate is closed, and what is in flight drains.
+ * STOPPING  The same, but the gate was closed before, because memory was coming or being allocated. It is not
+ *           waited for any longer. What has come by then is told with RELEASED.
+ *
+ * A turn is held from FILLING on: those are the states in which work may be in flight, and in which frames
+ * that name the turn count.
+ *
+ * Beside the state stand numbers. The one that matters for what comes next is the mover's job. In LEAVING it
+ * moves out and in FILLING it fills; in the states with an open gate it rests, or moves out what is to be
+ * trimmed in the middle of a turn. To trim waits until nothing else moves, and a turn that ends makes an end of
+ * it. Alone it may fill gently, and still does so when the next daemon is there.
+ *
+ * One input is several steps where it means different things:
+ *   GRANT, HANDED  nothing has to come, and the gate opens first of all; or memory has to come first (_FILL).
+ *   REVOKE         when idle (ASK), or now.
+ *   EVICT          something can leave; nothing can (_NONE: answered at once); or the gate has a standby (_ARMED).
+ *                  In that case it could open by itself while memory leaves. It is disarmed first. If the turn
+ *                  has come by then, the EVICT finds a client with a turn.
+ *   DRAINED, IDLE, USED_UP   the turn ends, and memory leaves after that (_OUT) or not: also if others displace
+ *                  it, since then nothing is moved here.
+ *   MOVED          by the mover's job: what was to leave has (LEFT), or what was to come has (FILLED), and
+ *                  meanwhile it was asked to give way (_ASKED) or not.
+ *
+ * Three kinds of cells. A step leads to a state and does something. VOID is what may well happen and means
+ * nothing: frames cross on their way, and so does what the client sees of its program. What is not in the table
+ * cannot happen, from a daemon and a caller that keep to the rules; it changes nothing, and is reported. A
+ * frame about another turn than the present one is void before anybody looks here. A descriptor that comes
+ * with anything but a step is closed.
+ *
+ * Why a GRANT or STANDBY for a client that holds a turn is impossible: the daemon gives the next one after it
+ * has heard RELEASED, and a daemon that has just begun takes RESUMING for held. */
+#include "steps.h"
+
+#define TO(state, act) {CELL_STEP, MACHINE_##state, machine_##act}
+#define VOID           {.kind = CELL_VOID}
+
+const struct cell machine_table[MACHINE_STATES][STEPS] =
+    {
+        [MACHINE_NEW] =
+            {
+                [STEP_GREET] = TO(NEW, greet),
+                [STEP_WELCOME] = TO(CLOSED, be_welcome),
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_REFUSED] = TO(NEW, refuse),
+                [STEP_WORK] = VOID, /* HELLO tells it */
+                [STEP_USED_UP] = VOID,
+            },
+        [MACHINE_ALONE] =
+            {
+                [STEP_GREET] = TO(ALONE, greet),
+                [STEP_WELCOME] = TO(OPEN, reopen),
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_WORK] = VOID,
+                [STEP_USED_UP] = VOID,
+                [STEP_PROGRESS] = VOID,
+                [STEP_FILLED] = TO(ALONE, came_unseen),
+            },
+        [MACHINE_CLOSED] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_GRANT] = TO(OPEN, begin),
+                [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
+                [STEP_STANDBY] = TO(CLOSED, arm),
+                [STEP_PASS_TO] = VOID,
+                [STEP_CANCEL_PASS] = VOID,
+                [STEP_ASK] = VOID,
+                [STEP_REVOKE] = VOID,
+                [STEP_KEEP] = VOID,
+                [STEP_ROOM] = VOID,
+                [STEP_ROOM_AHEAD] = TO(CLOSED, make_room_ahead),
+                [STEP_EVICT] = TO(LEAVING, evict),
+                [STEP_EVICT_ARMED] = TO(CLOSED, disarm),
+                [STEP_EVICT_NONE] = TO(CLOSED, answer),
+                [STEP_TRIM] = VOID,
+                [STEP_TRIM_NONE] = TO(CLOSED, answer),
+                [STEP_GROW] = VOID,
+                [STEP_WORK] = TO(CLOSED, want),
+                [STEP_USED_UP] = VOID,
+                [STEP_PROGRESS] = VOID,
+            },
+        [MACHINE_LEAVING] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_GRANT] = TO(OPEN, begin), /* all has left, and nobody has told it yet */
+                [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
+                [STEP_STANDBY] = TO(LEAVING, arm),
+                [STEP_PASS_TO] = VOID,
+                [STEP_CANCEL_PASS] = VOID,
+                [STEP_ASK] = VOID,
+                [STEP_REVOKE] = VOID,
+                [STEP_KEEP] = VOID,
+                [STEP_ROOM] = VOID,
+                [STEP_ROOM_AHEAD] = TO(LEAVING, make_room_ahead),
+                [STEP_EVICT] = TO(LEAVING, evict_more),
+                [STEP_EVICT_ARMED] = TO(LEAVING, disarm),
+                [STEP_EVICT_NONE] = TO(LEAVING, answer),
+                [STEP_TRIM] = VOID,
+                [STEP_TRIM_NONE] = TO(LEAVING, answer),
+                [STEP_GROW] = VOID,
+                [STEP_WORK] = TO(LEAVING, want),
+                [STEP_USED_UP] = VOID,
+                [STEP_PROGRESS] = TO(LEAVING, progress),
+                [STEP_LEFT] = TO(CLOSED, left_shut),
+            },
+        [MACHINE_FILLING] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_PASS_TO] = TO(FILLING, pass),
+                [STEP_CANCEL_PASS] = TO(FILLING, cancel),
+                [STEP_ASK] = TO(FILLING, ask_later),
+                [STEP_REVOKE] = TO(STOPPING, stop),
+                [STEP_KEEP] = TO(FILLING, forget),
+                [STEP_ROOM] = TO(FILLING, make_room),
+                [STEP_EVICT] = TO(FILLING, answer),
+                [STEP_EVICT_NONE] = TO(FILLING, answer),
+                [STEP_TRIM] = TO(FILLING, trim_later),
+                [STEP_TRIM_NONE] = TO(FILLING, answer),
+                [STEP_GROW] = TO(GROWING, grow),
+                [STEP_WORK] = VOID,
+                [STEP_USED_UP] = VOID,
+                [STEP_USED_UP_OUT] = VOID,
+                [STEP_PROGRESS] = VOID,
+                [STEP_FILLED] = TO(OPEN, filled),
+                [STEP_FILLED_ASKED] = TO(WATCHED, filled_watched),
+            },
+        [MACHINE_GROWING] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_PASS_TO] = TO(GROWING, pass),
+                [STEP_CANCEL_PASS] = TO(GROWING, cancel),
+                [STEP_ASK] = TO(GROWING, ask_later),
+                [STEP_REVOKE] = TO(STOPPING, stop),
+                [STEP_KEEP] = TO(GROWING, forget),
+                [STEP_ROOM] = TO(GROWING, make_room_to_grow),
+                [STEP_EVICT] = TO(GROWING, answer),
+                [STEP_EVICT_NONE] = TO(GROWING, answer),
+                [STEP_TRIM] = TO(GROWING, trim_later),
+                [STEP_TRIM_NONE] = TO(GROWING, answer),
+                [STEP_GROW] = TO(GROWING, grow),
+                [STEP_GREW] = TO(FILLING, grew),
+                [STEP_WORK] = VOID,
+                [STEP_USED_UP] = VOID,
+                [STEP_USED_UP_OUT] = VOID,
+                [STEP_PROGRESS] = VOID,
+                [STEP_LEFT] = TO(GROWING, left_shut),
+                /* A fill that went on has ended. It is told with what is still to come. */
+                [STEP_FILLED] = TO(GROWING, came_unseen),
+                [STEP_FILLED_ASKED] = TO(GROWING, came_unseen),
+            },
+        [MACHINE_OPEN] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_PASS_TO] = TO(OPEN, pass),
+                [STEP_CANCEL_PASS] = TO(OPEN, cancel),
+                [STEP_ASK] = TO(WATCHED, ask),
+                [STEP_REVOKE] = TO(CLOSING, close),
+                [STEP_KEEP] = TO(OPEN, forget),
+                [STEP_ROOM] = VOID,
+                [STEP_EVICT] = TO(OPEN, answer),
+                [STEP_EVICT_NONE] = TO(OPEN, answer),
+                [STEP_TRIM] = TO(OPEN, trim),
+                [STEP_TRIM_NONE] = TO(OPEN, answer),
+                [STEP_GROW] = TO(GROWING, close_to_grow),
+                [STEP_WORK] = VOID,
+                [STEP_USED_UP] = VOID, /* nobody else wants the turn */
+                [STEP_PROGRESS] = VOID,
+                [STEP_LEFT] = TO(OPEN, left),
+                [STEP_FILLED] = TO(OPEN, came),
+            },
+        [MACHINE_WATCHED] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_PASS_TO] = TO(WATCHED, pass),
+                [STEP_CANCEL_PASS] = TO(WATCHED, cancel),
+                [STEP_ASK] = TO(WATCHED, ask),
+                [STEP_REVOKE] = TO(CLOSING, close),
+                [STEP_KEEP] = TO(OPEN, keep),
+                [STEP_ROOM] = VOID,
+                [STEP_EVICT] = TO(WATCHED, answer),
+                [STEP_EVICT_NONE] = TO(WATCHED, answer),
+                [STEP_TRIM] = TO(WATCHED, trim),
+                [STEP_TRIM_NONE] = TO(WATCHED, answer),
+                [STEP_GROW] = TO(GROWING, close_to_grow),
+                [STEP_WORK] = VOID,
+                [STEP_IDLE] = TO(CLOSED, give_up_idle),
+                [STEP_IDLE_OUT] = TO(LEAVING, give_up_idle),
+                /* Its calls wait elsewhere, for long: so it is idle at once. */
+                [STEP_USED_UP] = TO(CLOSED, give_up_used),
+                [STEP_USED_UP_OUT] = TO(LEAVING, give_up_used),
+                [STEP_PROGRESS] = VOID,
+                [STEP_LEFT] = TO(WATCHED, left),
+                [STEP_FILLED_ASKED] = TO(WATCHED, came),
+            },
+        [MACHINE_CLOSING] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_PASS_TO] = TO(CLOSING, pass),
+                [STEP_CANCEL_PASS] = TO(CLOSING, cancel),
+                [STEP_ASK] = VOID,
+                [STEP_REVOKE] = VOID,
+                [STEP_KEEP] = TO(OPEN, keep),
+                [STEP_ROOM] = VOID,
+                [STEP_EVICT] = TO(CLOSING, answer),
+                [STEP_EVICT_NONE] = TO(CLOSING, answer),
+                [STEP_TRIM] = VOID, /* RELEASED answers it */
+                [STEP_TRIM_NONE] = TO(CLOSING, answer),
+                [STEP_GROW] = VOID, /* the next turn begins with it */
+                [STEP_WORK] = VOID, /* RELEASED tells it */
+                [STEP_DRAINED] = TO(CLOSED, give_back),
+                [STEP_DRAINED_OUT] = TO(LEAVING, give_back),
+                [STEP_USED_UP] = TO(CLOSED, give_up_used),
+                [STEP_USED_UP_OUT] = TO(LEAVING, give_up_used),
+                [STEP_PROGRESS] = VOID,
+                [STEP_LEFT] = TO(CLOSING, left_shut),
+                [STEP_FILLED] = TO(CLOSING, came_shut),
+            },
+        [MACHINE_STOPPING] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_PASS_TO] = TO(STOPPING, pass),
+                [STEP_CANCEL_PASS] = TO(STOPPING, cancel),
+                [STEP_ASK] = VOID,
+                [STEP_REVOKE] = VOID,
+                [STEP_KEEP] = TO(FILLING, refill),
+                [STEP_ROOM] = TO(STOPPING, make_room),
+                [STEP_EVICT] = TO(STOPPING, answer),
+                [STEP_EVICT_NONE] = TO(STOPPING, answer),
+                [STEP_TRIM] = VOID,
+                [STEP_TRIM_NONE] = TO(STOPPING, answer),
+                [STEP_GROW] = VOID,
+                [STEP_WORK] = VOID,
+                [STEP_DRAINED] = TO(CLOSED, give_back),
+                [STEP_DRAINED_OUT] = TO(LEAVING, give_back),
+                [STEP_USED_UP] = TO(CLOSED, give_up_used),
+                [STEP_USED_UP_OUT] = TO(LEAVING, give_up_used),
+                [STEP_PROGRESS] = VOID,
+                [STEP_LEFT] = TO(STOPPING, left_shut),
+                [STEP_FILLED] = TO(CLOSING, came_shut),
+            },
+};

@@ -1,0 +1,196 @@
+"""The machine as a Python object. Thin: all that it knows is how native/machine lays things out."""
+
+import ctypes
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from nvshare.errors import NvshareError
+from nvshare.machine.values import Act, Event, Job, Result, Standby, State
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+LIBRARY = "libnvshare-machine.so"
+_ACTS = tuple(Act)
+_MOST = 12
+
+
+class Input(TypedDict, total=False):
+    """What comes with an event; struct machine_input says which fields each reads."""
+
+    descriptor: int
+    turn: int
+    next_turn: int
+    bytes: int
+    missing: int
+    idle_ns: int
+    is_urgent: bool
+    displaces: bool
+    must_fill: bool
+    can_move: bool
+    waits: bool
+    refuses: bool
+    there: int
+    away: int
+
+
+class Action(NamedTuple):
+    """Something to be done, with what it is done to."""
+
+    act: Act
+    descriptor: int = -1
+    turn: int = 0
+    bytes: int = 0
+    value: int = 0
+
+
+class _Input(ctypes.Structure):
+    _fields_ = (
+        ("event", ctypes.c_uint32),
+        ("descriptor", ctypes.c_int32),
+        ("turn", ctypes.c_uint64),
+        ("next_turn", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("missing", ctypes.c_uint64),
+        ("idle_ns", ctypes.c_uint64),
+        ("is_urgent", ctypes.c_bool),
+        ("displaces", ctypes.c_bool),
+        ("must_fill", ctypes.c_bool),
+        ("can_move", ctypes.c_bool),
+        ("waits", ctypes.c_bool),
+        ("refuses", ctypes.c_bool),
+        ("there", ctypes.c_uint64),
+        ("away", ctypes.c_uint64),
+    )
+
+
+class _Action(ctypes.Structure):
+    _fields_ = (
+        ("act", ctypes.c_uint32),
+        ("descriptor", ctypes.c_int32),
+        ("turn", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("value", ctypes.c_uint32),
+    )
+
+
+class _Actions(ctypes.Structure):
+    _fields_ = (("count", ctypes.c_uint32), ("list", _Action * _MOST))
+
+
+class _Machine(ctypes.Structure):
+    _fields_ = (
+        ("state", ctypes.c_uint32),
+        ("job", ctypes.c_uint32),
+        ("turn", ctypes.c_uint64),
+        ("out_turn", ctypes.c_uint64),
+        ("was_welcome", ctypes.c_bool),
+        ("is_wanted", ctypes.c_bool),
+        ("is_asked", ctypes.c_bool),
+        ("displaces", ctypes.c_bool),
+        ("idle_ns", ctypes.c_uint64),
+        ("evict", ctypes.c_uint64),
+        ("trim", ctypes.c_uint64),
+        ("fill", ctypes.c_uint64),
+        ("missing", ctypes.c_uint64),
+        ("pass_to", ctypes.c_int32),
+        ("pass_turn", ctypes.c_uint64),
+        ("standby", ctypes.c_uint32),
+        ("standby_turn", ctypes.c_uint64),
+        ("standby_fill", ctypes.c_uint64),
+        ("standby_missing", ctypes.c_uint64),
+    )
+
+
+def library_path() -> Path:
+    """Return where the library is installed; see nvshare.emulator.libraries for why it is asked."""
+    return Path(str(files("nvshare") / "lib" / LIBRARY))
+
+
+@cache
+def load_library(path: Path | None = None) -> ctypes.CDLL:
+    """Load the library, once, and check that it lays things out as this file does."""
+    path = path or library_path()
+    if not path.is_file():
+        raise NvshareError(
+            f"{LIBRARY} is not installed",
+            why=f"it was looked for at {path}",
+            do="run `make build` in the source tree, or reinstall the nvshare package",
+        )
+    library = ctypes.CDLL(str(path))
+    library.machine_size.restype = ctypes.c_uint64
+    library.machine_holds.restype = ctypes.c_bool
+    for name in ("state", "event", "act"):
+        getattr(library, f"machine_{name}_name").restype = ctypes.c_char_p
+    for which, kind in enumerate((_Machine, _Input, _Actions)):
+        if library.machine_size(which) != ctypes.sizeof(kind):
+            raise NvshareError(
+                f"{LIBRARY} is of another version",
+                why=f"{kind.__name__[1:]} has {library.machine_size(which)} bytes there",
+                do="run `make build` in the source tree, or reinstall the nvshare package",
+            )
+    return library
+
+
+class Machine:
+    """One client. Feed it, and perform what it says."""
+
+    __slots__ = ("_actions", "_call", "_fed", "_library", "_machine", "_own")
+
+    def __init__(self, library: ctypes.CDLL | None = None) -> None:
+        self._library = library or load_library()
+        self._machine = _Machine()
+        self._actions = _Actions()
+        # What every call is made with.
+        self._call = self._library.machine_feed
+        self._own = ctypes.byref(self._machine)
+        self._fed = ctypes.byref(self._actions)
+        self._library.machine_init(self._own)
+
+    def feed(self, event: Event, **fields: "Unpack[Input]") -> tuple[Result, list[Action]]:
+        """Take an input; say what has become of it, and what is to be done, in order."""
+        fields.setdefault("descriptor", -1)
+        result = self._call(self._own, ctypes.byref(_Input(event=event, **fields)), self._fed)
+        actions = self._actions
+        return Result(result), [
+            Action(_ACTS[one.act], one.descriptor, one.turn, one.bytes, one.value)
+            for one in actions.list[: actions.count]
+        ]
+
+    @property
+    def state(self) -> State:
+        """Where it is."""
+        return State(self._machine.state)
+
+    @property
+    def holds(self) -> bool:
+        """Whether a turn is held, so that work may be in flight."""
+        return bool(self._library.machine_holds(self._own))
+
+    @property
+    def turn(self) -> int:
+        """The turn that it holds, or held last; 0: none."""
+        return int(self._machine.turn)
+
+    @property
+    def job(self) -> Job:
+        """What the mover was told last, until it has done so."""
+        return Job(self._machine.job)
+
+    @property
+    def standby(self) -> Standby:
+        """Who watches for a turn that another program hands on."""
+        return Standby(self._machine.standby)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that it knows, by the names of struct machine."""
+        return {name: getattr(self._machine, name) for name, *_ in self._machine._fields_}
+
+    def copy(self) -> "Machine":
+        """Return another one in the same state."""
+        other = Machine(self._library)
+        ctypes.memmove(other._own, self._own, ctypes.sizeof(_Machine))
+        return other

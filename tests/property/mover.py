@@ -1,0 +1,69 @@
+"""What moves a program's memory, at a steady pace, in the world's time."""
+
+from dataclasses import dataclass, replace
+
+from nvshare.core.memory import Memory
+from nvshare.machine import Job
+
+PACE = 8
+
+
+@dataclass
+class Mover:
+    """One order at a time. What is on its way out counts as swapped, what comes in when it has."""
+
+    job: Job = Job.RESTS
+    total: int = 0
+    since: float = 0.0
+    # What has been moved and not told yet, in bytes.
+    out_bytes: int = 0
+    in_bytes: int = 0
+    # What of the present order is in these numbers.
+    counted: int = 0
+
+    @property
+    def done_at(self) -> float | None:
+        """When it will have done what it was told, if it was told anything."""
+        return None if self.job is Job.RESTS else self.since + self.total / PACE
+
+    @property
+    def is_leaving(self) -> bool:
+        return self.job is Job.MOVES_OUT
+
+    def order(self, job: Job, size: int, memory: Memory, now: float) -> Memory:
+        """Do something else from now on. Returns the memory as it is then."""
+        memory = self._stop(memory, now)
+        self.job, self.since, self.counted = job, now, 0
+        if job is Job.MOVES_OUT:
+            self.total = min(size, memory.resident)
+            return replace(memory, swapped=memory.swapped + self.total)
+        fills = job in (Job.FILLS, Job.FILLS_GENTLY)
+        self.total = min(size or memory.swapped, memory.swapped) if fills else 0
+        return memory
+
+    def more(self, size: int, memory: Memory) -> Memory:
+        """So much more is to leave."""
+        size = min(size, memory.resident)
+        self.total += size
+        return replace(memory, swapped=memory.swapped + size)
+
+    def look(self, memory: Memory, now: float) -> Memory:
+        """Count what has moved by now."""
+        moved = min(self.total, int((now - self.since) * PACE + 1e-6)) - self.counted
+        self.counted += moved
+        if self.job is Job.MOVES_OUT:
+            self.out_bytes += moved
+        elif self.job is not Job.RESTS:
+            # What was freed meanwhile does not come.
+            moved = min(moved, memory.swapped)
+            self.in_bytes += moved
+            return replace(memory, swapped=memory.swapped - moved)
+        return memory
+
+    def _stop(self, memory: Memory, now: float) -> Memory:
+        memory = self.look(memory, now)
+        if self.job is Job.MOVES_OUT:
+            stays = min(memory.swapped, self.total - self.counted)
+            memory = replace(memory, swapped=memory.swapped - stays)
+        self.job = Job.RESTS
+        return memory

@@ -1,0 +1,40 @@
+"""Machines in every state, brought there by what brings a client there."""
+
+from nvshare.machine import Event, Machine, State
+
+# The turn that a machine holds which holds one, and held before.
+TURN, BEFORE = 7, 5
+IDLE_NS = 1000
+
+
+def at(state: State, *, evict: int = 0, displaces: bool = False) -> Machine:
+    """Return a machine in this state; ``evict`` is what was asked for where somebody was asked."""
+    machine = Machine()
+    if state is State.NEW:
+        return machine
+    if state is State.ALONE:
+        machine.feed(Event.LOST)
+        return machine
+    machine.feed(Event.GREET)
+    machine.feed(Event.WELCOME)
+    machine.feed(Event.GRANT, turn=BEFORE)
+    evicted = 50 if state is State.LEAVING else 0
+    machine.feed(Event.REVOKE, turn=BEFORE, is_urgent=True, bytes=evicted)
+    machine.feed(Event.DRAINED, there=100)
+    if state in (State.CLOSED, State.LEAVING):
+        return machine
+    fills = state in (State.FILLING, State.STOPPING)
+    machine.feed(Event.GRANT, turn=TURN, must_fill=fills, bytes=30, missing=10)
+    if state is State.GROWING:
+        machine.feed(Event.GROW, missing=20)
+    asked = state in (State.WATCHED, State.CLOSING, State.STOPPING)
+    if asked or evict:
+        machine.feed(
+            Event.REVOKE,
+            turn=TURN,
+            is_urgent=state in (State.CLOSING, State.STOPPING),
+            bytes=evict,
+            idle_ns=IDLE_NS,
+            displaces=displaces,
+        )
+    return machine

@@ -1,0 +1,347 @@
+"""Any history that a machine can think of, on a client that performs what it is told."""
+
+import os
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from nvshare.machine import Act, Action, Event, Job, Machine, Result, State
+
+SIZES = st.sampled_from([0, 3, 40, 1000])
+WHOLE = 100
+
+
+class Client(RuleBasedStateMachine):
+    """A daemon that keeps to the rules, and a program that does as it likes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.machine = Machine()
+        self.gate_is_open = False
+        self.is_refused = False
+        # Bytes away, and on their way out.
+        self.away = 0
+        self.leaving = 0
+        self.can_move = True
+        self.last_turn = 0
+        # The turn that the daemon takes for held; None: it has heard that there is none.
+        self.held: int | None = None
+        # Descriptors that were given, and are not closed yet. Who has which.
+        self.descriptors = 0
+        self.alive: set[int] = set()
+        self.armed: int | None = None
+        self.armed_at_gate = False
+        self.owes_left = False
+        self.waits = False
+
+    # The daemon.
+
+    @property
+    def is_welcome(self) -> bool:
+        return self.machine.state not in (State.NEW, State.ALONE)
+
+    @rule(refuses=st.booleans())
+    def lose(self, refuses: bool) -> None:
+        had_been = self.machine.numbers["was_welcome"] or self.machine.state is State.ALONE
+        self.feed(Event.LOST, refuses=refuses and not had_been, must_fill=self.must_fill)
+        assert self.gate_is_open or (self.is_refused and not had_been)
+        self.held, self.owes_left = None, False
+
+    @precondition(lambda self: not self.is_welcome)
+    @rule()
+    def come_back(self) -> None:
+        resumes = self.machine.state is State.ALONE
+        self.feed(Event.GREET, waits=self.waits)
+        self.feed(Event.WELCOME)
+        self.held = self.machine.turn if resumes else None
+        assert self.gate_is_open == resumes
+
+    @precondition(lambda self: self.is_welcome and self.held is None)
+    @rule(size=SIZES, missing=SIZES, opens=st.booleans())
+    def grant(self, size: int, missing: int, opens: bool) -> None:
+        if self.machine.holds:
+            return  # Its predecessor has woken it, and the daemon will hear of that.
+        if self.armed_at_gate and self.armed is not None and opens:
+            self.gate_is_open = True  # At this very moment, and nobody has noticed.
+        self.last_turn += 1
+        self.held = self.last_turn
+        self.feed(
+            Event.GRANT,
+            turn=self.last_turn,
+            bytes=size,
+            missing=missing,
+            must_fill=self.must_fill,
+        )
+        assert self.machine.turn == self.last_turn
+
+    @precondition(lambda self: self.is_welcome)
+    @rule()
+    def grant_again(self) -> None:
+        before = self.machine.numbers
+        self.feed(Event.GRANT, turn=self.machine.turn, must_fill=True)
+        assert self.machine.numbers == before
+
+    @precondition(lambda self: self.is_welcome and self.held is None)
+    @rule(size=SIZES)
+    def stand_by(self, size: int) -> None:
+        if not self.machine.holds:
+            self.last_turn += 1
+            self.feed(
+                Event.STANDBY,
+                turn=self.last_turn,
+                bytes=size,
+                descriptor=self.give(),
+                must_fill=self.must_fill,
+            )
+
+    @precondition(lambda self: self.is_welcome)
+    @rule(ahead=st.sampled_from([0, 0, 0, -1, 1]))
+    def pass_to(self, ahead: int) -> None:
+        turn = max(0, self.machine.turn + ahead)
+        self.feed(Event.PASS_TO, turn=turn, next_turn=turn + 1, descriptor=self.give())
+
+    @precondition(lambda self: self.is_welcome)
+    @rule()
+    def cancel_pass(self) -> None:
+        self.feed(Event.CANCEL_PASS, turn=self.machine.turn)
+
+    @precondition(lambda self: self.is_welcome)
+    @rule(
+        urgent=st.booleans(),
+        size=SIZES,
+        displaces=st.booleans(),
+        ahead=st.sampled_from([0, 0, 0, -1]),
+    )
+    def revoke(self, urgent: bool, size: int, displaces: bool, ahead: int) -> None:
+        self.feed(
+            Event.REVOKE,
+            turn=max(0, self.machine.turn + ahead),
+            is_urgent=urgent,
+            bytes=size,
+            displaces=displaces,
+            idle_ns=5,
+        )
+
+    @precondition(lambda self: self.is_welcome)
+    @rule()
+    def keep(self) -> None:
+        self.feed(Event.KEEP, turn=self.machine.turn)
+
+    @precondition(lambda self: self.is_welcome)
+    @rule(missing=SIZES)
+    def room(self, missing: int) -> None:
+        self.feed(Event.ROOM, turn=self.machine.turn, missing=missing)
+
+    @precondition(lambda self: self.is_welcome)
+    @rule(size=SIZES, turn_has_come=st.booleans())
+    def evict(self, size: int, turn_has_come: bool) -> None:
+        self.turn_has_come = turn_has_come
+        self.feed(Event.EVICT, bytes=size, there=self.there)
+
+    @precondition(lambda self: self.is_welcome)
+    @rule(size=SIZES)
+    def trim(self, size: int) -> None:
+        self.feed(Event.TRIM, bytes=size, can_move=self.can_move)
+
+    @precondition(lambda self: self.is_welcome)
+    @rule(missing=SIZES)
+    def grow(self, missing: int) -> None:
+        self.feed(Event.GROW, missing=missing)
+
+    # The program.
+
+    @precondition(lambda self: self.armed is not None)
+    @rule()
+    def hand_over(self) -> None:
+        if self.armed_at_gate:
+            self.gate_is_open = True
+        self.feed(Event.HANDED, must_fill=self.must_fill and not self.armed_at_gate)
+        assert self.machine.holds
+
+    @rule()
+    def work(self) -> None:
+        self.waits = not self.gate_is_open
+        self.feed(Event.WORK)
+
+    @precondition(lambda self: not self.machine.holds)
+    @rule(size=st.integers(1, WHOLE))
+    def allocate(self, size: int) -> None:
+        """What is allocated without a turn is away."""
+        self.away = min(WHOLE, self.away + size)
+
+    @rule()
+    def used_up(self) -> None:
+        self.feed(Event.USED_UP, waits=self.waits, there=self.there, away=self.away)
+
+    @precondition(lambda self: self.machine.state in (State.CLOSING, State.STOPPING))
+    @rule()
+    def drain(self) -> None:
+        self.feed(Event.DRAINED, waits=self.waits, there=self.there, away=self.away)
+        assert not self.machine.holds
+
+    @precondition(lambda self: self.machine.state is State.WATCHED)
+    @rule()
+    def rest(self) -> None:
+        self.feed(Event.IDLE, there=self.there, away=self.away)
+        assert not self.machine.holds
+
+    @precondition(lambda self: self.machine.state is State.GROWING and not self.leaving)
+    @rule()
+    def grew(self) -> None:
+        self.feed(Event.GREW)
+
+    @precondition(lambda self: self.leaving > 1)
+    @rule()
+    def progress(self) -> None:
+        self.leaving //= 2
+        self.feed(Event.PROGRESS)
+
+    @rule()
+    def moved(self) -> None:
+        self.leaving = 0
+        if self.machine.job in (Job.FILLS, Job.FILLS_GENTLY):
+            self.away = 0
+        self.feed(Event.MOVED)
+
+    # The performer.
+
+    @property
+    def there(self) -> int:
+        return WHOLE - self.away if self.can_move else 0
+
+    @property
+    def must_fill(self) -> bool:
+        return self.away > 0 or self.machine.job is not Job.RESTS
+
+    def give(self) -> int:
+        self.descriptors += 1
+        self.alive.add(self.descriptors)
+        return self.descriptors
+
+    def feed(self, event: Event, **fields: Any) -> None:
+        before = self.machine.numbers
+        result, actions = self.machine.feed(event, **fields)
+        assert result is not Result.IMPOSSIBLE, (State(before["state"]), event)
+        if result is Result.VOID:
+            assert self.machine.numbers == before
+        for action in actions:
+            self.perform(action)
+
+    def perform(self, action: Action) -> None:
+        match action.act:
+            case Act.OPEN:
+                self.gate_is_open, self.is_refused, self.waits = True, False, False
+            case Act.CLOSE:
+                self.gate_is_open = self.is_refused = False
+            case Act.REFUSE:
+                self.gate_is_open, self.is_refused = False, True
+            case Act.ARM_GATE | Act.ARM_SESSION:
+                assert self.armed is None
+                self.armed, self.armed_at_gate = action.descriptor, action.act is Act.ARM_GATE
+            case Act.DISARM:
+                self.disarm()
+            case Act.DISARM_OR_BEGIN:
+                self.disarm_or_begin()
+            case Act.HAND_ON:
+                assert action.descriptor in self.alive
+            case Act.DROP:
+                self.alive.remove(action.descriptor)
+            case Act.ORDER_OUT:
+                assert action.bytes > 0
+                self.leaving = action.bytes
+                self.away = min(WHOLE, self.away + action.bytes)
+            case Act.ORDER_MORE:
+                self.leaving += action.bytes
+            case Act.ORDER_FILL | Act.ORDER_GENTLY | Act.ORDER_REST:
+                self.leaving = 0
+            case Act.DISPLACE:
+                assert 0 < action.bytes <= self.there
+                self.away += action.bytes
+            case Act.SETTLE:
+                self.away = 0
+            case Act.WANT:
+                assert self.held is None
+                assert not self.machine.holds
+            case Act.RELEASED:
+                self.released(action)
+            case Act.TELL_OUT | Act.TELL_IN:
+                self.owes_left = self.owes_left and self.leaving > 0
+
+    def disarm(self) -> None:
+        assert self.armed is not None
+        self.alive.remove(self.armed)
+        self.armed = None
+
+    def disarm_or_begin(self) -> None:
+        if self.turn_has_come:
+            self.gate_is_open = True
+            self.feed(Event.HANDED)
+        else:
+            self.disarm()
+            self.feed(Event.DISARMED, there=self.there)
+
+    def released(self, action: Action) -> None:
+        assert action.turn == self.machine.turn
+        assert not self.gate_is_open
+        self.held = None
+        self.owes_left = action.bytes > 0
+        assert self.owes_left == (self.leaving > 0)
+
+    # What must always hold.
+
+    @invariant()
+    def the_gate_is_open_in_these_states_and_no_others(self) -> None:
+        states = (State.ALONE, State.OPEN, State.WATCHED)
+        assert self.gate_is_open == (self.machine.state in states)
+
+    @invariant()
+    def the_gate_is_closed_while_memory_has_to_come(self) -> None:
+        assert not self.gate_is_open or self.machine.job is not Job.FILLS
+
+    @invariant()
+    def descriptors_are_where_they_are_used_and_nowhere_else(self) -> None:
+        in_use = {self.machine.numbers["pass_to"], self.armed} - {-1, None}
+        assert self.alive == in_use
+        assert self.machine.holds or self.machine.numbers["pass_to"] == -1
+
+    @invariant()
+    def a_standby_is_for_those_without_a_turn(self) -> None:
+        assert (self.armed is not None) == (self.machine.standby != 0)
+        assert self.armed is None or not self.machine.holds
+
+    @invariant()
+    def leaving_is_when_memory_leaves_without_a_turn(self) -> None:
+        if self.machine.state is State.LEAVING:
+            assert self.machine.job is Job.MOVES_OUT
+        if self.machine.state is State.CLOSED:
+            assert self.machine.job is Job.RESTS
+        if self.machine.state is State.FILLING:
+            assert self.machine.job is Job.FILLS
+
+    def teardown(self) -> None:
+        """Whatever was promised is kept, when the performer answers."""
+        for _ in range(4):
+            if self.machine.state in (State.CLOSING, State.STOPPING):
+                self.drain()
+            elif self.machine.state is State.GROWING:
+                self.moved()
+                if self.machine.state is State.GROWING:
+                    self.grew()
+            elif self.machine.state is State.WATCHED:
+                self.rest()
+            elif self.machine.job is not Job.RESTS:
+                self.moved()
+        assert self.machine.state in (State.NEW, State.ALONE, State.CLOSED, State.OPEN)
+        assert not self.owes_left
+        self.lose(False)
+        assert self.gate_is_open
+        assert not self.alive
+
+
+TestClient = Client.TestCase
+# Every run of CI looks at the same histories.
+TestClient.settings = settings(
+    max_examples=150, stateful_step_count=60, deadline=None, derandomize="CI" in os.environ
+)

@@ -1,0 +1,345 @@
+"""The rules that are easy to lose: what is done, in which order, and with which numbers."""
+
+import pytest
+
+from nvshare.machine import Act, Action, Event, Job, Machine, Reason, Standby, State
+from nvshare.machine.values import Hello
+
+from .reaching import BEFORE, IDLE_NS, TURN, at
+
+
+def acts(actions: list[Action]) -> list[Act]:
+    return [action.act for action in actions]
+
+
+def one(actions: list[Action], act: Act) -> Action:
+    (found,) = (action for action in actions if action.act is act)
+    return found
+
+
+def test_the_gate_opens_first_when_nothing_has_to_come() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    assert acts(machine.feed(Event.GRANT, turn=TURN)[1])[0] is Act.OPEN
+
+
+def test_how_much_may_come_is_said_before_what_is_to_come() -> None:
+    _, actions = at(State.CLOSED).feed(Event.GRANT, turn=TURN, must_fill=True, bytes=30, missing=10)
+    assert actions[-2:] == [Action(Act.SET_MISSING, bytes=10), Action(Act.ORDER_FILL, bytes=30)]
+    assert Act.OPEN not in acts(actions)
+
+
+def test_a_gate_that_may_open_by_itself_is_closed_before_a_fill() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    told = acts(machine.feed(Event.GRANT, turn=TURN, must_fill=True)[1])
+    assert told.index(Act.DISARM) < told.index(Act.CLOSE) < told.index(Act.ORDER_FILL)
+
+
+def test_a_turn_that_begins_with_moving_memory_is_the_sessions_business() -> None:
+    for fills, act in ((True, Act.ARM_SESSION), (False, Act.ARM_GATE)):
+        _, actions = at(State.CLOSED).feed(Event.STANDBY, turn=TURN, descriptor=3, must_fill=fills)
+        assert actions == [Action(act, descriptor=3)]
+
+
+def test_a_turn_that_is_handed_on_begins_with_what_its_standby_said() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3, must_fill=True, bytes=40, missing=20)
+    _, actions = machine.feed(Event.HANDED, must_fill=True)
+    assert one(actions, Act.SET_MISSING).bytes == 20
+    assert one(actions, Act.ORDER_FILL).bytes == 40
+    assert machine.standby is Standby.NOBODY
+
+
+def test_a_later_standby_replaces_an_earlier_one() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    _, actions = machine.feed(Event.STANDBY, turn=TURN, descriptor=4)
+    assert actions == [Action(Act.DISARM), Action(Act.ARM_GATE, descriptor=4)]
+
+
+def test_evict_disarms_the_gate_before_memory_leaves() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    assert acts(machine.feed(Event.EVICT, bytes=10, there=100)[1]) == [Act.DISARM_OR_BEGIN]
+    assert machine.feed(Event.DISARMED, there=100)[1] == [Action(Act.ORDER_OUT, bytes=10)]
+    assert machine.standby is Standby.NOBODY
+
+
+def test_evict_that_comes_too_late_is_answered_with_nothing() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    machine.feed(Event.EVICT, bytes=10, there=100)
+    _, actions = machine.feed(Event.HANDED)
+    assert acts(actions)[0] is Act.OPEN
+    assert one(actions, Act.ANSWER).turn == TURN
+    # And what was to leave then does not leave at the end of this turn.
+    machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)
+    machine.feed(Event.DRAINED, there=100)
+    assert machine.state is State.CLOSED
+
+
+def test_evict_leaves_a_standby_of_the_session_alone() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3, must_fill=True)
+    assert acts(machine.feed(Event.EVICT, bytes=10, there=100)[1]) == [Act.ORDER_OUT]
+    assert machine.standby is Standby.SESSION
+
+
+def test_no_more_leaves_than_is_there() -> None:
+    _, actions = at(State.CLOSED).feed(Event.EVICT, bytes=1000, there=100)
+    assert actions == [Action(Act.ORDER_OUT, bytes=100)]
+
+
+def test_evict_adds_to_what_leaves() -> None:
+    _, actions = at(State.LEAVING).feed(Event.EVICT, bytes=10, there=100)
+    assert actions == [Action(Act.ORDER_MORE, bytes=10)]
+
+
+def test_the_successor_is_woken_before_the_daemon_hears_of_it() -> None:
+    machine = at(State.CLOSING, evict=10)
+    machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=3)
+    _, actions = machine.feed(Event.DRAINED, there=100, away=5, waits=True)
+    assert actions == [
+        Action(Act.HAND_ON, descriptor=3, turn=9),
+        Action(Act.SETTLE),
+        Action(Act.ORDER_OUT, bytes=10),
+        Action(Act.RELEASED, turn=TURN, value=Reason.ASKED, bytes=10),
+        Action(Act.DROP, descriptor=3),
+        Action(Act.CONTEND, value=1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "event", "reason"),
+    [
+        (State.CLOSING, Event.DRAINED, Reason.ASKED),
+        (State.STOPPING, Event.DRAINED, Reason.ASKED),
+        (State.CLOSING, Event.USED_UP, Reason.USED_UP),
+        (State.WATCHED, Event.IDLE, Reason.IDLE),
+        (State.WATCHED, Event.USED_UP, Reason.USED_UP),
+    ],
+)
+def test_why_a_turn_is_given_up(state: State, event: Event, reason: Reason) -> None:
+    _, actions = at(state).feed(event)
+    assert one(actions, Act.RELEASED).value == reason
+
+
+@pytest.mark.parametrize("event", [Event.IDLE, Event.USED_UP])
+def test_a_gate_that_was_watched_is_closed_before_its_turn_is_handed_on(event: Event) -> None:
+    machine = at(State.WATCHED)
+    machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=3)
+    assert acts(machine.feed(event)[1])[:2] == [Act.CLOSE, Act.HAND_ON]
+
+
+def test_who_waits_is_told_with_the_release_and_not_again() -> None:
+    machine = at(State.CLOSING)
+    machine.feed(Event.DRAINED, waits=True)
+    assert machine.feed(Event.WORK)[1] == []
+    machine = at(State.CLOSING)
+    machine.feed(Event.DRAINED)
+    assert machine.feed(Event.WORK)[1] == [Action(Act.WANT, turn=TURN)]
+    assert machine.feed(Event.WORK)[1] == []
+
+
+def test_what_is_displaced_counts_as_away_and_does_not_move() -> None:
+    machine = at(State.CLOSING, evict=10, displaces=True)
+    _, actions = machine.feed(Event.DRAINED, there=6)
+    assert one(actions, Act.DISPLACE).bytes == 6
+    assert one(actions, Act.RELEASED).bytes == 0
+    assert not {Act.ORDER_OUT, Act.ORDER_REST} & set(acts(actions))
+    assert machine.job is Job.RESTS
+
+
+def test_displacing_ends_with_the_turn() -> None:
+    machine = at(State.CLOSING, evict=10, displaces=True)
+    machine.feed(Event.DRAINED, there=6)
+    machine.feed(Event.GRANT, turn=9)
+    machine.feed(Event.REVOKE, turn=9, is_urgent=True, bytes=5)
+    assert one(machine.feed(Event.DRAINED, there=6)[1], Act.ORDER_OUT).bytes == 5
+
+
+def test_a_fill_that_is_stopped_is_left_at_what_has_come() -> None:
+    machine = at(State.STOPPING)
+    _, actions = machine.feed(Event.DRAINED, there=50, away=50)
+    # What has not come counts as away: it does not settle.
+    assert acts(actions) == [Act.ORDER_REST, Act.RELEASED, Act.CONTEND]
+
+
+def test_what_leaves_of_a_fill_that_is_stopped_is_what_has_come() -> None:
+    machine = at(State.STOPPING, evict=100)
+    assert one(machine.feed(Event.DRAINED, there=50, away=50)[1], Act.ORDER_OUT).bytes == 50
+    machine = at(State.CLOSING, evict=100)
+    assert one(machine.feed(Event.DRAINED, there=50, away=50)[1], Act.ORDER_OUT).bytes == 100
+
+
+def test_one_that_waits_for_its_memory_is_not_idle() -> None:
+    machine = at(State.FILLING)
+    _, actions = machine.feed(Event.REVOKE, turn=TURN, idle_ns=IDLE_NS)
+    assert Act.WATCH not in acts(actions)
+    _, actions = machine.feed(Event.MOVED)
+    assert actions == [
+        Action(Act.OPEN),
+        Action(Act.WATCH, bytes=IDLE_NS),
+        Action(Act.TELL_IN, turn=TURN),
+    ]
+
+
+def test_keep_does_not_open_a_gate_before_the_memory_is_there() -> None:
+    for state in (State.FILLING, State.GROWING, State.STOPPING):
+        machine = at(state)
+        machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=3)
+        _, actions = machine.feed(Event.KEEP, turn=TURN)
+        assert Act.OPEN not in acts(actions)
+        assert one(actions, Act.DROP).descriptor == 3
+        assert one(actions, Act.CONTEND).value == 0
+
+
+def test_keep_in_the_middle_of_stopping_fills_again_what_the_turn_began_with() -> None:
+    _, actions = at(State.STOPPING).feed(Event.KEEP, turn=TURN)
+    assert one(actions, Act.SET_MISSING).bytes == 10
+    assert one(actions, Act.ORDER_FILL).bytes == 30
+
+
+@pytest.mark.parametrize("state", [State.WATCHED, State.CLOSING])
+def test_keep_opens_a_gate_that_was_closing_and_voids_what_was_to_leave(state: State) -> None:
+    machine = at(state, evict=10)
+    assert acts(machine.feed(Event.KEEP, turn=TURN)[1])[0] is Act.OPEN
+    machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)
+    machine.feed(Event.DRAINED, there=100)
+    assert machine.state is State.CLOSED
+
+
+def test_room_is_passed_on_while_memory_comes() -> None:
+    for state in (State.FILLING, State.STOPPING):
+        _, actions = at(state).feed(Event.ROOM, turn=TURN, missing=4)
+        assert actions == [Action(Act.SET_MISSING, bytes=4)]
+    # As long as others make room, what is to be allocated is waited for.
+    _, actions = at(State.GROWING).feed(Event.ROOM, turn=TURN, missing=4)
+    assert actions == [Action(Act.SET_MISSING, bytes=4), Action(Act.AWAIT_GROWTH)]
+
+
+def test_room_for_a_turn_that_has_not_come_yet_is_remembered() -> None:
+    machine = at(State.LEAVING)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3, must_fill=True, missing=20)
+    assert machine.feed(Event.ROOM, turn=TURN, missing=4)[1] == []
+    _, actions = machine.feed(Event.HANDED, must_fill=True)
+    assert one(actions, Act.SET_MISSING).bytes == 4
+
+
+def test_a_grant_without_missing_lets_all_come() -> None:
+    machine = at(State.STOPPING)
+    machine.feed(Event.DRAINED)
+    _, actions = machine.feed(Event.GRANT, turn=9, must_fill=True)
+    assert one(actions, Act.SET_MISSING).bytes == 0
+    assert one(actions, Act.ORDER_FILL).bytes == 0
+
+
+def test_growth_closes_the_gate_and_all_comes_when_it_is_there() -> None:
+    machine = at(State.WATCHED)
+    told = acts(machine.feed(Event.GROW, missing=8)[1])
+    assert told == [Act.CLOSE, Act.SET_MISSING, Act.AWAIT_GROWTH]
+    _, actions = machine.feed(Event.GREW)
+    assert actions == [Action(Act.SET_MISSING, bytes=8), Action(Act.ORDER_FILL, bytes=0)]
+    # It had been asked to give way when idle, and still is.
+    machine.feed(Event.MOVED)
+    assert machine.state is State.WATCHED
+
+
+def test_growth_in_the_middle_of_a_fill_leaves_it_alone() -> None:
+    machine = at(State.FILLING)
+    assert acts(machine.feed(Event.GROW, missing=8)[1]) == [Act.SET_MISSING, Act.AWAIT_GROWTH]
+    assert machine.feed(Event.MOVED)[1] == []
+    assert one(machine.feed(Event.GREW)[1], Act.ORDER_FILL).bytes == 0
+
+
+def test_trim_waits_until_nothing_else_moves() -> None:
+    machine = at(State.FILLING)
+    machine.feed(Event.TRIM, bytes=10, can_move=True)
+    assert machine.feed(Event.TRIM, bytes=5, can_move=True)[1] == []
+    _, actions = machine.feed(Event.MOVED)
+    assert acts(actions) == [Act.OPEN, Act.TELL_IN, Act.ORDER_OUT]
+    assert actions[-1].bytes == 15
+    assert machine.feed(Event.TRIM, bytes=7, can_move=True)[1] == []
+    _, actions = machine.feed(Event.MOVED)
+    assert actions == [Action(Act.TELL_OUT, turn=TURN), Action(Act.ORDER_OUT, bytes=7)]
+    assert machine.feed(Event.MOVED)[1] == [Action(Act.TELL_OUT, turn=TURN)]
+
+
+def test_a_turn_that_ends_makes_an_end_of_trimming() -> None:
+    machine = at(State.OPEN)
+    machine.feed(Event.TRIM, bytes=10, can_move=True)
+    machine.feed(Event.TRIM, bytes=10, can_move=True)
+    machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)
+    assert Act.ORDER_REST in acts(machine.feed(Event.DRAINED, there=100)[1])
+    machine.feed(Event.GRANT, turn=9)
+    assert machine.numbers["trim"] == 0
+    assert machine.feed(Event.MOVED)[1] == []
+
+
+def test_what_had_left_when_a_turn_came_is_told_of_the_turn_before() -> None:
+    machine = at(State.LEAVING)
+    machine.feed(Event.GRANT, turn=TURN)
+    assert machine.feed(Event.MOVED)[1] == [Action(Act.TELL_OUT, turn=BEFORE)]
+    assert machine.state is State.OPEN
+
+
+def test_progress_is_told_of_what_leaves_after_a_turn() -> None:
+    machine = at(State.LEAVING)
+    assert machine.feed(Event.PROGRESS)[1] == [Action(Act.TELL_OUT, turn=BEFORE)]
+    assert machine.feed(Event.MOVED)[1] == [Action(Act.TELL_OUT, turn=BEFORE)]
+
+
+def test_a_later_pass_replaces_an_earlier_one() -> None:
+    machine = at(State.OPEN)
+    machine.feed(Event.PASS_TO, turn=TURN, next_turn=8, descriptor=3)
+    _, actions = machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=4)
+    assert actions == [Action(Act.DROP, descriptor=3)]
+    machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)
+    assert one(machine.feed(Event.DRAINED)[1], Act.HAND_ON) == Action(Act.HAND_ON, 4, 9)
+
+
+def test_a_pass_that_was_cancelled_wakes_nobody() -> None:
+    machine = at(State.OPEN)
+    machine.feed(Event.PASS_TO, turn=TURN, next_turn=8, descriptor=3)
+    assert machine.feed(Event.CANCEL_PASS, turn=TURN)[1] == [Action(Act.DROP, descriptor=3)]
+    assert machine.feed(Event.CANCEL_PASS, turn=TURN)[1] == []
+    machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)
+    assert Act.HAND_ON not in acts(machine.feed(Event.DRAINED)[1])
+
+
+def test_without_a_daemon_the_gate_opens_and_memory_comes_if_it_finds_room() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    told = acts(machine.feed(Event.LOST, must_fill=True)[1])
+    assert told == [Act.OPEN, Act.DISARM, Act.CONTEND, Act.ORDER_GENTLY]
+    _, (hello,) = machine.feed(Event.GREET)
+    assert (hello.turn, hello.value) == (BEFORE, Hello.RESUMING)
+    machine.feed(Event.WELCOME)
+    assert (machine.state, machine.turn) == (State.OPEN, BEFORE)
+
+
+def test_before_there_ever_was_a_daemon_memory_is_where_it_is_used() -> None:
+    _, actions = Machine().feed(Event.LOST, must_fill=True)
+    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.SETTLE]
+
+
+def test_a_program_that_must_not_begin_alone_is_told_to_wait_by_a_daemon() -> None:
+    machine = Machine()
+    assert acts(machine.feed(Event.LOST, refuses=True)[1]) == [Act.REFUSE]
+    _, (hello,) = machine.feed(Event.GREET, waits=True)
+    assert hello.value == Hello.WANTS
+    assert acts(machine.feed(Event.WELCOME)[1]) == [Act.CLOSE]
+    # It has said already that somebody waits.
+    assert machine.feed(Event.WORK)[1] == []
+    # Once it was welcome, it goes on without a daemon as anybody does.
+    assert acts(machine.feed(Event.LOST, refuses=True)[1])[0] is Act.OPEN
+
+
+def test_a_wish_that_a_lost_daemon_was_told_is_told_to_the_next() -> None:
+    machine = Machine()
+    machine.feed(Event.GREET, waits=True)
+    machine.feed(Event.LOST, refuses=True)
+    machine.feed(Event.GREET)
+    machine.feed(Event.WELCOME)
+    assert acts(machine.feed(Event.WORK)[1]) == [Act.WANT]

@@ -1,0 +1,252 @@
+"""Every pair of state and input, as a table written by hand.
+
+A letter is the state that follows; "-" is void and "!" impossible, and neither changes anything.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nvshare.machine import Act, Event, Machine, Result, State
+
+from .reaching import TURN, at
+
+LETTERS = dict(zip("NACLFGOWXS", State, strict=True))
+Play = Callable[[Machine], tuple[Result, list[Any]]]
+
+
+def frame(event: Event, *, ahead: int = 0, **fields: Any) -> Play:
+    """A frame about the present turn, or about one that lies ahead or behind."""
+    return lambda m: m.feed(event, turn=max(0, m.turn + ahead), **fields)
+
+
+def plain(event: Event, **fields: Any) -> Play:
+    return lambda m: m.feed(event, **fields)
+
+
+PLAYS: dict[str, Play] = {
+    "greet": plain(Event.GREET),
+    "welcome": plain(Event.WELCOME),
+    "lost": plain(Event.LOST),
+    "lost, refusing": plain(Event.LOST, refuses=True),
+    "grant": frame(Event.GRANT, ahead=1),
+    "grant to fill": frame(Event.GRANT, ahead=1, must_fill=True),
+    "grant again": frame(Event.GRANT, must_fill=True),
+    "handed by nobody": plain(Event.HANDED),
+    "standby": frame(Event.STANDBY, ahead=1, descriptor=3),
+    "standby to fill": frame(Event.STANDBY, ahead=1, descriptor=3, must_fill=True),
+    "standby again": frame(Event.STANDBY, descriptor=3),
+    "standby without": frame(Event.STANDBY, ahead=1),
+    "pass to": frame(Event.PASS_TO, descriptor=3),
+    "pass to without": frame(Event.PASS_TO),
+    "pass to of another": frame(Event.PASS_TO, ahead=1, descriptor=3),
+    "cancel pass": frame(Event.CANCEL_PASS),
+    "cancel of another": frame(Event.CANCEL_PASS, ahead=1),
+    "ask": frame(Event.REVOKE, idle_ns=5),
+    "ask another": frame(Event.REVOKE, ahead=1),
+    "revoke": frame(Event.REVOKE, is_urgent=True),
+    "revoke another": frame(Event.REVOKE, ahead=1, is_urgent=True),
+    "keep": frame(Event.KEEP),
+    "keep another": frame(Event.KEEP, ahead=1),
+    "room": frame(Event.ROOM, missing=1),
+    "room of another": frame(Event.ROOM, ahead=1),
+    "evict": plain(Event.EVICT, bytes=10, there=100),
+    "evict nothing": plain(Event.EVICT, bytes=0, there=100),
+    "evict from nothing": plain(Event.EVICT, bytes=10, there=0),
+    "disarmed in vain": plain(Event.DISARMED, there=100),
+    "trim": plain(Event.TRIM, bytes=10, can_move=True),
+    "trim the immovable": plain(Event.TRIM, bytes=10),
+    "grow": plain(Event.GROW, missing=10),
+    "grew": plain(Event.GREW),
+    "work": plain(Event.WORK),
+    "drained": plain(Event.DRAINED, there=100),
+    "idle": plain(Event.IDLE, there=100),
+    "used up": plain(Event.USED_UP, there=100),
+    "progress": plain(Event.PROGRESS),
+    "no such event": plain(99),  # type: ignore[arg-type]
+}
+
+# NEW ALONE CLOSED LEAVING FILLING GROWING OPEN WATCHED CLOSING (X) STOPPING
+EXPECTED = """
+    greet               N A ! ! ! ! ! ! ! !
+    welcome             C O ! ! ! ! ! ! ! !
+    lost                A A A A A A A A A A
+    lost, refusing      N ! A A A A A A A A
+    grant               ! ! O O ! ! ! ! ! !
+    grant to fill       ! ! F F ! ! ! ! ! !
+    grant again         - - - - - - - - - -
+    handed by nobody    - - - - - - - - - -
+    standby             ! ! C L ! ! ! ! ! !
+    standby to fill     ! ! C L ! ! ! ! ! !
+    standby again       - - - - - - - - - -
+    standby without     - - - - - - - - - -
+    pass to             ! ! - - F G O W X S
+    pass to without     - - - - - - - - - -
+    pass to of another  - - - - - - - - - -
+    cancel pass         ! ! - - F G O W X S
+    cancel of another   - - - - - - - - - -
+    ask                 ! ! - - F G W W - -
+    ask another         - - - - - - - - - -
+    revoke              ! ! - - S S X X - -
+    revoke another      - - - - - - - - - -
+    keep                ! ! - - F G O O O F
+    keep another        - - - - - - - - - -
+    room                ! ! - - F G - - - S
+    room of another     - - - - - - - - - -
+    evict               ! ! L L F G O W X S
+    evict nothing       ! ! C L F G O W X S
+    evict from nothing  ! ! C L F G O W X S
+    disarmed in vain    - - - - - - - - - -
+    trim                ! ! - - F G O W - -
+    trim the immovable  ! ! C L F G O W X S
+    grow                ! ! - - G G G G - -
+    grew                ! ! ! ! ! F ! ! ! !
+    work                - - C L - - - - - -
+    drained             ! ! ! ! ! ! ! ! C C
+    idle                ! ! ! ! ! ! ! C ! !
+    used up             - - - - - - - C C C
+    progress            ! - - L - - - - - -
+    no such event       ! ! ! ! ! ! ! ! ! !
+"""
+PAIRS = [
+    (line[:19].strip(), state, letter)
+    for line in (line[4:] for line in EXPECTED.strip("\n").splitlines())
+    for state, letter in zip(State, line[19:].split(), strict=True)
+]
+NOTHING_CHANGES = {"-": Result.VOID, "!": Result.IMPOSSIBLE}
+
+
+def check(machine: Machine, play: Play, letter: str) -> None:
+    before = machine.numbers
+    result, actions = play(machine)
+    if letter in NOTHING_CHANGES:
+        assert result is NOTHING_CHANGES[letter]
+        assert machine.numbers == before
+        assert all(action.act is Act.DROP for action in actions)
+    else:
+        assert result is Result.TAKEN
+        assert machine.state is LETTERS[letter]
+
+
+def test_the_table_here_is_whole() -> None:
+    assert {name for name, _, _ in PAIRS} == set(PLAYS)
+    assert len(PAIRS) == len(PLAYS) * len(State)
+
+
+@pytest.mark.parametrize(("name", "state", "letter"), PAIRS)
+def test_pair(name: str, state: State, letter: str) -> None:
+    machine = at(state)
+    assert machine.state is state
+    check(machine, PLAYS[name], letter)
+
+
+@pytest.mark.parametrize(("name", "state", "letter"), PAIRS)
+def test_a_descriptor_that_means_nothing_is_closed(name: str, state: State, letter: str) -> None:
+    machine = at(state)
+    _, actions = PLAYS[name](machine)
+    has_one = ("standby" in name or "pass" in name) and "without" not in name
+    has_one = has_one and "cancel" not in name
+    if letter in NOTHING_CHANGES:
+        assert [(action.act, action.descriptor) for action in actions] == [(Act.DROP, 3)] * has_one
+
+
+LEAVE = """
+    drained   X L
+    drained   S L
+    idle      W L
+    used up   W L
+    used up   X L
+    used up   S L
+    used up   F -
+    used up   G -
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "letter", "follows"),
+    [(line[4:14].strip(), *line[14:].split()) for line in LEAVE.strip("\n").splitlines()],
+)
+def test_memory_that_leaves_after_a_turn(name: str, letter: str, follows: str) -> None:
+    check(at(LETTERS[letter], evict=10), PLAYS[name], follows)
+    if follows != "-":
+        # Others displace it: nothing is moved.
+        check(at(LETTERS[letter], evict=10, displaces=True), PLAYS[name], "C")
+
+
+def trimming(state: State) -> Machine:
+    """One whose mover moves memory out in the middle of a turn."""
+    machine = at(State.OPEN)
+    machine.feed(Event.TRIM, bytes=10, can_move=True)
+    if state is State.STOPPING:
+        machine.feed(Event.GROW, missing=1)
+    if state is State.GROWING:
+        machine.feed(Event.GROW, missing=1)
+    elif state is not State.OPEN:
+        machine.feed(Event.REVOKE, turn=TURN, is_urgent=state is not State.WATCHED)
+    assert machine.state is state
+    return machine
+
+
+def grown_while_filling(asked: bool) -> Machine:
+    machine = at(State.FILLING, evict=10 if asked else 0)
+    machine.feed(Event.GROW, missing=1)
+    return machine
+
+
+def gently(state: State) -> Machine:
+    """One that lost its daemon with memory away, and found another."""
+    machine = at(State.LEAVING)
+    machine.feed(Event.LOST, must_fill=True)
+    if state is not State.ALONE:
+        machine.feed(Event.GREET)
+        machine.feed(Event.WELCOME)
+    if state in (State.WATCHED, State.CLOSING):
+        machine.feed(Event.REVOKE, turn=machine.turn, is_urgent=state is State.CLOSING)
+    assert machine.state is state
+    return machine
+
+
+@pytest.mark.parametrize(
+    ("machine", "letter"),
+    [
+        *((at(state), "-") for state in (State.NEW, State.ALONE, State.CLOSED, State.OPEN)),
+        *((at(state), "-") for state in (State.GROWING, State.WATCHED, State.CLOSING)),
+        (at(State.LEAVING), "C"),
+        (at(State.FILLING), "O"),
+        (at(State.FILLING, evict=10), "W"),
+        (at(State.STOPPING), "X"),
+        (trimming(State.OPEN), "O"),
+        (trimming(State.WATCHED), "W"),
+        (trimming(State.GROWING), "G"),
+        (trimming(State.CLOSING), "X"),
+        (trimming(State.STOPPING), "S"),
+        (grown_while_filling(asked=False), "G"),
+        (grown_while_filling(asked=True), "G"),
+        (gently(State.ALONE), "A"),
+        (gently(State.OPEN), "O"),
+        (gently(State.WATCHED), "W"),
+        (gently(State.CLOSING), "X"),
+    ],
+)
+def test_the_mover_is_done(machine: Machine, letter: str) -> None:
+    check(machine.copy(), plain(Event.MOVED), letter)
+
+
+@pytest.mark.parametrize("state", [State.CLOSED, State.LEAVING])
+@pytest.mark.parametrize("fills", [False, True])
+def test_a_standby_brings_a_turn(state: State, *, fills: bool) -> None:
+    machine = at(state)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3, must_fill=fills)
+    check(machine, plain(Event.HANDED, must_fill=fills), "F" if fills else "O")
+    assert machine.turn == TURN
+
+
+@pytest.mark.parametrize("state", [State.CLOSED, State.LEAVING])
+def test_evict_with_a_gate_that_opens_by_itself(state: State) -> None:
+    machine = at(state)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    check(machine, PLAYS["evict"], "C" if state is State.CLOSED else "L")
+    begun = machine.copy()
+    check(machine, plain(Event.DISARMED, there=100), "L")
+    check(begun, plain(Event.HANDED), "O")
