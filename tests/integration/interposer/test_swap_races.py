@@ -8,17 +8,16 @@ import re
 import time
 from importlib.resources import files
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from nvshare.emulator.conf import FullPrefetch, Settings
+from nvshare.emulator.conf import Settings
 from nvshare.emulator.report import Account
 from nvshare.wire.frames import Evict, Keep, Moved, Released, ReleaseReason, Urgency
 
 from .conftest import StartGuest
 from .scripted import Scripted
-from .swapper import MIB, Swapper
+from .swapper import BLOCK, MIB, Swapper
 
 pytestmark = pytest.mark.alone
 
@@ -42,16 +41,8 @@ def gpus(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def full_prefetch() -> FullPrefetch:
-    return "evict"
-
-
-@pytest.fixture
-def node_settings(full_prefetch: FullPrefetch) -> Settings:
-    return Settings(data="off", full_prefetch=full_prefetch)
-
-
-whatever_the_driver_does = pytest.mark.parametrize("full_prefetch", get_args(FullPrefetch))
+def node_settings() -> Settings:
+    return Settings(data="off")
 
 
 def agree(swapper: Swapper) -> None:
@@ -111,7 +102,6 @@ def test_a_grant_stops_what_leaves_and_brings_it_back(swapper: Swapper) -> None:
     assert swapper.guest.ask("gpu.launch()") == 0
 
 
-@whatever_the_driver_does
 @both_ways
 def test_a_turn_that_ends_while_memory_returns(swapper: Swapper, way: str) -> None:
     """At once, with the truth about what has come by then; and what is to leave leaves."""
@@ -264,7 +254,6 @@ def test_a_fill_of_a_part_waits_for_room_for_that(swapper: Swapper) -> None:
     assert (moved.in_bytes, moved.swapped_out) == (512 * MIB, 512 * MIB)
 
 
-@whatever_the_driver_does
 def test_nobody_waits_for_free_memory(swapper: Swapper, start_guest: StartGuest) -> None:
     """The GPU is full and stays so. That nothing is missing is enough."""
     loaded(swapper, 1024)
@@ -286,7 +275,8 @@ def test_a_revoked_turn_does_not_wait_for_room(swapper: Swapper) -> None:
     until_resident(swapper, 256)
     swapper.revoke(0)
     released = swapper.told(Released)
-    assert (released.swapped_out, released.moved_bytes) == (768 * MIB, 256 * MIB)
+    assert released.swapped_out == 768 * MIB
+    assert 0 < released.moved_bytes <= 256 * MIB  # the last chunk may not be counted yet
     agree(swapper)
 
 
@@ -328,19 +318,19 @@ def test_what_was_left_is_not_pushed_out_by_what_returns(
     assert swapper.truth().fault_ns == fault_ns
 
 
+@pytest.mark.parametrize("occupied", [600, 1500])
 def test_without_a_daemon_only_what_is_free_comes_back(
-    swapper: Swapper, scripted: Scripted, start_guest: StartGuest
+    swapper: Swapper, scripted: Scripted, start_guest: StartGuest, occupied: int
 ) -> None:
     loaded(swapper, 1024)
     swapper.swap_out(1024)
     other = start_guest(NVSHARE_DISABLE="1")
     assert other.ask("gpu.init()") == 0
-    assert other.ask(f"gpu.alloc({1500 * MIB})")[0] == 0
+    assert other.ask(f"gpu.alloc({occupied * MIB})")[0] == 0
     free = swapper.gpu().free_bytes
-    assert 0 < free < 1024 * MIB
+    expected = min(free - free % BLOCK, 1024 * MIB)
     scripted.die()
-    until_resident(swapper, free // MIB - 2)
+    swapper.until(lambda account: account.in_bytes >= expected)
     assert swapper.guest.ask("gpu.launch()") == 0
-    account = swapper.truth()
-    assert account.in_bytes <= free
+    assert swapper.truth().in_bytes == expected
     assert "unmanaged until the daemon is back" in swapper.guest.end()
