@@ -26,8 +26,10 @@ def test_while_a_fault_is_served_nobody_computes(play: Play) -> None:
     slow, fast = paging.queue(), computing.queue()
     slow.touch(paging.range(1).place(HOST))
     fast.kernel(MS)
+    play.advance(LAUNCH + SLICE + 100 * US)
+    # The slice is over before the fault is served, and changes nothing.
+    assert play.gpu()["switches"] == 0
     play.advance(S)
-    # The slice is over long before the fault is served, and changes nothing.
     assert fast.finished()[0] == pytest.approx(LAUNCH + ns(1, FAULT) + SWITCH + MS, abs=2)
 
 
@@ -60,6 +62,16 @@ def test_a_fault_of_a_copy_holds_nobody_up(play: Play) -> None:
     play.advance(S)
     assert fast.finished() == [LAUNCH + 10 * MS]
     assert slow.finished()[0] > LAUNCH + ns(10, FAULT)
+
+
+def test_faults_of_kernels_and_copies_share_one_thread(play: Play) -> None:
+    copying, computing = play.process(), play.process()
+    slow, other = copying.queue(), computing.queue()
+    slow.work(BUS_IN, 0, 0, [copying.range(10).place(HOST)])
+    other.touch(computing.range(10).place(HOST))
+    play.advance(S)
+    for queue in (slow, other):
+        assert queue.finished()[0] == pytest.approx(LAUNCH + ns(20, FAULT), rel=0.01)
 
 
 @pytest.mark.parametrize("programs", [1, 2, 4])

@@ -1,0 +1,86 @@
+"""Programs in a real memory cgroup whose limit is too small for what leaves the GPU."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.node import Node
+from nvshare.emulator.report import read_report
+
+PROGRAM = Path(__file__).parent / "programs" / "leaving.py"
+MIB = 1 << 20
+LIMIT_MIB = 1024  # far more than the programs themselves need
+
+# Where cgroups are made, and the file of their limit: version 1, and version 2.
+KINDS = {
+    Path("/sys/fs/cgroup/memory"): "memory.limit_in_bytes",
+    Path("/sys/fs/cgroup"): "memory.max",
+}
+
+
+@pytest.fixture
+def cgroup() -> Iterator[Path]:
+    """Make a memory cgroup with a limit."""
+    for parent, limit in KINDS.items():
+        folder = parent / f"nvshare-test-{os.getpid()}"
+        try:
+            folder.mkdir()
+        except OSError:
+            continue
+        try:
+            if (folder / limit).exists():
+                (folder / limit).write_text(str(LIMIT_MIB * MIB))
+                yield folder
+                return
+        finally:
+            folder.rmdir()
+    pytest.skip("no memory cgroup can be made here: it takes root, and the controller")
+
+
+@contextmanager
+def leaving(node: Node, cgroup: Path, mib: int) -> "Iterator[subprocess.Popen[str]]":
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), str(cgroup), str(mib)],
+        env={**os.environ, **node.environment(library_folder(), {})},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=30)
+
+
+def test_who_exceeds_the_limit_of_its_cgroup_is_killed(
+    make_node: Callable[..., Node], cgroup: Path
+) -> None:
+    node = make_node("t4", speed=100, data="off")
+    with leaving(node, cgroup, LIMIT_MIB // 2) as within:
+        assert within.stdout is not None
+        assert within.stdout.readline() == "out\n"
+        (own,) = read_report(node.folder).processes
+        assert own.host_bytes == LIMIT_MIB // 2 * MIB
+        # By itself it would fit; with the other it does not.
+        with leaving(node, cgroup, LIMIT_MIB // 2) as beyond:
+            assert beyond.wait(30) == -signal.SIGKILL
+        assert within.poll() is None
+    with leaving(node, cgroup, LIMIT_MIB + 2) as alone:
+        assert alone.wait(30) == -signal.SIGKILL
+
+
+def test_it_is_the_emulator_that_counts(make_node: Callable[..., Node], cgroup: Path) -> None:
+    node = make_node("t4", speed=100, data="off")
+    with leaving(node, cgroup, LIMIT_MIB + 2) as alone:
+        assert alone.wait(30) == -signal.SIGKILL
+    failures = cgroup / "memory.failcnt"
+    if failures.exists():
+        assert failures.read_text().strip() == "0"
