@@ -30,6 +30,7 @@ struct haul {
     uint64_t since_ns;            /* for the time that moves take */
     uint64_t chunk_bytes;         /* of the next chunk */
     uint64_t pace_bytes, pace_ns; /* how fast chunks come through, as a moving average */
+    bool lacks_room;              /* which is why the last piece was not taken */
 };
 
 static bool goes_on(const struct haul *haul) {
@@ -49,7 +50,9 @@ static bool take(struct haul *haul, uint64_t most, struct residency_piece *piece
     struct mover *mover = haul->mover;
     take_piece *next = haul->job == MOVER_OUT ? residency_leave : residency_return;
     pthread_mutex_lock(&mover->lock);
-    uint64_t room = mover_wants(mover, haul->job) ? least(mover_room(mover), haul->most) : 0;
+    uint64_t room = mover_wants(mover, haul->job) ? mover_room(mover) : 0;
+    haul->lacks_room = !room;
+    room = least(room, haul->most);
     bool taken = room && next(&books.memory, &haul->list, least(most, room), piece);
     if (taken) {
         mover->bytes -= least(piece->bytes, mover->bytes);
@@ -170,19 +173,16 @@ static void touch_leftovers(struct haul *haul) {
     land_all(haul);
 }
 
-/* Whoever waits for room does so with nothing in flight, so that all that has come is known to have. The time
- * that others take is not the time that this takes. */
-static bool waits_for_room(struct haul *haul) {
+/* Whoever waits for room does so with nothing in flight, so that all that has come is known to have. Room may have
+ * been made since it was found to be missing. Returns whether there is any. */
+static bool finds_room(struct haul *haul) {
     land_all(haul);
-    bool has_waited = mover_wait_for_room(haul->mover, haul->job);
-    if (has_waited)
-        haul->since_ns = clock_now();
-    return has_waited;
+    return haul->lacks_room && mover_wait_for_room(haul->mover, haul->job);
 }
 
 static void fill(struct haul *haul) {
     residency_list_away(&books.memory, haul->device->ordinal, &haul->list);
-    while (goes_on(haul) && (send(haul) || waits_for_room(haul)))
+    while (goes_on(haul) && (send(haul) || finds_room(haul)))
         make_place(haul);
     land_all(haul);
 }

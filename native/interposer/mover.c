@@ -10,10 +10,10 @@
 #include "session.h"
 #include "thread.h"
 
-/* The session is woken when so much has left, or a sixteenth of the order if that is more: often enough for who
+/* The session is woken when so much has left, or a 64th of the order if that is more: often enough for who
  * waits for the room, and seldom enough to cost nothing. */
 static const uint64_t least_step = (uint64_t)64 << 20;
-enum { STEPS = 16 };
+enum { STEPS = 64 };
 
 void mover_init(struct mover *mover, struct device *device) {
     *mover = (struct mover){.device = device};
@@ -227,17 +227,16 @@ uint64_t mover_room(const struct mover *mover) {
 /* Who frees memory looks whether somebody waits after it has changed the account, and here it is the other way
  * round: so one of both notices. */
 bool mover_wait_for_room(struct mover *mover, enum mover_job job) {
-    bool has_waited = false;
     pthread_mutex_lock(&mover->lock);
     atomic_store(&mover->is_waiting, true);
     while (mover_wants(mover, job) && mover->bytes && !mover_room(mover) &&
-           account_absent(&mover->device->account)) {
-        has_waited = true;
+           account_absent(&mover->device->account))
         pthread_cond_wait(&mover->changed, &mover->lock);
-    }
     atomic_store(&mover->is_waiting, false);
+    bool has_room =
+        mover_wants(mover, job) && mover_room(mover) && account_absent(&mover->device->account);
     pthread_mutex_unlock(&mover->lock);
-    return has_waited;
+    return has_room;
 }
 
 /* With the lock held. */

@@ -113,7 +113,7 @@ bool mover_has_to_touch(struct mover *mover, enum mover_job job);
 /* What may move now, with the lock held. */
 uint64_t mover_room(const struct mover *mover);
 
-/* Waits while nothing may come in because there is no room. Returns whether it has waited. */
+/* Waits while nothing may come in because there is no room. Returns whether there is. */
 bool mover_wait_for_room(struct mover *mover, enum mover_job job);
 
 #endif
