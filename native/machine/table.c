@@ -31,6 +31,7 @@
  * One input is several steps where it means different things:
  *   GRANT, HANDED  nothing has to come, and the gate opens first of all; or memory has to come first (_FILL).
  *   REVOKE         when idle (ASK), or now.
+ *   ROOM           for the turn that is held, or for one that a standby will bring (_AHEAD).
  *   EVICT          something can leave; nothing can (_NONE: answered at once); or the gate has a standby (_ARMED).
  *                  In that case it could open by itself while memory leaves. It is disarmed first. If the turn
  *                  has come by then, the EVICT finds a client with a turn.

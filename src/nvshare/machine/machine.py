@@ -175,6 +175,21 @@ class Machine:
         return int(self._machine.turn)
 
     @property
+    def out_turn(self) -> int:
+        """The turn in which, or after which, memory leaves."""
+        return int(self._machine.out_turn)
+
+    @property
+    def evict(self) -> int:
+        """Bytes that are to leave as the turn ends."""
+        return int(self._machine.evict)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the daemon knows that somebody waits."""
+        return bool(self._machine.is_wanted)
+
+    @property
     def job(self) -> Job:
         """What the mover was told last, until it has done so."""
         return Job(self._machine.job)

@@ -1,11 +1,13 @@
 """Bulk moves of one program's memory between GPU and host, as the interposer makes them.
 
 What leaves and what comes in share the bus. What comes in has arrived when there is room for it,
-which may have to be made by somebody else's departure.
+which may have to be made by somebody else's departure. What is to move, and when, is for the gate
+to say.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nvshare.sim.board import Holding
 from nvshare.sim.pool import Lane
@@ -14,39 +16,63 @@ from nvshare.sim.record import Kind
 if TYPE_CHECKING:
     from nvshare.sim.site import Site
 
-Moved: TypeAlias = Callable[[int, float], None]
+
+@dataclass(slots=True)
+class Progress:
+    """Bytes that have moved, and the seconds that this took."""
+
+    out_bytes: int = 0
+    out_seconds: float = 0.0
+    in_bytes: int = 0
+    in_seconds: float = 0.0
 
 
 class Mover:
-    """Moves the memory of one program. ``Moved`` is told the bytes and the seconds."""
+    """Moves the memory of one program: one order at a time. Calls when it has been carried out."""
 
-    def __init__(self, site: "Site", key: int) -> None:
+    def __init__(self, site: "Site", key: int, done: Callable[[], None]) -> None:
         self._site = site
         self._key = key
+        self._done = done
         self._leaving = 0
         self._left_since = 0.0
-        self._then_left: Moved = _nothing
+        self._is_filling = False
         self._filling = 0
+        # What has to find room before a fill is complete, at most.
+        self._needed: int | None = None
         self._filled_since = 0.0
-        self._then_filled: Moved = _nothing
         self._record = site.records[key]
+        self._progress = Progress()
 
     @property
     def _holding(self) -> Holding:
         return self._site.gpu.board.holdings[self._key]
 
-    def leave(self, size: int, then: Moved) -> None:
+    @property
+    def there(self) -> int:
+        """Bytes on the GPU that could leave it, beside those that do."""
+        return self._holding.resident - self._holding.leaving
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether memory has to move, or is moving, before the gate may open."""
+        return self._site.gpu.goes_on(Lane.OUT, self._key) or self._holding.gap > 0
+
+    def take(self) -> Progress:
+        """Return what has been moved and not asked for yet."""
+        progress, self._progress = self._progress, Progress()
+        return progress
+
+    def leave(self, size: int) -> None:
         """Move bytes to the host. If that goes on already, there will be more of it."""
         gpu, holding = self._site.gpu, self._holding
-        size = min(size, holding.resident - holding.leaving)
+        size = min(size, self.there)
         if size <= 0:
-            then(0, 0.0)
-            # Somebody may have waited for that.
-            self._site.room_changed()
+            if not gpu.goes_on(Lane.OUT, self._key):
+                self._done()
             return
         holding.leaving += size
         self._leaving += size
-        self._then_left = then
         if gpu.goes_on(Lane.OUT, self._key):
             gpu.extend(Lane.OUT, self._key, size)
             return
@@ -55,13 +81,26 @@ class Mover:
         self._record.begin(Kind.OUT, self._site.now)
         gpu.transfer(Lane.OUT, self._key, size, self._left)
 
-    def stop_leaving(self) -> None:
-        """Leave it at what has gone by now."""
-        if self._site.gpu.goes_on(Lane.OUT, self._key):
-            self._leaving -= round(self._site.gpu.cancel(Lane.OUT, self._key))
-            self._left()
+    def rest(self) -> None:
+        """Leave it at what has moved by now."""
+        gpu = self._site.gpu
+        if gpu.goes_on(Lane.OUT, self._key):
+            self._leaving -= round(gpu.cancel(Lane.OUT, self._key))
+            self._count_out()
+            self._site.room_changed()
+        if self._is_filling:
+            self._site.stop_waiting_for_room(self)
+            if gpu.goes_on(Lane.IN, self._key):
+                self._filling -= round(gpu.cancel(Lane.IN, self._key))
+                gpu.moves -= 1
+            self._put(max(0, min(self._filling, gpu.board.room)))
 
     def _left(self) -> None:
+        self._count_out()
+        self._done()
+        self._site.room_changed()
+
+    def _count_out(self) -> None:
         gpu, now = self._site.gpu, self._site.now
         size, self._leaving = self._leaving, 0
         self._holding.leaving = 0
@@ -70,31 +109,23 @@ class Mover:
         gpu.bulk_out += gone
         self._record.moved_out += gone
         self._record.end(Kind.OUT, now)
-        self._then_left(gone, now - self._left_since)
-        self._site.room_changed()
+        self._progress.out_bytes += gone
+        self._progress.out_seconds += now - self._left_since
 
-    def fill(self, then: Moved) -> None:
-        """Bring in all that is on the host, and wait until there is room for all that will be."""
+    def fill(self, size: int) -> None:
+        """Bring in what is on the host, at most so much (0: all), when there is room for it."""
+        self.rest()
         gpu = self._site.gpu
         self._filled_since = self._site.now
-        self._filling = self._holding.missing
-        self._then_filled = then
+        self._is_filling = True
+        self._needed = size or None
+        self._filling = min(self._holding.missing, size or self._holding.missing)
         if not self._filling:
             self._arrived()
             return
         gpu.moves += 1
         self._record.begin(Kind.IN, self._site.now)
         gpu.transfer(Lane.IN, self._key, self._filling, self._over_the_bus)
-
-    def stop_filling(self) -> tuple[int, float]:
-        """Leave it at what has come by now; return the bytes and the seconds."""
-        self._site.stop_waiting_for_room(self)
-        gpu = self._site.gpu
-        if gpu.goes_on(Lane.IN, self._key):
-            self._filling -= round(gpu.cancel(Lane.IN, self._key))
-            gpu.moves -= 1
-        size = max(0, min(self._filling, gpu.board.room))
-        return self._put(size)
 
     def _over_the_bus(self) -> None:
         self._site.gpu.moves -= 1
@@ -106,13 +137,15 @@ class Mover:
 
     def _arrived(self) -> None:
         # Whoever is on the way out makes room. If nobody is, the driver will have to.
-        if self._holding.gap > self._site.gpu.board.room and self._site.somebody_leaves:
+        gap = self._holding.gap
+        needed = gap if self._needed is None else min(gap, self._needed)
+        if needed > self._site.gpu.board.room and self._site.somebody_leaves:
             self._site.wait_for_room(self)
             return
-        size, seconds = self._put(self._filling)
-        self._then_filled(size, seconds)
+        self._put(self._filling)
+        self._done()
 
-    def _put(self, size: int) -> tuple[int, float]:
+    def _put(self, size: int) -> None:
         gpu, now = self._site.gpu, self._site.now
         size = gpu.board.bring(self._key, size)
         # What was never used is asked for like the rest, and comes into being without a move.
@@ -121,9 +154,8 @@ class Mover:
         gpu.moved_in += size
         self._record.moved_in += size
         self._record.end(Kind.IN, now)
-        self._filling = 0
-        return size, now - self._filled_since
-
-
-def _nothing(_size: int, _seconds: float) -> None:
-    pass
+        if size:
+            # A wait in which nothing came measures nothing.
+            self._progress.in_bytes += size
+            self._progress.in_seconds += now - self._filled_since
+        self._is_filling, self._filling = False, 0

@@ -154,7 +154,7 @@ class SimulatedProgram:
         def allocate() -> None:
             self._allocate()
             if missing:
-                self.gate.stop_to_fill()
+                self.gate.grow(missing)
             self.proceed()
 
         self._site.after(self._site.latency, allocate)

@@ -22,6 +22,7 @@ from nvshare.core.effects import (
     Revoke,
     SetLimits,
     SetTimer,
+    Trim,
 )
 from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired
 from nvshare.core.memory import Memory
@@ -83,6 +84,8 @@ class Site:
         self._outbox: deque[Event] = deque()
         self._timers: dict[Timer, object] = {}
         self._waiting_for_room: list[Mover] = []
+        # Whom each descriptor wakes that a turn is handed on by.
+        self._heirs: list[int] = []
         self._announced: object = None
         self.send(
             DeviceAdded(
@@ -120,10 +123,12 @@ class Site:
         """Tell the core, after what it was told before."""
         self._outbox.append(event)
 
-    def wake(self, key: int, turn: int) -> None:
-        """One program wakes another."""
-        if key in self.programs:
-            self.programs[key].gate.let_in(turn)
+    def wake(self, descriptor: int) -> int:
+        """One program hands its turn on to another, which is returned."""
+        heir = self._heirs[descriptor]
+        if heir in self.programs:
+            self.programs[heir].gate.handed(descriptor)
+        return heir
 
     def ended(self, key: int) -> None:
         """A program has ended."""
@@ -219,7 +224,7 @@ class Site:
                 self._timers.pop(effect.timer, None)
             case Report():
                 self.reports.append(effect)
-            case Grant() | Revoke() | Keep() | Evict():
+            case Grant() | Revoke() | Keep() | Evict() | Trim():
                 if effect.client in self.programs:
                     self.programs[effect.client].gate.obey(effect)
             case SetLimits():
@@ -228,9 +233,20 @@ class Site:
             case Answer():
                 if effect.client in self.programs:
                     self.programs[effect.client].answered(effect.missing)
-            case Handover() | CancelHandover():
+            case CancelHandover():
                 if effect.from_client in self.programs:
                     self.programs[effect.from_client].gate.obey(effect)
+            case Handover():
+                self._hand_over(effect)
+
+    def _hand_over(self, plan: Handover) -> None:
+        heir, holder = self.programs.get(plan.to_client), self.programs.get(plan.from_client)
+        descriptor = len(self._heirs)
+        self._heirs.append(plan.to_client)
+        if heir:
+            heir.gate.stand_by(plan.turn, plan.fill_bytes, descriptor)
+        if holder:
+            holder.gate.pass_to(plan.from_turn, plan.turn, descriptor)
 
     def _set_timer(self, order: SetTimer) -> None:
         self._timers[order.timer] = order

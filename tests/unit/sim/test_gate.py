@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from nvshare.sim.engine import Outcome
+from nvshare.core.effects import CancelHandover, Effect, Grant, Keep, Revoke, Trim, Urgency
+from nvshare.core.events import ClientLeft, Event, Moved, Released
+from nvshare.sim.engine import Engine, Outcome
 from nvshare.sim.record import Kind, Record
+from nvshare.sim.scenario import Scenario
 from nvshare.telemetry.settings import DeviceSettings
 
 from .making import GB, MIB, PAUSE, program, run
@@ -154,3 +157,73 @@ def test_a_program_that_grows_splits_those_who_run_at_once() -> None:
     left = 5.0 - (together - 0.08 - 1 / 7.7)
     assert min(ends) == pytest.approx(together + left * 2 * 1.107, abs=0.05)
     assert outcome.sites[0].gpu.move_seconds < 0.1 * outcome.ended
+
+
+def play(*orders: Effect) -> list[Event]:
+    """Give a program of 4 GB that rests an order every second; return what it says from then on."""
+    phases = [{"memory": 4 * GB, "copy_in": 4 * GB}, {"wait": 10.0, "iterations": 0}]
+    data = {"name": "test", "gpus": "t4", "program": [{"name": "p", "phase": phases}]}
+    engine = Engine(Scenario.model_validate(data), check=True)
+    (site,) = engine.sites
+    told: list[Event] = []
+
+    def obey(order: Effect) -> None:
+        # The core is left out from the first order on.
+        site.send = told.append  # type: ignore[assignment,method-assign]
+        site.gpu.catch_up(engine.now)
+        site.programs[0].gate.obey(order)
+        site.settle()
+
+    for number, order in enumerate(orders):
+        engine.at(2.0 + number, lambda order=order: obey(order))  # type: ignore[misc]
+    engine.run()
+    return told
+
+
+def test_what_a_turn_is_to_begin_with_comes_and_no_more() -> None:
+    released, out, into, left = play(
+        Revoke(client=0, turn=1, urgency=Urgency.NOW, evict_bytes=3 * GB),
+        Grant(client=0, turn=2, fill_bytes=1 * GB),
+    )
+    assert isinstance(released, Released)
+    assert isinstance(out, Moved)
+    assert isinstance(into, Moved)
+    assert isinstance(left, ClientLeft)
+    assert (out.turn, out.out_bytes) == (1, 3 * GB)
+    assert (into.turn, into.in_bytes, into.memory.swapped) == (2, 1 * GB, 2 * GB)
+
+
+def test_orders_about_other_turns_are_void() -> None:
+    (left,) = play(
+        Grant(client=0, turn=1),
+        Revoke(client=0, turn=2, urgency=Urgency.NOW),
+        Keep(client=0, turn=2),
+        CancelHandover(from_client=0, from_turn=2),
+    )
+    assert isinstance(left, ClientLeft)
+
+
+def test_what_is_trimmed_leaves_while_the_program_runs_and_comes_back_as_it_is_used() -> None:
+    data = {"name": "test", "gpus": "t4", "program": [program(4 * GB, 1000)]}
+    engine = Engine(Scenario.model_validate(data), check=True, picture=True)
+    (site,) = engine.sites
+    told: list[Moved] = []
+
+    def trim() -> None:
+        site.gpu.catch_up(engine.now)
+        site.programs[0].gate.obey(Trim(client=0, trim_bytes=1 * GB))
+        site.settle()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Moved):
+            told.append(event)
+        send(event)
+
+    send, site.send = site.send, listen  # type: ignore[method-assign]
+    engine.at(5.0, trim)
+    (record,) = engine.run().records
+    assert [moved.out_bytes for moved in told if moved.out_bytes] == [1 * GB]
+    assert record.moved_out == 1 * GB
+    # Nobody has stopped it, and nothing was lost.
+    assert record.released == 0
+    assert record.iterations == pytest.approx(1000)
