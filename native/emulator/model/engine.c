@@ -69,6 +69,14 @@ static enum outcome settle_work(const struct place *place, struct operation *ope
     return stretch_next(place, operation) && !place->queue->failed ? STUCK : DONE;
 }
 
+/* Nothing of a dead context runs, but for host functions: somebody may wait for these. */
+static enum outcome settle_failed(const struct place *place, struct operation *operation) {
+    if (operation->kind == OPERATION_PREFETCH)
+        migrate_abandon(place, operation);
+    operation->host_ready = operation->kind == OPERATION_HOST;
+    return operation->kind != OPERATION_HOST || operation->host_done ? DONE : STUCK;
+}
+
 /* Carries the operation at the head as far as it goes without time passing. */
 static enum outcome settle_head(struct node *node, struct gpu *gpu, uint32_t slot_index,
                                 struct queue *queue) {
@@ -76,10 +84,9 @@ static enum outcome settle_head(struct node *node, struct gpu *gpu, uint32_t slo
     struct operation *operation = head_of(queue);
     if (operation->ready_at > gpu->clock)
         return STUCK;
-    if (queue->failed) {
-        operation->host_ready = operation->kind == OPERATION_HOST;
-        return operation->kind != OPERATION_HOST || operation->host_done ? DONE : STUCK;
-    }
+    struct place place = {node, slot, queue, slot_index, queue->gpu};
+    if (queue->failed)
+        return settle_failed(&place, operation);
     switch (operation->kind) {
     case OPERATION_MARKER: return DONE;
     case OPERATION_WAIT:
@@ -91,7 +98,6 @@ static enum outcome settle_head(struct node *node, struct gpu *gpu, uint32_t slo
     }
     if (operation->stretch == STRETCH_FIRST)
         operation->started_at = gpu->clock;
-    struct place place = {node, slot, queue, slot_index, queue->gpu};
     return operation->kind == OPERATION_PREFETCH ? settle_prefetch(&place, operation)
                                                  : settle_work(&place, operation);
 }

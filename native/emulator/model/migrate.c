@@ -332,3 +332,12 @@ bool migrate_step(const struct place *place, struct operation *operation) {
 bool migrate_is_over(const struct operation *operation) {
     return operation->pass == PASS_OVER && operation->copies_over;
 }
+
+void migrate_abandon(const struct place *place, const struct operation *operation) {
+    for (uint32_t r = 0; r < operation->references; r++) {
+        const struct reference *reference = reference_at(place, operation, r);
+        bool alive = range_of(place, reference);
+        for (uint32_t i = 0; alive && i < reference->blocks; i++)
+            place->slot->blocks[reference->first_block + i].arriving = 0;
+    }
+}

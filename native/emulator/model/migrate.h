@@ -8,6 +8,9 @@
 bool migrate_step(const struct place *place, struct operation *operation);
 bool migrate_is_over(const struct operation *operation);
 
+/* Its context has died: nobody is to wait for its copies any more. */
+void migrate_abandon(const struct place *place, const struct operation *operation);
+
 /* Has a GPU copied to the host up to this point? */
 bool out_reached(const struct gpu *gpu, uint64_t point);
 

@@ -131,12 +131,14 @@ static uint64_t soonest(uint32_t q, uint64_t ticket) {
     return real_now() + (real < LONG_WAIT_NS * 500ull ? real : LONG_WAIT_NS * 500ull);
 }
 
-/* An operation that waits for another queue or for the host gives no hint how long it takes. */
+/* An operation that waits for another queue, for its copies or for the host gives no hint how long it
+ * takes. */
 static bool end_is_unknown(uint32_t q) {
     const struct queue *queue = shared_queue(q);
     uint64_t completed = __atomic_load_n(&queue->completed, __ATOMIC_ACQUIRE);
-    uint8_t kind = queue->operations[completed % QUEUE_SLOTS].kind;
-    return kind == OPERATION_WAIT || kind == OPERATION_HOST;
+    const struct operation *head = &queue->operations[completed % QUEUE_SLOTS];
+    return head->kind == OPERATION_WAIT || head->kind == OPERATION_HOST ||
+           (head->kind == OPERATION_WORK && head->stretch == STRETCH_WAITING);
 }
 
 void queue_wait(uint32_t q, uint64_t ticket) {

@@ -165,3 +165,18 @@ def test_a_context_without_a_fault_in_the_batch_lives_on(begin: Callable[..., Pl
     play.advance(S)
     assert process.report()["failed"] == [1, 0]
     assert len(other.finished()) == 1
+
+
+def test_nobody_waits_for_copies_of_a_dead_context(begin: Callable[..., Play]) -> None:
+    play = begin(host_bytes=200 * BLOCK, h2d_bandwidth=10**8)
+    old, process = play.process(), play.process()
+    memory = process.range(100).place(HOST)
+    old.range(ROOM).place(on_gpu(0))
+    faulting, filling, other = process.queue(), process.queue(), process.queue(context=2)
+    filling.prefetch(memory, to=on_gpu(0))
+    play.advance(100 * MS)  # 100 pushed out, the host is full, and the copies take two seconds
+    other.touch(memory)
+    faulting.touch(process.range(1))
+    play.advance(S)
+    assert process.report()["failed"] == [1, 1, 0]
+    assert len(other.finished()) == 1
