@@ -1,6 +1,9 @@
 """The memory of a GPU: how much each program has on it, and who leaves when it is full.
 
-The driver's rule, as in native/emulator/model/residency.c: what came first goes first, used or not.
+The driver's rule, as in native/emulator/model/chunks.c: what it came to first goes first, used or
+not. Memory that was moved out gives its room to whoever comes next, whatever the driver's count of
+free memory says.
+
 A program gets through its memory from end to end and begins again. What it has on the GPU is
 therefore one piece of that circle: arrivals lengthen it at one end, departures shorten it at the
 other, and no more than its length and the way to its end has to be known.
@@ -102,6 +105,13 @@ class Board:
         elif size:
             self._arrivals.append([key, size])
         self._push_out()
+
+    def touch(self, key: int) -> None:
+        """The driver has come to all that a program has here, and takes it for the youngest."""
+        own = sum(arrival[1] for arrival in self._arrivals if arrival[0] == key)
+        self._arrivals = deque(arrival for arrival in self._arrivals if arrival[0] != key)
+        if own:
+            self._arrivals.append([key, own])
 
     def leave(self, key: int, size: int) -> int:
         """Bytes of a program go, the oldest first. Returns how many there were."""

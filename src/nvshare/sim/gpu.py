@@ -15,10 +15,6 @@ from nvshare.sim.workload import MIB
 
 GIGA = 1e9
 
-# How many programs can fault at the full rate at a time. The emulated driver has another rule by now:
-# one thread serves the faults of a GPU, and they hold its compute engine.
-FAULT_OVERLAP = 2.5
-
 Call: TypeAlias = Callable[[], None]
 
 
@@ -31,7 +27,7 @@ class Gpu:
         self.board = Board(round(memory.usable_mib * MIB), round(memory.context_mib * MIB))
         self.processor = Processor(slice_seconds, slice_seconds * engine.sharing_loss)
         self._managed = profile.managed
-        self._pools = {lane: Pool(lane) for lane in (Lane.IN, Lane.OUT, Lane.FAULT)}
+        self._pools = {lane: Pool(lane) for lane in (Lane.IN, Lane.OUT)}
         self._active: list[Pool] = []
         self._calls: dict[tuple[Lane, int], Call] = {}
         # Who will be done next, and with what; None if all that is known is a time to look again.
@@ -70,7 +66,7 @@ class Gpu:
     def next_time(self) -> float:
         """Return when something will be done, if nothing else happens before."""
         soonest, place = self.processor.next()
-        self._next = None if place is None else (Lane.COMPUTE, place)
+        self._next = None if place is None else (self._on_engine(place), place)
         for pool in self._active:
             seconds, key = pool.next()
             if seconds < soonest and key is not None:
@@ -87,8 +83,7 @@ class Gpu:
 
     def compute(self, key: int, seconds: float, then: Call) -> None:
         """Run a kernel, or several in a row."""
-        self._calls[Lane.COMPUTE, key] = then
-        self.processor.start(key, seconds)
+        self._engage(Lane.COMPUTE, key, seconds, then)
 
     def transfer(self, lane: Lane, key: int, size: int, then: Call) -> None:
         """Move bytes over the bus."""
@@ -98,7 +93,8 @@ class Gpu:
         """Have a program's next bytes come to the GPU by touching them.
 
         What is on the host comes at the rate of page faults, what does not exist yet is made; on a
-        full GPU others have to leave first.
+        full GPU others have to leave first. A fault holds the compute engine: nobody else computes
+        until it is served.
         """
         holding = self.board.holdings[key]
         # A program that gets to the end of what exists makes more before it begins again.
@@ -107,7 +103,7 @@ class Gpu:
         pushed = max(0, size - max(0, self.board.room))
         seconds = from_host / (self._managed.fault_gb_per_s * GIGA)
         seconds += unborn / (self._managed.populate_gb_per_s * GIGA)
-        seconds += pushed / (self._bus.device_to_host_gb_per_s * GIGA)
+        seconds += pushed / (self._managed.fault_evict_gb_per_s * GIGA)
         moves = bool(from_host or pushed)
 
         def arrive() -> None:
@@ -117,7 +113,7 @@ class Gpu:
             then()
 
         self.moves += moves
-        self._start(Lane.FAULT, key, seconds, arrive)
+        self._engage(Lane.FAULT, key, seconds, arrive)
 
     def goes_on(self, lane: Lane, key: int) -> bool:
         """Whether something is going on there."""
@@ -131,6 +127,13 @@ class Gpu:
         """Stop something, and return what was left of it."""
         return self._drop(lane, key)
 
+    def _engage(self, lane: Lane, key: int, seconds: float, then: Call) -> None:
+        self._calls[lane, key] = then
+        self.processor.start(key, seconds)
+
+    def _on_engine(self, key: int) -> Lane:
+        return Lane.FAULT if self.goes_on(Lane.FAULT, key) else Lane.COMPUTE
+
     def _start(self, lane: Lane, key: int, amount: float, then: Call) -> None:
         self._calls[lane, key] = then
         self._pools[lane].start(key, amount)
@@ -138,7 +141,7 @@ class Gpu:
 
     def _drop(self, lane: Lane, key: int) -> float:
         del self._calls[lane, key]
-        if lane is Lane.COMPUTE:
+        if lane in (Lane.COMPUTE, Lane.FAULT):
             left = self.processor.left(key)
             self.processor.stop(key)
             return left
@@ -147,9 +150,8 @@ class Gpu:
         return left
 
     def _set_rates(self) -> None:
-        into, out, faults = (self._pools[lane] for lane in (Lane.IN, Lane.OUT, Lane.FAULT))
+        into, out = self._pools[Lane.IN], self._pools[Lane.OUT]
         share = self._bus.duplex / 2 if into and out else 1.0
         into.rate = self._bus.host_to_device_gb_per_s * GIGA * share / max(1, len(into))
         out.rate = self._bus.device_to_host_gb_per_s * GIGA * share / max(1, len(out))
-        faults.rate = min(1.0, FAULT_OVERLAP / max(1, len(faults)))
-        self._active = [pool for pool in (into, out, faults) if pool]
+        self._active = [pool for pool in (into, out) if pool]

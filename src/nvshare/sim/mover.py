@@ -117,6 +117,7 @@ class Mover:
         self.rest()
         gpu = self._site.gpu
         self._filled_since = self._site.now
+        gpu.board.touch(self._key)
         self._is_filling = True
         self._needed = size or None
         self._filling = min(self._holding.missing, size or self._holding.missing)

@@ -1,4 +1,4 @@
-"""Work that shares an engine equally: transfers on one direction of the bus, page faults.
+"""Work that shares an engine equally: transfers on one direction of the bus.
 
 Everybody in the pool gets on at the same rate, so one number tells how far all have come.
 """
@@ -11,9 +11,10 @@ class Lane(Enum):
     """What can be going on for a program on a GPU."""
 
     COMPUTE = "compute"
+    # On the compute engine as well, which it holds until it is served.
+    FAULT = "fault"
     IN = "in"
     OUT = "out"
-    FAULT = "fault"
 
 
 class Pool:

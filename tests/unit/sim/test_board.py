@@ -102,3 +102,15 @@ def test_sums_hold_whatever_happens(steps: list[tuple[str, int, int]]) -> None:
         for holding in holdings:
             assert 0 <= holding.resident <= holding.populated <= holding.allocated
             assert 0 <= holding.ahead <= holding.resident
+
+
+def test_what_the_driver_has_come_to_again_is_the_youngest() -> None:
+    board = Board(10, 0)
+    for key in (1, 2):
+        board.join(key)
+        board.resize(key, 8)
+    board.make(1, 4)
+    board.make(2, 4)
+    board.touch(1)
+    board.make(2, 4)
+    assert (board.holdings[1].resident, board.holdings[2].resident) == (4, 6)

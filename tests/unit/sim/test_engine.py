@@ -148,8 +148,9 @@ def test_t6_in_step_loses_more() -> None:
 def test_what_fits_is_never_moved(name: str) -> None:
     summary = summarise(known(name))
     assert (summary.turn_changes, summary.swapped_out_bytes, summary.swap_s) == (0, 0, 0.0)
-    # Who is alone, or rests most of the time, takes no short turns either.
-    assert bool(summary.slices) == (name == "T4")
+    # Who is alone, or rests most of the time, takes no short turns either; except for those who begin
+    # at the same time, while they touch their memory for the first time.
+    assert summary.slices > 100 if name == "T4" else summary.slices <= 4
 
 
 def test_in_an_hour_of_everything_that_fits_nobody_waits_for_memory_and_nothing_moves() -> None:

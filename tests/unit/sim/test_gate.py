@@ -126,7 +126,7 @@ def test_who_computes_all_the_time_takes_short_turns_while_everything_fits() -> 
         assert end - begin == pytest.approx(1.0, abs=0.03)
         assert begin_next >= end
     # It takes two seconds to find out; from then on nothing is lost by changing between them.
-    assert outcome.ended == pytest.approx(BEGIN + 2 * 60.0 + 6 / 7.7, rel=0.002)
+    assert outcome.ended == pytest.approx(BEGIN + 2 * (60.0 + 6 / 7.7), rel=0.002)
 
 
 def test_one_after_the_other_in_serial_mode() -> None:
@@ -152,10 +152,8 @@ def test_a_program_that_grows_splits_those_who_run_at_once() -> None:
     outcome = run({**program(10 * GB, 3000), "name": "steady"}, grows, settings=settings)
     assert {report.kind.value for report in outcome.sites[0].reports} == {"split"}
     ends = [end for _, _, end in turns(outcome)]
-    # While the other makes its 10 GB, it is alone; then it has half of the GPU, less the loss.
-    together = BEGIN + 10 / 7.7
-    left = 5.0 - (together - 0.08 - 1 / 7.7)
-    assert min(ends) == pytest.approx(together + left * 2 * 1.107, abs=0.05)
+    # It makes its 1 GB and computes on half of the GPU, less the loss.
+    assert min(ends) == pytest.approx(BEGIN + (1 / 7.7 + 5.0) * 2 * 1.107, abs=0.05)
     assert outcome.sites[0].gpu.move_seconds < 0.1 * outcome.ended
 
 

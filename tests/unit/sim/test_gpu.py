@@ -68,15 +68,22 @@ def test_faults_on_a_full_gpu_push_others_out(clock: Clock) -> None:
     assert board.room == 0
     before = clock.gpu.moved_out
     clock.gpu.fault(1, round(0.717 * GB), clock.note("came"))
-    assert clock.run() == {"came": pytest.approx(1.0 + 0.717 / 12)}
+    assert clock.run() == {"came": pytest.approx(1.0 + 0.717 / 1.34)}
     assert clock.gpu.moved_in == clock.gpu.moved_out - before == round(0.717 * GB)
-    assert clock.gpu.move_seconds == pytest.approx(1.0 + 0.717 / 12)
+    assert clock.gpu.move_seconds == pytest.approx(1.0 + 0.717 / 1.34)
 
 
-def test_three_who_fault_share_what_keeps_up_with_two_and_a_half(clock: Clock) -> None:
+def test_a_fault_holds_the_engine_and_kernels_wait(clock: Clock) -> None:
+    clock.gpu.fault(1, round(0.77 * GB), clock.note("fault"))
+    clock.gpu.compute(2, 0.1, clock.note("kernel"))
+    # Each has a tenth of a second to do, and changes between them cost a tenth more.
+    assert clock.run() == dict.fromkeys(("fault", "kernel"), pytest.approx(0.2 * 1.107, rel=0.03))
+
+
+def test_who_fault_at_the_same_time_take_turns(clock: Clock) -> None:
     for key in (1, 2, 3):
         clock.gpu.fault(key, round(0.77 * GB), clock.note(str(key)))
-    assert clock.run() == dict.fromkeys("123", pytest.approx(0.12))
+    assert max(clock.run().values()) == pytest.approx(0.3 * 1.107, rel=0.03)
 
 
 def test_kernels_and_transfers_do_not_hinder_each_other(clock: Clock) -> None:
