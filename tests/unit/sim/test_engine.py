@@ -148,7 +148,7 @@ def test_t6_in_step_loses_more() -> None:
 def test_what_fits_is_never_moved(name: str) -> None:
     summary = summarise(known(name))
     assert (summary.turn_changes, summary.swapped_out_bytes, summary.swap_s) == (0, 0, 0.0)
-    # Who is alone, or rests most of the time, takes no short turns either; except for those who begin
+    # Who is alone, or rests most of the time, takes no short turns; except for those who begin
     # at the same time, while they touch their memory for the first time.
     assert summary.slices > 100 if name == "T4" else summary.slices <= 4
 
