@@ -15,8 +15,8 @@ struct device;
 /* How large a chunk is: so that it takes this long, once that is known. */
 #define LANE_CHUNK_FIRST ((uint64_t)32 << 20)
 #define LANE_CHUNK_LEAST ((uint64_t)4 << 20)
-#define LANE_CHUNK_MOST  ((uint64_t)1 << 30)
-#define LANE_CHUNK_NS    ((uint64_t)10000000)
+#define LANE_CHUNK_MOST  ((uint64_t)256 << 20)
+#define LANE_CHUNK_NS    ((uint64_t)5000000)
 
 enum {
     LANE_CHUNKS = 3,  /* in flight, on a driver that returns before the work is done */
