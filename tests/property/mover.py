@@ -20,11 +20,30 @@ class Mover:
     in_bytes: int = 0
     # What of the present order is in these numbers.
     counted: int = 0
+    # What of a fill has no room yet: it waits until all of it has.
+    missing: int = 0
 
     @property
     def done_at(self) -> float | None:
         """When it will have done what it was told, if it was told anything."""
-        return None if self.job is Job.RESTS else self.since + self.total / PACE
+        if self.job is Job.RESTS or self._waits:
+            return None
+        return self.since + self.total / PACE
+
+    @property
+    def _waits(self) -> bool:
+        return self.job is Job.FILLS and self.missing > 0
+
+    @property
+    def left(self) -> int:
+        """What was ordered out and had not left when somebody looked last."""
+        return self.total - self.counted if self.job is Job.MOVES_OUT else 0
+
+    def set_missing(self, missing: int, now: float) -> None:
+        """Be told how much has no room."""
+        if self._waits and not missing:
+            self.since = now
+        self.missing = missing
 
     @property
     def is_leaving(self) -> bool:
@@ -49,6 +68,8 @@ class Mover:
 
     def look(self, memory: Memory, now: float) -> Memory:
         """Count what has moved by now."""
+        if self._waits:
+            return memory
         moved = min(self.total, int((now - self.since) * PACE + 1e-6)) - self.counted
         self.counted += moved
         if self.job is Job.MOVES_OUT:

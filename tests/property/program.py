@@ -16,6 +16,7 @@ from nvshare.core.effects import (
     Grant,
     Keep,
     Revoke,
+    Room,
     Trim,
     Urgency,
     Verdict,
@@ -48,6 +49,7 @@ class Standby(Effect):
 
     turn: int
     fill_bytes: int
+    missing: int
     descriptor: int
 
 
@@ -174,8 +176,11 @@ class Program:
                     Event.GRANT,
                     turn=order.turn,
                     bytes=order.fill_bytes,
+                    missing=order.missing,
                     must_fill=self._must_fill,
                 )
+            case Room():
+                self._feed(Event.ROOM, turn=order.turn, missing=order.missing)
             case Evict():
                 self._feed(Event.EVICT, bytes=order.evict_bytes, there=self.memory.resident)
             case Trim():
@@ -190,6 +195,7 @@ class Program:
                     is_urgent=order.urgency is Urgency.NOW,
                     idle_ns=round(order.idle_seconds * 1e9),
                     bytes=order.evict_bytes,
+                    displaces=order.displace,
                 )
             case Keep():
                 self._feed(Event.KEEP, turn=order.turn)
@@ -206,6 +212,7 @@ class Program:
                     Event.STANDBY,
                     turn=order.turn,
                     bytes=order.fill_bytes,
+                    missing=order.missing,
                     descriptor=order.descriptor,
                     must_fill=self._must_fill,
                 )
@@ -320,6 +327,8 @@ class Program:
                 self._order(Job.MOVES_OUT, action.bytes)
                 if self.machine.state is State.LEAVING:
                     self.news_at = self.now + self.mover.total / PACE / 2
+            case Act.SET_MISSING:
+                self.mover.set_missing(action.bytes, self.now)
             case Act.ORDER_MORE:
                 self.memory = self.mover.more(action.bytes, self.memory)
             case Act.ORDER_FILL:
@@ -392,6 +401,7 @@ class Program:
                 seconds=moved / PACE,
                 handed_to=heir,
                 handed_turn=turn,
+                left=self.mover.left,
             )
         )
 
@@ -405,6 +415,7 @@ class Program:
                 out_bytes=out_bytes,
                 in_bytes=in_bytes,
                 seconds=(out_bytes + in_bytes) / PACE,
+                left=self.mover.left,
             )
         )
 

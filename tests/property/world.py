@@ -245,7 +245,7 @@ class World:
     def _hand_over(self, plan: Handover) -> None:
         self._descriptors += 1
         own = self._descriptors
-        self._post(plan.to_client, Standby(plan.turn, plan.fill_bytes, own))
+        self._post(plan.to_client, Standby(plan.turn, plan.fill_bytes, plan.missing, own))
         passed = PassTo(plan.from_turn, plan.turn, plan.to_client, own)
         self._post(plan.from_client, passed)
 
