@@ -22,7 +22,7 @@ from nvshare.core.events import (
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.replay import replay
-from nvshare.core.settings import Limits, Mode, Priority, Settings
+from nvshare.core.settings import Limits, Mode, Priority, RoomSetting, Settings
 
 from .program import Program
 from .world import GPU, SETTLE, World
@@ -157,9 +157,16 @@ class Sharing(RuleBasedStateMachine):
     def restart_daemon(self) -> None:
         self.world.restart_daemon()
 
-    @rule(mode=st.sampled_from(Mode), turn=lengths, policy=st.sampled_from(["fair", "fifo"]))
-    def change_settings(self, mode: Mode, turn: float | None, policy: str) -> None:
-        changed = replace(BASE, mode=mode, turn_seconds=turn, policy=policy)
+    @rule(
+        mode=st.sampled_from(Mode),
+        turn=lengths,
+        policy=st.sampled_from(["fair", "fifo"]),
+        room=st.sampled_from(RoomSetting),
+    )
+    def change_settings(
+        self, mode: Mode, turn: float | None, policy: str, room: RoomSetting
+    ) -> None:
+        changed = replace(BASE, mode=mode, turn_seconds=turn, policy=policy, make_room=room)
         self.world.settings = changed
         self.world.feed(SettingsChanged(now=self.world.now, device=GPU, settings=changed))
         self.calm_since = self.world.now
