@@ -61,6 +61,9 @@ class Program:
     # What it asked for last, until it is answered: the ticket, and the memory without it.
     ticket: int = 0
     without: Memory | None = None
+    # What it has really moved to the host; and the most of that ever, for which there are pages.
+    out: int = 0
+    pages: int = 0
     inbox: deque[Effect] = field(default_factory=deque)
     outbox: deque[ClientEvent] = field(default_factory=deque)
 
@@ -103,8 +106,12 @@ class Program:
         self._release_if_idle(now)
 
     def allocate(self, memory: Memory) -> None:
-        """Have this much memory from now on."""
-        self.memory = memory.as_kind(self.kind)
+        """Have this much memory from now on. Behind a closed gate it is nowhere yet."""
+        memory = memory.as_kind(self.kind)
+        if not self.open and not self.draining:
+            gained = max(0, memory.swappable - self.memory.swappable)
+            memory = replace(memory, swapped=memory.swapped + gained).as_kind(self.kind)
+        self._have(memory)
         self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory))
 
     def use(self, seconds: float) -> None:
@@ -114,7 +121,8 @@ class Program:
 
     def ask(self, memory: Memory) -> None:
         """Want to have this much memory, which counts as had until the answer says otherwise."""
-        self.without, self.memory = self.memory, memory.as_kind(self.kind)
+        self.without = self.memory
+        self._have(memory.as_kind(self.kind))
         self.ticket += 1
         self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory, ticket=self.ticket))
 
@@ -151,6 +159,7 @@ class Program:
         assert not self.draining, "a new turn before the old one was released"
         self.seen, self.open, self.waiting = turn, True, False
         self.asked = self.handover = self.release_at = None
+        self._bring_in()
         self._release_if_idle(now)
 
     def release(self) -> None:
@@ -160,8 +169,7 @@ class Program:
         wants = self.busy and not self.waiting
         self.open = self.draining = False
         self.waiting = self.waiting or wants
-        moved = min(self.evict_bytes, self.memory.resident)
-        self.memory = replace(self.memory, swapped=self.memory.swapped + moved)
+        moved = self._move(self.evict_bytes)
         heir = self.handover
         if heir:
             self.wake(heir.to_client, heir.turn)
@@ -207,11 +215,43 @@ class Program:
             kept, self.memory = self.memory, self.without
             # What has been moved out in the meantime stays so, as far as it exists.
             self.allocate(replace(self.memory, swapped=kept.swapped))
+        elif not self.open and not self.draining:
+            # The gate has closed before it could allocate.
+            gained, memory = self.memory, self.without
+            self.memory = replace(memory, swapped=min(memory.swappable, gained.swapped))
+            self.allocate(replace(gained, swapped=self.memory.swapped))
         self.without = None
 
-    def _move_out(self, most: int) -> None:
+    def _have(self, memory: Memory) -> None:
+        self.memory = memory
+        self.out = min(self.out, memory.swappable)
+        self.pages = min(self.pages, memory.swappable)
+
+    def _move(self, most: int) -> int:
+        """Move out what it has not moved yet, with as few new pages as possible."""
         moved = min(most, self.memory.resident)
         self.memory = replace(self.memory, swapped=self.memory.swapped + moved)
+        self.out += moved
+        self.pages = max(self.pages, self.out)
+        return moved
+
+    def _bring_in(self) -> None:
+        """Have everything in, which may be more than fits."""
+        came, self.memory, self.out = self.memory.swapped, replace(self.memory, swapped=0), 0
+        if came:
+            self._send(
+                Moved(
+                    now=0.0,
+                    client=self.id,
+                    turn=self.seen,
+                    memory=self.memory,
+                    in_bytes=came,
+                    seconds=came / 8,
+                )
+            )
+
+    def _move_out(self, most: int) -> None:
+        moved = self._move(most)
         self._send(
             Moved(
                 now=0.0,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from nvshare.core.client import Client
+from nvshare.core.hostroom import Allowance
 from nvshare.core.roster import Roster
 from nvshare.core.shares import slice_seconds
 from nvshare.core.state import DeviceState
@@ -36,10 +37,15 @@ def outgoing_bytes(roster: Roster, *coming: Client) -> int:
     return roster.excess + incoming_bytes(coming, roster.room)
 
 
-def share_out(victims: Iterable[Client], excess: int) -> Iterator[tuple[Client, int]]:
-    """Say how much each of these moves out so that together they make the room, and no more."""
+def share_out(
+    victims: Iterable[Client], excess: int, allowance: Allowance
+) -> Iterator[tuple[Client, int]]:
+    """Say how much each of these moves out so that together they make the room, and no more.
+
+    What the host cannot hold nobody is asked to move.
+    """
     for client in victims:
-        evicted = max(0, min(client.staying, excess))
+        evicted = allowance.take(client, min(client.staying, excess))
         excess -= evicted
         yield client, evicted
 
