@@ -89,6 +89,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .limit_flags = config()->limit_flags,
         .turn = hello->turn,
         .seat = device->account.seat.number,
+        .untouched = atomic_load(&device->account.untouched),
     };
     memcpy(frame.device_uuid, device->uuid, sizeof frame.device_uuid);
     memcpy(frame.group, config()->group, sizeof frame.group);
@@ -245,7 +246,8 @@ static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
     struct frame_memory memory = {.allocated = used,
                                   .pinned = atomic_load(&account->pinned),
                                   .swapped_out = swap_tell_away(client),
-                                  .ticket = ticket};
+                                  .ticket = ticket,
+                                  .untouched = atomic_load(&account->untouched)};
     return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
 }
 

@@ -73,7 +73,8 @@ static int released(struct client *client, const struct machine_action *action) 
                                    .pinned = atomic_load(&account->pinned),
                                    .swapped_out = swap_tell_away(client),
                                    .moved_bytes = untold->displaced,
-                                   .left = mover_left(&client->device->mover)};
+                                   .left = mover_left(&client->device->mover),
+                                   .untouched = atomic_load(&account->untouched)};
     untold->displaced = 0;
     client->turn.handed = 0;
     log_debug("GPU %d: turn %llu ended at %llu ns", client->device->ordinal,

@@ -83,6 +83,9 @@ class Program:
     # What it asked for last, until it is answered: the ticket, and the memory without it.
     ticket: int = 0
     without: Memory | None = None
+    # What it has really moved to the host; and the most of that ever, for which there are pages.
+    out: int = 0
+    pages: int = 0
     inbox: deque[Effect] = field(default_factory=deque)
     outbox: deque[ClientEvent] = field(default_factory=deque)
     machine: Machine = field(default_factory=Machine)
@@ -147,8 +150,12 @@ class Program:
             self.quiet_at = now + self.idle_seconds
 
     def allocate(self, memory: Memory) -> None:
-        """Have this much memory from now on."""
-        self.memory = memory.as_kind(self.kind)
+        """Have this much memory from now on. Behind a closed gate it is nowhere yet."""
+        memory = memory.as_kind(self.kind)
+        if not self.open and not self.draining:
+            gained = max(0, memory.swappable - self.memory.swappable)
+            memory = replace(memory, swapped=memory.swapped + gained).as_kind(self.kind)
+        self._have(memory)
         self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory))
 
     def use(self, seconds: float) -> None:
@@ -158,7 +165,8 @@ class Program:
 
     def ask(self, memory: Memory) -> None:
         """Want to have this much memory, which counts as had until the answer says otherwise."""
-        self.without, self.memory = self.memory, memory.as_kind(self.kind)
+        self.without = self.memory
+        self._have(memory.as_kind(self.kind))
         self.ticket += 1
         self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory, ticket=self.ticket))
 
@@ -264,7 +272,7 @@ class Program:
             self.give_up(now)
 
     def _moved(self) -> None:
-        self.memory = self.mover.look(self.memory, self.now)
+        self._look()
         self.mover.job, self.news_at = Job.RESTS, None
         self._feed(Event.MOVED)
 
@@ -340,14 +348,30 @@ class Program:
             case Act.DISPLACE:
                 swapped = self.memory.swapped + action.bytes
                 self.memory = replace(self.memory, swapped=swapped)
+                self._put_on_host(action.bytes)
             case Act.SETTLE:
-                self.memory = replace(self.memory, swapped=0)
+                self.memory, self.out = replace(self.memory, swapped=0), 0
             case Act.HELLO | Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
                 self._tell(action)
 
     def _order(self, job: Job, size: int) -> None:
+        self._look()
         self.memory = self.mover.order(job, size, self.memory, self.now)
         self.news_at = None
+
+    def _look(self) -> None:
+        """See what has moved, and what of that is on the host."""
+        out, into = self.mover.out_bytes, self.mover.in_bytes
+        self.memory = self.mover.look(self.memory, self.now)
+        self._put_on_host(self.mover.out_bytes - out - (self.mover.in_bytes - into))
+
+    def _told(self) -> Memory:
+        """What it has, with what of it is nowhere."""
+        return replace(self.memory, untouched=max(0, self.memory.swapped - self.out))
+
+    def _put_on_host(self, size: int) -> None:
+        self.out = max(0, self.out + size)
+        self.pages = max(self.pages, self.out)
 
     def _tell(self, action: Action) -> None:
         match action.act:
@@ -360,7 +384,7 @@ class Program:
             case Act.ANSWER:
                 self._tell_moved(action.turn)
             case _:
-                self.memory = self.mover.look(self.memory, self.now)
+                self._look()
                 if self.mover.out_bytes or action.act is Act.TELL_OUT:
                     turn = self.machine.numbers["out_turn"]
                     self._tell_moved(turn, out_bytes=self.mover.out_bytes)
@@ -376,7 +400,7 @@ class Program:
                 now=0.0,
                 client=self.id,
                 device=self._device,
-                memory=self.memory,
+                memory=self._told(),
                 kind=self.kind,
                 running=bool(hello.value & Hello.RESUMING),
                 turn=hello.turn,
@@ -428,7 +452,17 @@ class Program:
             self.allocate(replace(self.memory, swapped=kept.swapped))
         elif answer.missing and self.kind is Kind.MANAGED:
             self._feed(Event.GROW, missing=answer.missing)
+        elif not self.open and not self.draining:
+            # The gate has closed before it could allocate.
+            gained, memory = self.memory, self.without
+            self.memory = replace(memory, swapped=min(memory.swappable, gained.swapped))
+            self.allocate(replace(gained, swapped=self.memory.swapped))
         self.without = None
+
+    def _have(self, memory: Memory) -> None:
+        self.memory = memory
+        self.out = min(self.out, memory.swappable)
+        self.pages = min(self.pages, memory.swappable)
 
     def _send(self, event: ClientEvent) -> None:
         self.outbox.append(event)

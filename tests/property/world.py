@@ -28,6 +28,7 @@ from nvshare.core.events import (
     DeviceAdded,
     Event,
     HostMemoryChanged,
+    HostRoomChanged,
     MemoryChanged,
     Released,
     Timer,
@@ -36,6 +37,7 @@ from nvshare.core.events import (
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.node import Core
+from nvshare.core.outlook import held_up_clients
 from nvshare.core.settings import Settings
 
 from .program import PassTo, Program, Standby
@@ -62,6 +64,10 @@ class World:
         # The eventfds of hand-overs: how many there were, and which were written to.
         self._descriptors = 0
         self._written: set[int] = set()
+        # What a memory cgroup can hold, and who is in it.
+        self.cgroups: dict[str, tuple[int, list[int]]] = {}
+        # When somebody last waited for memory of others that could not leave.
+        self.held_up: dict[int, float] = {}
         self.start_daemon(settle=0.0)
 
     def start_daemon(self, settle: float) -> None:
@@ -82,10 +88,14 @@ class World:
     def restart_daemon(self) -> None:
         """A daemon dies, and a new one learns everything from the programs."""
         self.start_daemon(SETTLE)
+        for name in self.cgroups:
+            self.look(name)
         for program in self.programs.values():
             program.register(GPU, self.now)
 
-    def join(self, memory: Memory, kind: Kind = Kind.MANAGED, drain: float = 0.0) -> Program:
+    def join(
+        self, memory: Memory, kind: Kind = Kind.MANAGED, drain: float = 0.0, cgroup: str = ""
+    ) -> Program:
         self.joined += 1
         program = Program(
             self.joined,
@@ -96,8 +106,26 @@ class World:
             self._written.__contains__,
         )
         self.programs[program.id] = program
+        if cgroup:
+            self.cgroups[cgroup][1].append(program.id)
+            self.look(cgroup)
         program.register(GPU, self.now)
         return program
+
+    def charged(self, cgroup: str) -> int:
+        """What the programs in a cgroup have on the host."""
+        members = (self.programs.get(one) for one in self.cgroups[cgroup][1])
+        return sum(program.pages for program in members if program)
+
+    def look(self, cgroup: str) -> None:
+        """Tell the core how much a cgroup can take."""
+        limit, clients = self.cgroups[cgroup]
+        room = limit - self.charged(cgroup)
+        self.feed(
+            HostRoomChanged(
+                now=self.now, pool=cgroup, room=room, limit=limit, clients=tuple(clients)
+            )
+        )
 
     def die(self, program: Program) -> None:
         del self.programs[program.id]
@@ -115,12 +143,13 @@ class World:
 
     def feed(self, event: Event) -> None:
         before = self._states()
-        needed = self.core.host.needed
         effects = self.core.handle(event)
         if isinstance(event, Released):
             before[event.client] = State.IDLE
         self._check(before, effects)
-        self._check_answer(event, effects, needed)
+        self._check_grants(event, effects)
+        self._check_answer(event, effects)
+        self._note_who_is_held_up()
         for effect in effects:
             self._carry_out(effect)
 
@@ -197,19 +226,34 @@ class World:
                 else:
                     self.switches += 1
 
-    def _check_answer(self, event: Event, effects: list[Effect], needed: int) -> None:
+    def _check_grants(self, event: Event, effects: list[Effect]) -> None:
+        """Nobody is let in who would push out what cannot leave."""
+        granted = [effect.client for effect in effects if isinstance(effect, Grant)]
+        if not granted or (isinstance(event, Released) and event.handed_to in granted):
+            # Who was handed a turn runs already.
+            return
+        roster = self.core.devices[GPU].roster
+        if not roster.host_lets_all(roster.running):
+            whole = [c for c in roster.running.values() if not c.memory.swapped]
+            sizes = [roster.clients[c].memory.swappable for c in granted]
+            alone = whole == list(roster.running.values()) and len(whole) == 1
+            assert alone or not any(sizes), "somebody pushes out what cannot leave"
+
+    def _note_who_is_held_up(self) -> None:
+        if GPU in self.core.devices:
+            for client in held_up_clients(self.core.devices[GPU].roster):
+                self.held_up[client.id] = self.now
+
+    def _check_answer(self, event: Event, effects: list[Effect]) -> None:
         answers = [effect for effect in effects if isinstance(effect, Answer)]
         if not isinstance(event, MemoryChanged) or not event.ticket:
             assert not answers, "answered without having been asked"
             return
         assert answers == effects[-1:], "asked, and not answered at the end"
         assert (answers[0].client, answers[0].ticket) == (event.client, event.ticket)
-        host = self.core.host
-        if answers[0].verdict is Verdict.YES:
-            within = host.needed <= max(needed, self.host_limit)
-            assert within, "allowed what the host cannot take"
-        else:
-            assert host.needed == needed, "refused, and counted all the same"
+        if answers[0].verdict is not Verdict.YES:
+            reports = [e for e in effects[:-1] if not isinstance(e, Report)]
+            assert not reports, "refused, and something was done all the same"
         state = self.core.devices[GPU].roster.clients[event.client].state
         assert state is State.RUNNING or not answers[0].missing, "who does not run misses nothing"
 

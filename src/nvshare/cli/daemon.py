@@ -69,7 +69,11 @@ def _companion(config: Config) -> "Companion | None":
 
     access = in_cluster(os.environ)
     return lambda config, node: follow_pods(
-        access, config.cluster.node, node.change_pod, hami=config.cluster.hami
+        access,
+        config.cluster.node,
+        node.change_pod,
+        hami=config.cluster.hami,
+        on_notice=node.on_notice,
     )
 
 

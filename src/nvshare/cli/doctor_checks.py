@@ -11,12 +11,14 @@ from pathlib import Path
 
 import nvshare
 from nvshare.cli.control import Daemon
+from nvshare.cli.status_table import notes
 from nvshare.daemon.config import Sources, find_file
 from nvshare.daemon.devices import find_gpus
 from nvshare.emulator.libraries import RUNTIMES, library_folder
 from nvshare.errors import NvshareError
 from nvshare.launch.place import candidates, find_daemon
 from nvshare.launch.preload import library
+from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.wire import environment
 from nvshare.wire.frames import SOCKET_NAME
 
@@ -180,6 +182,15 @@ def check_socket() -> Iterator[Finding]:
             f"the daemon is version {status.version}, and this is {nvshare.__version__}",
             "restart the daemon; programs go on meanwhile",
         )
+    yield from find_stuck(status)
+
+
+def find_stuck(status: NodeStatus) -> Iterator[Finding]:
+    """Whose memory cannot leave a GPU, and who waits for that."""
+    waits = any(client.held_up for client in status.clients)
+    for note in notes(status):
+        what, _, do = note.partition("; ")
+        yield Finding(State.BAD if waits else State.NOTE, what, do or None)
 
 
 def check_files() -> Iterator[Finding]:

@@ -17,6 +17,7 @@ def draw(status: NodeStatus) -> RenderableType:
     parts: list[RenderableType] = [Text(head), draw_devices(status.devices)]
     parts.append(Text(host(status.host)))
     parts.append(draw_clients(status) if status.clients else Text("No program is connected."))
+    parts += [Text(note) for note in notes(status)]
     return Group(*parts)
 
 
@@ -62,9 +63,23 @@ def draw_clients(status: NodeStatus) -> Table:
 def host(status: HostStatus) -> str:
     """Say what the GPUs use of the host's memory."""
     return (
-        f"host memory: {gib(status.swapped_out)} GiB moved out, {gib(status.needed)} of at most "
-        f"{gib(status.limit)} GiB needed"
+        f"host memory: {gib(status.swapped_out)} GiB moved out, {gib(status.kept)} of at most "
+        f"{gib(status.limit)} GiB kept"
     )
+
+
+def notes(status: NodeStatus) -> list[str]:
+    """Say whose memory cannot leave, and who waits for that."""
+    lines = []
+    for client in status.clients:
+        who = f"pid {client.pid} ({client.program})"
+        if client.stuck:
+            lines.append(
+                f"{who}: {gib(client.stuck)} GiB cannot leave the GPU: {client.stuck_because}"
+            )
+        if client.held_up:
+            lines.append(f"{who}: waits for memory of others that cannot leave the GPU")
+    return lines
 
 
 def memory(client: ClientStatus) -> str:

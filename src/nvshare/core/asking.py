@@ -27,8 +27,11 @@ def _please(state: DeviceState, roster: Roster, client: Client, leader: Client) 
     evicted = 0
     rest = roster.running_load.weight - client.weight
     alone = roster.running_load.heavy == 1 or rest + leader.weight <= roster.capacity
-    if alone and not roster.yielding:
+    # What it moves by itself, some time, cannot be weighed against what others move meanwhile. So
+    # where the host may not hold everything, it is told when it has given way.
+    if alone and not roster.yielding and not roster.host.is_tight:
         evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
+        roster.offer(client, evicted)
     way = choose_way(state, roster, [client], [leader], evicted)
     client.idle_seconds = idle_seconds(state, roster, client, leader)
     client.sliced = roster.is_sliced

@@ -93,6 +93,20 @@ class Client:
     trimmed: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.
     filled: int | None = None
+    # The most of its memory that was ever on the host at one time: the pages there are kept for as
+    # long as the memory is.
+    most_out: int = 0
+    # The most that it may move out by itself in this turn, having been asked to give way. Nobody
+    # hears when it has read that it need not any more.
+    offered: int = 0
+    # What is out in its turn, or was told to leave, being beyond its limit.
+    trims: int = 0
+    # It has gained memory in its turn, for which there may be no room.
+    grown: bool = False
+    # A person was told that it waits for memory of others that cannot leave; and that its own
+    # cannot, while others wait for that.
+    told_held_up: bool = False
+    told_stuck: bool = False
 
     @property
     def usual_standing(self) -> int:
@@ -131,3 +145,34 @@ class Client:
     def staying(self) -> int:
         """What of that nobody has ordered out."""
         return self.present - self.leaving
+
+    @property
+    def hosted(self) -> int:
+        """What is on the host now.
+
+        Not all that is away: what was allocated behind a closed gate is nowhere yet. What was moved
+        out in a turn may have come back, or not.
+        """
+        size = self.memory.swappable
+        hosted = min(size - self.present, self.most_out)
+        return max(hosted, min(self.trims, size)) if self.holds else hosted
+
+    @property
+    def booked(self) -> int:
+        """What the host keeps for it, or will when it has done what it was told to."""
+        going = max(self.leaving, self.offered)
+        return min(self.memory.swappable, max(self.most_out, self.hosted + going))
+
+    @property
+    def spare(self) -> int:
+        """What of that is for memory that is on the device: it can leave at no cost."""
+        return self._backed - self.hosted - self.leaving
+
+    @property
+    def reserved(self) -> int:
+        """What of that is for what it may move out by itself, and then not by another order."""
+        return self.booked - self._backed
+
+    @property
+    def _backed(self) -> int:
+        return min(self.memory.swappable, max(self.most_out, self.hosted + self.leaving))

@@ -27,8 +27,9 @@ from nvshare.core.events import (
     Used,
     Wanted,
 )
+from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.memory import RULES
+from nvshare.core.memory import RULES, Memory
 from nvshare.core.policies import find_policy
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
@@ -41,14 +42,14 @@ from nvshare.core.usage import is_active, is_busy, note_turn_end
 class Device:
     """One GPU and its clients."""
 
-    def __init__(self, snapshot: DeviceSnapshot) -> None:
+    def __init__(self, snapshot: DeviceSnapshot, host: HostRoom | None = None) -> None:
         self.state = snapshot.state.copy()
-        self.roster = Roster(self.state, find_policy(self.state.settings.policy))
+        self.roster = Roster(self.state, find_policy(self.state.settings.policy), host)
         self.roster.restore(copy(client) for client in snapshot.clients)
         self._scheduler = Scheduler(self.state, self.roster)
 
     @classmethod
-    def added(cls, event: DeviceAdded) -> "Device":
+    def added(cls, event: DeviceAdded, host: HostRoom | None = None) -> "Device":
         """Return a device without clients."""
         state = DeviceState(
             id=event.device,
@@ -59,7 +60,7 @@ class Device:
             settle_until=event.now + event.settle_seconds,
             turn_started=event.now,
         )
-        return cls(DeviceSnapshot(state, ()))
+        return cls(DeviceSnapshot(state, ()), host)
 
     def snapshot(self) -> DeviceSnapshot:
         """Return a copy of all that the device knows."""
@@ -68,10 +69,14 @@ class Device:
 
     def handle(self, event: Event) -> list[Effect]:
         """Take an event, return what is to be done."""
-        effects = [*self._on(event), *self._scheduler.restore(event.now)]
+        effects = [*self._on(event), *self.restore(event.now)]
         if isinstance(event, MemoryChanged) and event.ticket:
             effects.append(self._answer(event, self._client(event)))
         return effects
+
+    def restore(self, now: float) -> list[Effect]:
+        """Order what is missing. For what has happened elsewhere, too: all share the host."""
+        return self._scheduler.restore(now)
 
     def _answer(self, event: MemoryChanged, client: Client) -> Answer:
         missing = self.roster.missing if client.state is State.RUNNING else 0
@@ -128,6 +133,8 @@ class Device:
         if not event.running and not event.turn:
             # It has done nothing yet. Anybody else may have counted for hours before we knew it.
             client.judged_busy = 0.0
+        else:
+            client.most_out = client.memory.swapped - client.memory.untouched
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
@@ -159,8 +166,7 @@ class Device:
         self._count_turn(event, client)
         if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
-        self.roster.set_memory(client, event.memory)
-        self.roster.set_evicting(client, 0)
+        self._note_memory(client, event.memory, event.moved_bytes, is_answer=True)
         client.wants, client.served_at = False, event.now
         # It had rested for as long as it was to when it gave way for that.
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
@@ -209,9 +215,23 @@ class Device:
         if client.excess and client.evicting and not event.out_bytes and not event.left:
             # It cannot, and would be asked again and again.
             self.roster.set_excess(client, 0)
-        self.roster.set_memory(client, event.memory)
-        self.roster.set_evicting(client, 0)
+        # What was on its way when it was last heard of is counted already.
+        self._note_memory(client, event.memory, max(0, event.out_bytes - client.outbound))
         self.roster.set_outbound(client, event.left)
+
+    def _note_memory(
+        self, client: Client, memory: Memory, moved_bytes: int, *, is_answer: bool = False
+    ) -> None:
+        """Note what a client has now that it has moved out what it was told to, or more.
+
+        Who was told to give way answers with Released. What it reports before was on its way.
+        """
+        out = client.hosted + max(client.leaving, client.offered, moved_bytes)
+        self.roster.set_memory(client, memory)
+        if client.state is not State.YIELDING or is_answer:
+            self.roster.set_evicting(client, 0)
+        # What was never on the device is away as well, but not on the host.
+        self.roster.note_out(client, min(out, client.memory.swapped))
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)

@@ -28,7 +28,7 @@ class Verdict(Enum):
 
     YES = "yes"
     HOST_FULL = "host full"
-    """The host has no room for what would have to leave the device."""
+    """It could never be used: the host has no room for what would have to leave the device."""
 
 
 class ReportKind(Enum):
@@ -39,6 +39,8 @@ class ReportKind(Enum):
     OVERDUE = "overdue"
     OVERCOMMITTED = "overcommitted"
     HOST_FULL = "host full"
+    HELD_UP = "held up"
+    STUCK = "cannot leave"
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,21 @@ class HostMemoryChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostRoomChanged(Event):
+    """So much more can be charged to a memory cgroup, for the memory of these clients.
+
+    ``room`` is without what was reported to have left and is still on its way. Clients may be named
+    that have not joined yet. None: it has no limit any more, or nobody is in it. Cgroups are in one
+    another: a client may be in several.
+    """
+
+    pool: str
+    room: int | None
+    limit: int = 0
+    clients: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceEvent(Event):
     """Something has happened to a device."""
 

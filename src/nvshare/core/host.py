@@ -1,70 +1,118 @@
 """The host's memory: where what does not fit on the devices of a node goes, and how much may.
 
-All devices share it. On each of them, what all clients have together beyond what fits has to be on
-the host at any time, whoever runs; the sum of that must stay below the limit. So a client that asks
-for memory may be refused. One that does not ask has it already, and all that is left is to say so.
+All devices share it. Nobody is told to move out more than it can hold (hostroom.py), and whoever
+would need that waits. So a client that asks for memory is refused only what would never run: it
+would be larger than the device and the host together; or nobody could run any more; or it is
+pinned, and would push out at once what has no place on the host. Where there are no turns nobody
+waits, and all that would have to leave is refused if it cannot. One that does not ask has its
+memory already, and all that is left is to say so.
 """
+
+from collections.abc import Iterable
 
 from nvshare.core.client import Client
 from nvshare.core.device import Device
 from nvshare.core.effects import Answer, Effect, Report, ReportKind, Verdict
-from nvshare.core.events import MemoryChanged
-from nvshare.core.state import HostState
-
-GIB = 1 << 30
+from nvshare.core.events import HostRoomChanged, MemoryChanged
+from nvshare.core.hostroom import HostRoom, gib
+from nvshare.core.memory import Memory, Rule
+from nvshare.core.roster import Roster
+from nvshare.core.state import HostState, Pool
 
 
 class Host:
-    """Keeps count of what the devices need, and says what is too much."""
+    """Keeps the limits, and says what is too much."""
 
     def __init__(self, state: HostState) -> None:
         self.state = state
-        self.needs: dict[str, int] = {}
-        self.needed = 0
+        self.room = HostRoom(state)
 
     def set_limit(self, limit: int | None) -> list[Effect]:
         """Let so much leave for the host from now on; None: as much as there is."""
         self.state.limit = limit
-        return self._judge("", None)
+        return self.judge("", None)
+
+    def set_pool(self, event: HostRoomChanged, members: Iterable[Client]) -> None:
+        """Note what could be charged to a cgroup just now."""
+        pool = None
+        if event.room is not None and event.clients:
+            pool = Pool(event.limit, event.room, dict.fromkeys(event.clients, 0))
+        self.room.set_pool(event.pool, pool, members)
 
     def refuse(self, device: Device, client: Client, ask: MemoryChanged) -> list[Effect]:
-        """Return the refusal of an ask that would need too much, or nothing if it may be."""
-        limit, before = self.state.limit, device.roster.overflow
-        more = device.roster.overflow_with(client, ask.memory) - before
-        if limit is None or more <= 0 or self.needed + more <= limit:
+        """Return the refusal of an ask for what could never be used, or nothing if it may be."""
+        memory = ask.memory.as_kind(client.kind)
+        why = self._objection(device.roster, client, memory)
+        if why is None:
             client.refused = False
             return []
         answer = Answer(client.id, ask.ticket, Verdict.HOST_FULL)
         if client.refused:
             return [answer]
         client.refused = True
-        wanted = ask.memory.allocated - client.memory.allocated
         text = (
-            f"was refused {_gib(wanted)}: {_gib(more)} more would have to leave for the host, "
-            f"which takes {_gib(self.needed)} of the {_gib(limit)} that host_memory allows; "
-            f"end other programs, or raise host_memory"
+            f"was refused {gib(memory.allocated - client.memory.allocated)}: {why}: "
+            f"{self.room.why(client)}"
         )
         return [Report(ReportKind.HOST_FULL, device.state.id, client.id, text), answer]
 
-    def count(self, device: Device, client: int | None) -> list[Effect]:
-        """Take note of what a device needs now."""
-        name, need = device.state.id, device.roster.overflow
-        self.needed += need - self.needs.get(name, 0)
-        self.needs[name] = need
-        return self._judge(name, client)
+    def _objection(self, roster: Roster, client: Client, memory: Memory) -> str | None:
+        more = memory.swappable - client.memory.swappable
+        more_pinned = memory.pinned - client.memory.pinned
+        if more <= 0 and more_pinned <= 0:
+            return None
+        if roster.rule is Rule.NOTHING:
+            return self._overflow(roster, client, memory)
+        if more_pinned > 0 and roster.stuck_beside(()) > max(0, roster.room - more_pinned):
+            return "it would push out memory of programs that cannot leave the GPU"
+        if self._is_too_large(roster, client, memory):
+            return f"{gib(memory.swappable)} would be more than the GPU and the host hold"
+        if more > 0 and not _may_hope(roster, client, memory):
+            return "neither it nor any other program could run any more"
+        return None
 
-    def _judge(self, device: str, client: int | None) -> list[Effect]:
+    def _is_too_large(self, roster: Roster, client: Client, memory: Memory) -> bool:
+        """Whether it could not run even if it were alone: what does not fit pushes the rest out."""
+        if memory.swappable <= roster.usable - memory.pinned:
+            return False
+        # Others on the node may end. What else is in its cgroup is its own affair.
+        levels = [client.booked + level.left for level in self.room.levels_of(client)]
+        if self.state.limit is not None:
+            levels.append(self.state.limit)
+        return memory.swappable > min(levels, default=memory.swappable)
+
+    def _overflow(self, roster: Roster, client: Client, memory: Memory) -> str | None:
+        overflow = roster.overflow_with(client, memory)
+        if overflow <= roster.overflow:
+            return None
+        allowance = self.room.allowance()
+        sizes = {one.id: one.memory.swappable for one in roster.clients.values()}
+        sizes[client.id] = memory.swappable
+        clients = roster.clients.values()
+        # Not allowance.take(): that lets everything go while all that there is now fits.
+        holds = sum(allowance.reserve(one, sizes[one.id]) for one in clients)
+        if overflow <= holds:
+            return None
+        return f"{gib(overflow)} would have to leave for the host, which holds {gib(holds)}"
+
+    def judge(self, device: str, client: int | None) -> list[Effect]:
         """Report that the limit is exceeded, once, as that begins."""
         limit, before = self.state.limit, self.state.exceeded
-        self.state.exceeded = limit is not None and self.needed > limit
+        self.state.exceeded = limit is not None and self.room.kept > limit
         if limit is None or before or not self.state.exceeded:
             return []
         text = (
-            f"{_gib(self.needed)} may have to leave for the host, and host_memory allows "
-            f"{_gib(limit)}; end programs, or raise host_memory"
+            f"the host keeps {gib(self.room.kept)} of memory that has left the GPUs, and "
+            f"host_memory allows {gib(limit)}; end programs, or raise host_memory"
         )
         return [Report(ReportKind.OVERCOMMITTED, device, client, text)]
 
 
-def _gib(size: int) -> str:
-    return f"{size / GIB:.1f} GiB"
+def _may_hope(roster: Roster, client: Client, memory: Memory) -> bool:
+    """Whether somebody could run if a client had more memory: itself, or whom it waits for."""
+    stuck = roster.stuck_beside({client.id})
+    room = roster.room + client.memory.pinned - memory.pinned
+    if not stuck or memory.swappable + stuck <= room:
+        return True
+    others = (one for one in roster.clients.values() if one is not client)
+    return any(one.holds or roster.host_lets(one) for one in others)

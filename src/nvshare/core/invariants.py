@@ -35,12 +35,20 @@ def validate(core: "Core") -> None:
 
 
 def _host(core: "Core") -> Iterator[str]:
-    """What the host is needed for has not drifted, and too much of it is known to be."""
-    needed, state = core.host.needed, core.host.state
-    if needed != sum(device.roster.overflow for device in core.devices.values()):
-        yield f"needed is {needed}, which is not what the devices need"
-    if state.exceeded != (state.limit is not None and needed > state.limit):
+    """What the host keeps has not drifted, and too much of it is known to be."""
+    room, state = core.host.room, core.host.state
+    clients = [c for device in core.devices.values() for c in device.roster.clients.values()]
+    if room.kept != sum(client.booked for client in clients):
+        yield f"kept is {room.kept}, which is not what the clients take"
+    if room.swappable != sum(client.memory.swappable for client in clients):
+        yield "what could leave all devices is wrong"
+    if state.exceeded != (state.limit is not None and room.kept > state.limit):
         yield "whether the limit is exceeded is wrong"
+    for name, pool in state.pools.items():
+        members = [client for client in clients if client.id in pool.charged]
+        left = pool.room - sum(max(0, c.booked - pool.charged[c.id]) for c in members)
+        if any(left not in [level.left for level in room.levels_of(one)] for one in members):
+            yield f"what is left of {name} is wrong"
 
 
 def _problems(device: Device) -> Iterator[str]:
@@ -148,6 +156,8 @@ def _running_fits(roster: Roster) -> Iterator[str]:
     """Those who run fit in memory together, unless one alone does not."""
     if not roster.running_load.fits(roster.capacity):
         yield "those who run do not fit together"
+    if any(c.grown for c in roster.running.values()) and not roster.host_lets_all(roster.running):
+        yield "somebody has grown beside what cannot leave, and runs"
 
 
 def _together(device: Device) -> Iterator[str]:
@@ -165,15 +175,18 @@ def _waiting(device: Device) -> Iterator[str]:
     """Who waits, waits for somebody; who fits, does not wait."""
     roster, state = device.roster, device.state
     leader = None if state.leader is None else roster.clients.get(state.leader)
-    if (leader is not None and leader.state is State.WAITING) != bool(len(roster.waiting)):
-        yield "the leader is not one of those who wait"
+    able = [client for client in roster.waiting if roster.host_lets(client)]
+    if (leader in able) != bool(able) or (leader and leader not in able):
+        yield "the leader is not one of those who wait, and could run"
     if leader and roster.admits(leader):
         yield "the leader fits and is kept waiting"
     if any(c.weight == 0 for c in roster.waiting):
         yield "somebody waits who is in nobody's way"
-    if len(roster.waiting) and not roster.running and not roster.yielding:
+    # Who has everything on the device pushes nobody out.
+    able += [c for c in roster.waiting if not c.memory.swapped and not c.grown]
+    if able and not roster.running and not roster.yielding:
         yield "somebody waits, and the device is idle"
-    if not len(roster.waiting) and roster.asked:
+    if not leader and roster.asked:
         yield "nobody waits, but somebody was asked to give way"
 
 

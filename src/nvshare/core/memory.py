@@ -31,12 +31,15 @@ class Memory:
     allocated: int = 0
     pinned: int = 0
     swapped: int = 0
+    # What of the swapped memory is nowhere yet, and so not on the host either.
+    untouched: int = 0
 
     def as_kind(self, kind: Kind) -> "Memory":
         """Return the same memory with numbers that go together, whatever a client claimed."""
         allocated = max(0, self.allocated)
         pinned = allocated if kind is Kind.NATIVE else min(max(0, self.pinned), allocated)
-        return Memory(allocated, pinned, min(max(0, self.swapped), allocated - pinned))
+        swapped = min(max(0, self.swapped), allocated - pinned)
+        return Memory(allocated, pinned, swapped, min(max(0, self.untouched), swapped))
 
     @property
     def swappable(self) -> int:

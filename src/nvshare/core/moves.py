@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from nvshare.core.client import Client
+from nvshare.core.hostroom import Allowance
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.shares import slice_seconds
@@ -45,10 +46,15 @@ def missing_bytes(state: DeviceState, roster: Roster, leader: Client) -> int:
     return max(0, outgoing_bytes(roster, leader) + leaving)
 
 
-def share_out(victims: Iterable[Client], excess: int) -> Iterator[tuple[Client, int]]:
-    """Say how much each of these moves out so that together they make the room, and no more."""
+def share_out(
+    victims: Iterable[Client], excess: int, allowance: Allowance
+) -> Iterator[tuple[Client, int]]:
+    """Say how much each of these moves out so that together they make the room, and no more.
+
+    What the host cannot hold nobody is asked to move.
+    """
     for client in victims:
-        evicted = max(0, min(client.staying, excess))
+        evicted = allowance.take(client, min(client.staying, excess))
         excess -= evicted
         yield client, evicted
 
@@ -70,7 +76,7 @@ def choose_way(
 
 def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Client]) -> bool:
     """Whether the memory of who goes is certainly the first that the driver would push out."""
-    if len(going) != 1 or len(coming) != 1 or roster.outbound_bytes:
+    if len(going) != 1 or len(coming) != 1 or roster.outbound_bytes or roster.host.is_tight:
         return False
     holders = (*roster.running.values(), *roster.yielding.values(), *roster.overdue.values())
     present = {client.id for client in holders if client.present} | set(roster.parked)

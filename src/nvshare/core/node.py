@@ -1,9 +1,7 @@
 """The core of a node: routes events to its devices, and keeps the story."""
 
-from copy import copy
-
 from nvshare.core.device import Device
-from nvshare.core.effects import Effect
+from nvshare.core.effects import Answer, Effect
 from nvshare.core.events import (
     ClientEvent,
     ClientJoined,
@@ -12,6 +10,7 @@ from nvshare.core.events import (
     DeviceEvent,
     Event,
     HostMemoryChanged,
+    HostRoomChanged,
     MemoryChanged,
     TimerFired,
 )
@@ -38,13 +37,11 @@ class Core:
         story_events: int = STORY_EVENTS,
     ) -> None:
         start = snapshot or Snapshot()
-        self.devices = {device.state.id: Device(device) for device in start.devices}
+        self.host = Host(start.host.copy())
+        self.devices = {device.state.id: Device(device, self.host.room) for device in start.devices}
         self._homes = {
             client: device for device in self.devices.values() for client in device.roster.clients
         }
-        self.host = Host(copy(start.host))
-        for device in self.devices.values():
-            self.host.count(device, None)
         self.story = Story(start, story_events)
         self._check = check
 
@@ -69,7 +66,7 @@ class Core:
     def snapshot(self) -> Snapshot:
         """Return a copy of all that the core knows."""
         devices = tuple(device.snapshot() for device in self.devices.values())
-        return Snapshot(devices, copy(self.host.state))
+        return Snapshot(devices, self.host.state.copy())
 
     def _route(self, event: Event) -> list[Effect]:
         match event:
@@ -82,15 +79,17 @@ class Core:
             case DeviceEvent():
                 return self._tell(self._device(event.device), event)
             case TimerFired():
-                return self._device(event.timer.device).handle(event)
+                return self._tell(self._device(event.timer.device), event)
             case HostMemoryChanged():
-                return self.host.set_limit(event.limit)
+                return [*self.host.set_limit(event.limit), *self._restore_all(event.now)]
+            case HostRoomChanged():
+                return self._change_room(event)
         raise TypeError(f"not an event: {event!r}")
 
     def _add_device(self, event: DeviceAdded) -> list[Effect]:
         if event.device in self.devices:
             raise ValueError(f"there is a device {event.device} already")
-        device = self.devices[event.device] = Device.added(event)
+        device = self.devices[event.device] = Device.added(event, self.host.room)
         return device.handle(event)
 
     def _join(self, event: ClientJoined) -> list[Effect]:
@@ -115,10 +114,25 @@ class Core:
         return effects
 
     def _tell(self, device: Device, event: Event) -> list[Effect]:
-        """Let a device handle an event, and see what it needs of the host after it."""
+        """Let a device handle an event, and see what it takes of the host after it."""
         effects = device.handle(event)
         client = event.client if isinstance(event, ClientEvent) else None
-        return [*effects, *self.host.count(device, client)]
+        answers = [effect for effect in effects if isinstance(effect, Answer)]
+        effects = effects[: len(effects) - len(answers)]
+        effects += self.host.judge(device.state.id, client)
+        for other in self.devices.values():
+            # What it waits for may have happened here.
+            if other.roster.is_held_up and other is not device:
+                effects += other.restore(event.now)
+        return [*effects, *answers]
+
+    def _change_room(self, event: HostRoomChanged) -> list[Effect]:
+        homes = ((one, self._homes[one]) for one in event.clients if one in self._homes)
+        self.host.set_pool(event, [home.roster.clients[one] for one, home in homes])
+        return self._restore_all(event.now)
+
+    def _restore_all(self, now: float) -> list[Effect]:
+        return [effect for device in self.devices.values() for effect in device.restore(now)]
 
     def _device(self, name: str) -> Device:
         if name not in self.devices:

@@ -37,7 +37,8 @@ def make_room(roster: Roster) -> list[Effect]:
     if roster.rule is Rule.NOTHING or roster.excess <= 0 or roster.closed_bytes == 0:
         return []
     effects: list[Effect] = []
-    for client, evicted in share_out(sorted(roster.parked.values(), key=_use), roster.excess):
+    parked = sorted((c for c in roster.parked.values() if not _is_asked(roster, c)), key=_use)
+    for client, evicted in share_out(parked, roster.excess, roster.host.allowance()):
         if evicted:
             roster.set_evicting(client, client.evicting + evicted)
             effects.append(Evict(client.id, evicted))
@@ -50,23 +51,34 @@ def move_excess_out(roster: Roster) -> list[Effect]:
     # In the order that a snapshot keeps: a story that is replayed tells the same.
     for client in sorted(roster.over.values(), key=lambda client: client.order):
         if client.state is State.RUNNING:
-            effects += _trim(client)
+            effects += _trim(roster, client)
         elif client.id in roster.parked:
             effects += _evict_excess(roster, client)
     return effects
 
 
-def _trim(client: Client) -> list[Effect]:
-    trimmed, client.trimmed = client.trimmed, client.excess
-    return [Trim(client.id, client.excess - trimmed)] if client.excess > trimmed else []
+def _trim(roster: Roster, client: Client) -> list[Effect]:
+    most = min(client.excess, client.memory.swappable)
+    more = roster.host.allowance().take(client, most - client.trimmed)
+    client.trimmed = min(client.trimmed + more, client.excess)
+    if not more:
+        return []
+    roster.set_trims(client, client.trims + more)
+    return [Trim(client.id, more)]
 
 
 def _evict_excess(roster: Roster, client: Client) -> list[Effect]:
     evicted = min(client.staying, client.excess - client.memory.swapped - client.leaving)
-    if evicted <= 0:
+    evicted = roster.host.allowance().take(client, evicted)
+    if evicted <= 0 or _is_asked(roster, client):
         return []
     roster.set_evicting(client, client.evicting + evicted)
     return [Evict(client.id, evicted)]
+
+
+def _is_asked(roster: Roster, client: Client) -> bool:
+    """Whether an order is under way. Where the host is short, one at a time can be followed."""
+    return client.leaving > 0 and roster.host.is_tight
 
 
 def _use(client: Client) -> tuple[bool, float, int]:

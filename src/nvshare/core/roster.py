@@ -5,11 +5,12 @@ is, so no event needs to look at all clients.
 """
 
 from bisect import bisect_left, insort
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import ChainMap, Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
 from operator import attrgetter
 
 from nvshare.core.client import Client
+from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import State, Step, next_state
 from nvshare.core.memory import Load, Memory, Rule, weigh
 from nvshare.core.policies import Policy
@@ -55,9 +56,11 @@ class Queue:
 class Roster:
     """The clients of a device by state, and the sums over them."""
 
-    def __init__(self, state: DeviceState, policy: Policy) -> None:
+    def __init__(self, state: DeviceState, policy: Policy, host: HostRoom | None = None) -> None:
         self._state = state
         self.policy = policy
+        # Shared by all devices.
+        self.host = host or HostRoom()
         self.clients: dict[int, Client] = {}
         # Dicts keep the order of arrival: the last one in `running` was granted last.
         self.idle: dict[int, Client] = {}
@@ -83,6 +86,10 @@ class Roster:
         self.parked: dict[int, Client] = {}
         # Those who are beyond their limit.
         self.over: dict[int, Client] = {}
+        # Those who have gained memory in their turns, since somebody looked whether it fits.
+        self.grown: dict[int, Client] = {}
+        # Whether somebody waits for memory of others that cannot leave.
+        self.is_held_up = False
         self._orders = 0
         self._clear_sums()
 
@@ -108,6 +115,11 @@ class Roster:
     def rule(self) -> Rule:
         """What clients compete for."""
         return self._state.rule
+
+    @property
+    def usable(self) -> int:
+        """Bytes of the device that clients may fill."""
+        return self._state.usable_bytes
 
     @property
     def room(self) -> int:
@@ -173,17 +185,51 @@ class Roster:
         """Whether a client fits beside all who hold a turn."""
         running, yielding = self.running_load, self.yielding_load
         held = Load(running.weight + yielding.weight, running.heavy + yielding.heavy)
-        return held.admits(client.weight, self.capacity)
+        fits = held.admits(client.weight, self.capacity)
+        return fits and self.host_lets(client, self.running, self.yielding)
 
     def running_admits(self, client: Client) -> bool:
         """Whether a client fits beside those who run, once the others have given way."""
-        return self.running_load.admits(client.weight, self.capacity)
+        fits = self.running_load.admits(client.weight, self.capacity)
+        return fits and self.host_lets(client, self.running)
+
+    def host_lets(self, client: Client, *others: Mapping[int, Client]) -> bool:
+        """Whether a client could run with these, and displace nothing that cannot leave.
+
+        Somebody who is larger than the device pushes everybody else out.
+        """
+        if not self.host.is_tight or not client.memory.swappable:
+            return True
+        return self.host_lets_all({client.id: client}, *others)
+
+    def host_lets_all(self, *clients: Mapping[int, Client]) -> bool:
+        """Whether these could run together, in that sense."""
+        if not self.host.is_tight or self.rule is Rule.NOTHING:
+            return True
+        together = dict(ChainMap(*map(dict, clients)))
+        stuck = self.stuck_beside(together)
+        size = sum(client.memory.swappable for client in together.values())
+        return not stuck or size + stuck <= self.room
+
+    def stuck_beside(self, running: Container[int]) -> int:
+        """Bytes of all others that could not leave if these ran."""
+        return sum(stuck for _, stuck in self.stuck_of_others(running))
+
+    def stuck_of_others(self, running: Container[int]) -> Iterator[tuple[Client, int]]:
+        """Say whose bytes those are."""
+        if self.host.is_tight:
+            allowance = self.host.allowance()
+            for client in sorted(self.clients.values(), key=attrgetter("id")):
+                stays = 0 if client.id in running else client.staying
+                if stays and (stuck := stays - allowance.take(client, stays)):
+                    yield client, stuck
 
     def add(self, client: Client, step: Step, now: float) -> None:
         """Take a new client in."""
         known = self.clients.get(client.id, client)
         next_state(client.id, known.state, step)
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
+        self.host.welcome(client)
         self.clients[client.id] = client
         self.classes[client.limits.priority] += 1
         client.standing = client.usual_standing
@@ -204,6 +250,8 @@ class Roster:
             if client.active:
                 self.active[client.id] = client
             self.set_missing(client, client.missing, client.told_missing)
+            if client.grown:
+                self.grown[client.id] = client
 
     def move(self, client: Client, step: Step, now: float) -> None:
         """Let a client take a step. An illegal one raises before anything has changed."""
@@ -217,6 +265,7 @@ class Roster:
         client.order = self._orders
         if state in (State.WAITING, State.IDLE):
             client.standing = client.usual_standing
+            client.offered = 0
         if state is State.WAITING:
             client.rank = self.policy.rank(client)
         self._enter(client)
@@ -234,21 +283,45 @@ class Roster:
         del self.asked[client.id]
 
     def go_on_without(self, client: Client) -> None:
-        """Stop counting with a client that does not give way."""
+        """Stop counting with a client that does not give way.
+
+        The driver pages it out as others touch their memory, as far as it may leave.
+        """
+        pushed = self.host.allowance().take(client, client.staying)
         self._leave(client)
         client.overdue = True
         self._enter(client)
+        self.set_evicting(client, client.leaving + pushed)
 
     def set_memory(self, client: Client, memory: Memory) -> None:
         """Note what a client has now."""
         memory = memory.as_kind(client.kind)
         if memory == client.memory:
             return
+        if client.state is State.RUNNING and memory.swappable > client.memory.swappable:
+            client.grown = True
+            self.grown[client.id] = client
         self._count(client, -1)
         client.memory = memory
         client.outbound = min(client.outbound, memory.swapped)
+        client.most_out = min(client.most_out, memory.swappable)
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self._count(client, 1)
+
+    def note_out(self, client: Client, out: int) -> None:
+        """Note that so much of a client's memory is, or will have been, on the host."""
+        most = min(max(client.most_out, out), client.memory.swappable)
+        if most == client.most_out:
+            return
+        self._count(client, -1)
+        client.most_out = most
+        self._count(client, 1)
+
+    def forget_growth(self, clients: Iterable[Client]) -> None:
+        """Take it that there is room for what these have gained."""
+        for client in clients:
+            client.grown = False
+            self.grown.pop(client.id, None)
 
     def set_limits(self, client: Client, limits: Limits) -> None:
         """Note what a client may use, which it has to be told."""
@@ -319,6 +392,20 @@ class Roster:
         if missing or told:
             self.cramped[client.id] = client
 
+    def offer(self, client: Client, offered: int) -> None:
+        """Note how much a client may move out by itself in this turn."""
+        if offered > client.offered:
+            self._count(client, -1)
+            client.offered = offered
+            self._count(client, 1)
+
+    def set_trims(self, client: Client, trims: int) -> None:
+        """Note how much is out in a client's turn, being beyond its limit."""
+        if trims != client.trims:
+            self._count(client, -1)
+            client.trims = trims
+            self._count(client, 1)
+
     def set_excess(self, client: Client, excess: int) -> None:
         """Note how much of its memory is beyond its limit."""
         client.excess = excess
@@ -339,8 +426,8 @@ class Roster:
         """Weigh everybody by another rule."""
         self._state.rule = rule
         self.company_changed = True
-        self._clear_sums()
         for client in self.clients.values():
+            self._count(client, -1)
             client.weight = weigh(rule, client.memory, busy=client.busy)
             self._count(client, 1)
 
@@ -360,6 +447,8 @@ class Roster:
             self.untold.pop(client.id, None)
             self.over.pop(client.id, None)
             self.active.pop(client.id, None)
+            self.grown.pop(client.id, None)
+            self.host.forget(client)
         elif client.state is State.WAITING:
             self.waiting.add(client)
         else:
@@ -388,6 +477,7 @@ class Roster:
     def _count(self, client: Client, sign: int) -> None:
         if client.state is State.GONE:
             return
+        self.host.count(client, sign)
         self.everyone_load.add(client.weight, sign)
         self.pinned += sign * client.memory.pinned
         self.swappable += sign * client.memory.swappable

@@ -15,6 +15,11 @@ opens gates as far as memory allows, and sees to it that whoever waits gets a tu
 * If everything fits, but several compute all the time, those take short turns among themselves: the
   GPU's own switching between them costs more. Only they weigh anything then, and no memory moves.
 
+Memory that the host cannot hold cannot leave the device (hostroom.py), and the driver would push it
+out all the same to make room for whoever runs. So nobody is let run whom that would make room for:
+it waits, and leads nobody, until those in its way end, shrink, or may leave. If that leaves nobody
+who could run, one may who has everything on the device and so pushes nothing out.
+
 A program that was told to go and does not answer (it is stopped, or in one endless kernel) must
 not hold up the device for ever. Until ``revoke_patience`` is over it counts with all it has, and
 only those who fit beside it go on. After that it is reported and not counted any more: the next
@@ -23,8 +28,10 @@ the others touch their memory. That is slow at first, but it ends, and a hung de
 Its gate stays closed until it has released its turn and been granted another.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from math import inf
+from typing import TypeAlias
 
 from nvshare.core.asking import ask, relax
 from nvshare.core.client import BEST_STANDING, Client
@@ -40,6 +47,7 @@ from nvshare.core.moves import (
     swap_seconds,
 )
 from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
+from nvshare.core.outlook import tell_what_cannot_leave
 from nvshare.core.priority import is_outranked, outranks, starving
 from nvshare.core.room import tell_room
 from nvshare.core.roster import Roster
@@ -47,15 +55,27 @@ from nvshare.core.settings import Mode, Way
 from nvshare.core.shares import forget_the_late, slice_seconds, tell_shares
 from nvshare.core.state import DeviceState
 
+# Each round has others move out, or somebody run. There are never more than a few.
+_ROUNDS = 8
 
-def pick(candidates: Iterable[Client], room: int) -> list[Client]:
-    """Choose those who fit in the room together, first come first served."""
-    chosen = []
+Group: TypeAlias = dict[int, Client]
+
+
+def pick(
+    candidates: Iterable[Client], room: int, roster: Roster, *beside: Mapping[int, Client]
+) -> list[Client]:
+    """Choose those who fit in the room together, first come first served.
+
+    Beside each of these groups the host has to let them run.
+    """
+    chosen: Group = {}
+    groups = beside if roster.host.is_tight else ()
     for client in candidates:
-        if client.weight <= room or client.weight == 0:
-            chosen.append(client)
+        fits = client.weight <= room or client.weight == 0
+        if fits and all(roster.host_lets(client, chosen, group) for group in groups):
+            chosen[client.id] = client
             room -= client.weight
-    return chosen
+    return list(chosen.values())
 
 
 class Scheduler:
@@ -71,17 +91,30 @@ class Scheduler:
         effects: list[Effect] = []
         if now >= state.settle_until:
             forget_the_late(roster, now)
+            if roster.grown and self._running_fits():
+                roster.forget_growth(c for c in list(roster.grown.values()) if c.holds)
             effects += self._follow_rule(now)
             self._let_starving_go_first(now)
             effects += self._go_on_without_the_silent(now)
-            effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
-            effects += make_room(roster)
-            effects += move_excess_out(roster)
+            effects += self._open_gates(now)
             effects += plan_handover(state, roster)
             effects += tell_room(state, roster, now)
+            effects += tell_what_cannot_leave(state, roster)
         # Nobody is to run before it knows what it may use.
         effects = [*tell_shares(state, roster), *effects]
         return [*effects, *set_alarms(state, roster, now)]
+
+    def _open_gates(self, now: float) -> list[Effect]:
+        """Let in who fits, and have others make room for it."""
+        roster, effects = self._roster, list[Effect]()
+        for _ in range(_ROUNDS):
+            effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
+            effects += [*make_room(roster), *move_excess_out(roster)]
+            leader = self._leader()
+            if not roster.host.is_tight or (leader.id if leader else None) == self._state.leader:
+                break
+            # What leaves for one takes the host's room from another.
+        return effects
 
     def grant(self, client: Client, now: float) -> Grant:
         """Open a client's gate. A turn begins with the first to run, and with a leader."""
@@ -92,11 +125,17 @@ class Scheduler:
             self._state.leader = None
         turn = client.next_turn or self._state.number_turn()
         self._roster.set_outbound(client, 0)
+        told_out = client.leaving
         self._roster.move(client, Step.GRANT, now)
         self._roster.set_evicting(client, 0)
+        # What it was told to move out before, it may be moving now.
+        self._roster.offer(client, told_out)
+        self._roster.forget_growth([client])
         client.turn, client.next_turn = turn, None
         client.granted_at, client.moved_before = now, self._state.pace.moving
+        client.told_held_up = client.told_stuck = False
         client.trimmed = min(client.excess, client.memory.swapped)
+        self._roster.set_trims(client, min(client.trimmed, client.most_out))
         order = fill_order(client, self._roster.room)
         # What is beyond its limit may come in by itself, when it is used.
         self._roster.set_filled(client, fill_bytes(client, self._roster.room) or None)
@@ -167,6 +206,7 @@ class Scheduler:
         leader = self._leader()
         if leader is None:
             effects += relax(self._state, self._roster, now)
+            effects += self._let_somebody_in(now)
         elif not self._roster.running_admits(leader):
             over = now >= self._turn_end(leader)
             if over:
@@ -178,15 +218,25 @@ class Scheduler:
             self._state.deadline = None
         return effects
 
+    def _let_somebody_in(self, now: float) -> list[Effect]:
+        """Have somebody run who pushes nothing out, if nobody else could."""
+        roster = self._roster
+        if roster.running or roster.yielding:
+            return []
+        whole = (c for c in roster.waiting if not c.memory.swapped and not c.grown)
+        return [self.grant(client, now) for client in islice(whole, 1)]
+
     def _split(self, now: float) -> list[Effect]:
         roster = self._roster
-        if roster.running_load.fits(roster.capacity):
-            return []
         victims = []
-        for client in reversed(list(roster.running.values())):
-            if client.weight and not roster.running_load.fits(roster.capacity):
-                roster.move(client, Step.REVOKE, now)
-                victims.append(client)
+        for should_go in (self._makes_room, self._is_too_much):
+            if not self._running_fits():
+                for client in reversed(list(roster.running.values())):
+                    if client.weight and should_go(client):
+                        roster.move(client, Step.REVOKE, now)
+                        victims.append(client)
+        if not victims:
+            return []
         revoked = self._revoked(victims, roster.excess, Way.MOVE_OUT)
         if roster.is_sliced:
             return revoked
@@ -194,9 +244,31 @@ class Scheduler:
         report = Report(ReportKind.SPLIT, self._state.id, victims[0].id, text)
         return [report, *revoked]
 
+    def _running_fits(self) -> bool:
+        roster = self._roster
+        return roster.running_load.fits(roster.capacity) and roster.host_lets_all(roster.running)
+
+    def _makes_room(self, client: Client) -> bool:
+        """Whether there is more room for the others who run if a client does not."""
+        roster = self._roster
+        if self._running_fits():
+            return False
+        if client.grown or not roster.host.is_tight:
+            return True
+        # What of it can leave makes room. What cannot is on the device, and pushes nobody out.
+        rest = {one: other for one, other in roster.running.items() if other is not client}
+        more = roster.stuck_beside(rest) - roster.stuck_beside(roster.running)
+        return roster.running_load.heavy > 1 and more < client.memory.swappable
+
+    def _is_too_much(self, client: Client) -> bool:
+        """Whether those who run do not fit together, wherever the others' memory may be."""
+        del client
+        return not self._roster.running_load.fits(self._roster.capacity)
+
     def _revoked(self, victims: list[Client], excess: int, way: Way) -> list[Effect]:
         effects: list[Effect] = []
-        for client, evicted in list(share_out(victims, excess)):
+        allowance = self._roster.host.allowance()
+        for client, evicted in list(share_out(victims, excess, allowance)):
             self._roster.set_evicting(client, evicted)
             client.sliced = self._roster.is_sliced
             displace = evicted > 0 and way is Way.DISPLACE
@@ -204,10 +276,12 @@ class Scheduler:
         return effects
 
     def _leader(self) -> Client | None:
-        first = self._roster.waiting.first()
+        roster = self._roster
+        first = next((client for client in roster.waiting if roster.host_lets(client)), None)
         if self._state.leader is not None:
-            leader = self._roster.clients.get(self._state.leader)
-            if leader and first and leader.state is State.WAITING:
+            leader = roster.clients.get(self._state.leader)
+            waits = leader and leader.state is State.WAITING and roster.host_lets(leader)
+            if leader and first and waits:
                 return first if first.standing < leader.standing else leader
         return first
 
@@ -230,7 +304,9 @@ class Scheduler:
         if roster.running_admits(leader):
             beside_leader -= roster.running_load.weight
         others = (client for client in roster.waiting if client is not leader)
-        return pick(others, min(roster.headroom, beside_leader))
+        leaders = {leader.id: leader}
+        held = {**roster.running, **roster.yielding}
+        return pick(others, min(roster.headroom, beside_leader), roster, leaders, held)
 
     def _turn_end(self, leader: Client) -> float:
         state = self._state
@@ -264,9 +340,13 @@ class Scheduler:
         """End the turn: keep of those who run whoever fits into the leader's group."""
         roster = self._roster
         room = roster.capacity - leader.weight
-        coming = pick((client for client in roster.waiting if client is not leader), room)
+        group = {leader.id: leader}
+        others = (client for client in roster.waiting if client is not leader)
+        coming = pick(others, room, roster, group)
         room -= sum(client.weight for client in coming)
-        staying = {client.id for client in pick(reversed(roster.running.values()), room)}
+        group |= {client.id: client for client in coming}
+        running = reversed(roster.running.values())
+        staying = {client.id for client in pick(running, room, roster, group)}
         going = [client for client in roster.running.values() if client.id not in staying]
         for client in going:
             roster.move(client, Step.REVOKE, now)

@@ -62,11 +62,33 @@ class DeviceState:
 
 
 @dataclass(slots=True)
+class Pool:
+    """Host memory that some clients have in common: a memory cgroup with a limit.
+
+    ``room`` is what could be charged to it when somebody looked last. ``charged`` has those who
+    are in it, with what the host kept for them at that time.
+    """
+
+    limit: int
+    room: int
+    charged: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class HostState:
-    """How much may leave all devices for the host, and whether more has to."""
+    """How much may leave all devices for the host, and whether more has."""
 
     limit: int | None = None
     exceeded: bool = False
+    pools: dict[str, Pool] = field(default_factory=dict)
+
+    def copy(self) -> "HostState":
+        """Return a copy that no event will change."""
+        pools = {
+            name: Pool(pool.limit, pool.room, dict(pool.charged))
+            for name, pool in self.pools.items()
+        }
+        return HostState(self.limit, self.exceeded, pools)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,9 @@ class Recipient(Protocol):
     def granted(self, now: float) -> None:
         """Take note of a turn that it was granted."""
 
+    def reported(self, report: effects.Report) -> None:
+        """Take note of what people are told about it."""
+
     @property
     def log_fields(self) -> dict[str, Any]:
         """What to call it in the log."""
@@ -183,6 +186,8 @@ class Executor:
         who = recipient.log_fields if recipient is not None else {}
         device = effect.device or None
         log.warning(effect.text, extra=fields(event=effect.kind.value, device=device, **who))
+        if recipient is not None:
+            recipient.reported(effect)
 
 
 def _performer(kind: type[Kind], method: Callable[[Executor, Kind], None]) -> tuple[Any, Any]:

@@ -1,11 +1,19 @@
 """This machine: how much of its memory may take what leaves the GPUs, and what time is on them."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from nvshare.daemon.cgroup import MemoryGroup, charges_pages, memory_groups
+from nvshare.daemon.headroom import Reader, no_limits
 from nvshare.emulator.node import host_bytes, node_speed
+from nvshare.errors import BadInputError
+from nvshare.quantity import parse_quantity
 from nvshare.wire import environment
 
+_PROC = Path("/proc")
+# The most that a program on an emulated node may have on the host (docs/emulator.md).
+_HOST_LIMIT = "NVSHARE_EMULATOR_HOST_LIMIT"
 _MEMINFO = Path("/proc/meminfo")
 # The rest is for the programs themselves, which have not begun yet.
 _PERCENT = 80
@@ -21,6 +29,26 @@ def spare_memory(environ: Mapping[str, str], meminfo: Path = _MEMINFO) -> int:
     else:
         free = _available(meminfo.read_text(encoding="ascii"))
     return free * _PERCENT // 100
+
+
+def memory_limits(environ: Mapping[str, str], proc: Path = _PROC) -> Reader:
+    """Return how to find the limits on what a process may have on this machine's memory."""
+    if environ.get(environment.EMULATOR_NODE):
+        return lambda pid: _emulated_limit(pid, proc) or memory_groups(pid, proc)
+    if not charges_pages(os.uname().release):
+        return no_limits
+    return lambda pid: memory_groups(pid, proc)
+
+
+def _emulated_limit(pid: int, proc: Path) -> list[MemoryGroup]:
+    """Return the limit that a program on an emulated node was given in place of its cgroup's."""
+    try:
+        words = (proc / str(pid) / "environ").read_text(encoding="utf-8", errors="replace")
+        names = dict(word.partition("=")[::2] for word in words.split("\0"))
+        limit = names.get(_HOST_LIMIT)
+        return [MemoryGroup(f"process {pid}", parse_quantity(limit), 0)] if limit else []
+    except (OSError, BadInputError):
+        return []
 
 
 def gpu_clock(environ: Mapping[str, str]) -> float:

@@ -19,7 +19,7 @@ from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.gpu_time import GpuTime
-from nvshare.daemon.host import gpu_clock, spare_memory
+from nvshare.daemon.host import gpu_clock, memory_limits, spare_memory
 from nvshare.daemon.logs import fields
 from nvshare.daemon.node import Node
 from nvshare.daemon.scrapes import Scrapes
@@ -27,6 +27,7 @@ from nvshare.daemon.server import Server
 from nvshare.daemon.sockets import Folder, Marker, raise_file_limit
 from nvshare.errors import NvshareError
 from nvshare.launch.place import CONTROL_NAME, own_folder
+from nvshare.wire import environment
 from nvshare.wire.frames import SOCKET_NAME
 
 log = logging.getLogger("nvshare.daemon")
@@ -107,6 +108,8 @@ class _Daemon:
             # Not beside the socket that programs can see, if there are two folders.
             folder=self._control_place.path / "groups",
             on_population=self._population_changed,
+            memory_limits=memory_limits(self._sources.environ),
+            is_emulated=bool(self._sources.environ.get(environment.EMULATOR_NODE)),
         )
         node.change_node(self._config.node_settings())
         settle = self._config.settle if self._marker.was_set else 0.0
@@ -115,6 +118,7 @@ class _Daemon:
         if not self._gpus:
             self._run_beside(self._add_late())
         self._run_beside(GpuTime(node).follow())
+        self._run_beside(node.headroom.follow())
         if companion is not None:
             self._run_beside(companion(self._config, node))
         for number in (signal.SIGTERM, signal.SIGINT):

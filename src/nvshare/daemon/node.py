@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nvshare.core import events
+from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
 from nvshare.core.node import Core
 from nvshare.core.settings import Priority
@@ -18,6 +19,7 @@ from nvshare.daemon.devices import Gpu
 from nvshare.daemon.excess import share_excess
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.groups import Group, Groups
+from nvshare.daemon.headroom import Headroom, Reader, no_limits
 from nvshare.daemon.identity import own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
@@ -58,6 +60,8 @@ class Node:
         folder: Path,
         on_population: Callable[[int], None],
         core: Core | None = None,
+        memory_limits: Reader = no_limits,
+        is_emulated: bool = False,
     ) -> None:
         self._loop = loop
         self._version = version
@@ -73,7 +77,9 @@ class Node:
         # What the clients of each GPU have counted that are gone.
         self.departed: dict[str, Counter[str]] = {}
         self.members: dict[int, Session] = {}
+        self.headroom = Headroom(self, memory_limits, is_emulated=is_emulated)
         self.pods = Pods()
+        self._listeners: list[Callable[[str, str, str], None]] = []
         self.groups = Groups(folder, self.pods, own_container())
         self._forgetting = loop.call_later(_RETURN_SECONDS, self.groups.forget_missing)
         self._by_key: dict[bytes, Gpu] = {}
@@ -170,6 +176,15 @@ class Node:
             for group in [g for g in self.groups.all() if g.identity.pod == uid]:
                 self.apply_limits(group, f"pod {orders.namespace}/{orders.name}")
 
+    def on_notice(self, listener: Callable[[str, str, str], None]) -> None:
+        """Have somebody hear what the people who run a pod should know: uid, kind, words."""
+        self._listeners.append(listener)
+
+    def tell_pod(self, uid: str, kind: ReportKind, program: str, text: str) -> None:
+        """Let them know."""
+        for listener in self._listeners:
+            listener(uid, kind.value, f"{program}: {text}")
+
     def find_gpus(self, name: str) -> Sequence[Gpu]:
         """Return the GPUs that a name means: an index, a UUID, the beginning of one, or "all"."""
         return [
@@ -236,6 +251,7 @@ class Node:
         if group.members:
             self.apply_limits(group, f"end of pid {session.identity.pid}")
             share_excess(self, group, session.member.gpu.uuid)
+        self.headroom.soon()
         self._on_population(len(self.members))
 
     def heir(self, member: Member, turn: int) -> int | None:

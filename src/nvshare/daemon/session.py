@@ -5,7 +5,8 @@ import logging
 import socket
 from typing import TYPE_CHECKING, Any
 
-from nvshare.core import events
+from nvshare.core import effects, events
+from nvshare.core.effects import ReportKind
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind, Memory
 from nvshare.daemon.connection import Connection
@@ -31,6 +32,13 @@ _REASONS = {
     frames.ReleaseReason.IDLE: events.Reason.IDLE,
     frames.ReleaseReason.ASKED: events.Reason.ASKED,
     frames.ReleaseReason.USED_UP: events.Reason.USED_UP,
+}
+# What is for the events of a pod: its memory, and that of others that it waits for.
+_FOR_PODS = {
+    ReportKind.STUCK,
+    ReportKind.HELD_UP,
+    ReportKind.HOST_FULL,
+    ReportKind.OVERCOMMITTED,
 }
 # Who connects and says nothing is let go after this time.
 _HELLO_SECONDS = 10.0
@@ -58,6 +66,8 @@ class Session:
         # What it was started with; what it may use is its group's.
         self.own_limits = ClientLimits()
         self.seat = 0
+        # What it has reported to be out, and is still on its way.
+        self.left = 0
         self.tally = Tally()
         self.history = History()
         self._used_at = 0.0
@@ -84,6 +94,11 @@ class Session:
     def granted(self, now: float) -> None:
         """Take note of a turn that the client was granted."""
         self.tally.begin_turn(now)
+
+    def reported(self, report: effects.Report) -> None:
+        """Pass on what the people who run its pod should know."""
+        if self.identity.pod and report.kind in _FOR_PODS:
+            self._node.tell_pod(self.identity.pod, report.kind, self.identity.program, report.text)
 
     def close(self, why: str) -> None:
         """End the connection."""
@@ -117,6 +132,8 @@ class Session:
         running = bool(frame.flags & frames.HelloFlags.RESUMING)
         if running:
             self.tally.running_since = now
+        # Before anybody decides what it may move out.
+        self._node.headroom.enter(member.id, self.identity.pid)
         self._node.dispatch(
             events.ClientJoined(
                 now=now,
@@ -153,6 +170,7 @@ class Session:
         seconds = frame.moved_ns / 1e9
         self._moved(frame.moved_bytes, 0, seconds)
         self.tally.end_turn(now)
+        self.left = frame.left
         if frame.wants:
             self.tally.begin_wait(now)
         self._node.dispatch(
@@ -170,6 +188,7 @@ class Session:
                 left=min(frame.left, _MOST_BYTES),
             )
         )
+        self._node.headroom.soon()
 
     def _allocate(self, frame: frames.Memory, member: "Member") -> None:
         self._node.dispatch(
@@ -181,10 +200,12 @@ class Session:
             )
         )
         share_excess(self._node, member.group, member.gpu.uuid)
+        self._node.headroom.soon()
 
     def _move(self, frame: frames.Moved, member: "Member") -> None:
         seconds = frame.ns / 1e9
         self._moved(frame.out_bytes, frame.in_bytes, seconds)
+        self.left = frame.left
         self._node.dispatch(
             events.Moved(
                 now=self._node.now(),
@@ -197,6 +218,7 @@ class Session:
                 left=min(frame.left, _MOST_BYTES),
             )
         )
+        self._node.headroom.soon()
 
     def _use(self, frame: frames.Usage, member: "Member") -> None:
         before = self.tally.told
@@ -247,15 +269,15 @@ class Session:
 
 
 def _memory(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved) -> Memory:
-    if max(frame.allocated, frame.pinned, frame.swapped_out) > _MOST_BYTES:
+    if max(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched) > _MOST_BYTES:
         raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
-    return Memory(frame.allocated, frame.pinned, frame.swapped_out)
+    return Memory(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched)
 
 
 def _on_gpu(own: Memory, member: "Member") -> Memory:
     """What a client has on the GPU: its context is there too, and cannot leave."""
     context = member.context
-    return Memory(own.allocated + context, own.pinned + context, own.swapped)
+    return Memory(own.allocated + context, own.pinned + context, own.swapped, own.untouched)
 
 
 def _limits(hello: frames.Hello) -> ClientLimits:

@@ -4,6 +4,7 @@ import os
 from collections import Counter
 
 import nvshare
+from nvshare.core.lease import State
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
 from nvshare.daemon.history import SPANS
@@ -45,10 +46,10 @@ def describe_node(node: Node, started: float) -> NodeStatus:
 def describe_host(node: Node) -> HostStatus:
     """Return what the GPUs use of the host."""
     host = node.core.host
-    clients = (c for device in node.core.devices.values() for c in device.roster.clients.values())
+    clients = [c for device in node.core.devices.values() for c in device.roster.clients.values()]
     return HostStatus(
         limit=host.state.limit or 0,
-        needed=host.needed,
+        kept=sum(client.most_out for client in clients),
         swapped_out=sum(client.memory.swapped for client in clients),
     )
 
@@ -105,7 +106,9 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
     who, hello, tally = session.identity, session.hello, session.tally
     if hello is None:
         raise ValueError("a member has said hello")
-    client = node.core.devices[member.gpu.uuid].roster.clients[member.id]
+    roster = node.core.devices[member.gpu.uuid].roster
+    client = roster.clients[member.id]
+    stuck = node.core.host.room.stuck(client)
     asked = node.pods.orders(who)
     return ClientStatus(
         id=member.id,
@@ -128,6 +131,10 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         allocated=client.memory.allocated - member.context,
         pinned=client.memory.pinned - member.context,
         swapped_out=client.memory.swapped,
+        kept=client.most_out,
+        stuck=stuck,
+        stuck_because=node.core.host.room.why(client) if stuck else "",
+        held_up=client.state is State.WAITING and not roster.host_lets(client),
         limits=limits_of(node.core, member),
         group_used=group_used,
         turns=tally.turns,

@@ -18,14 +18,35 @@ from nvshare.telemetry.pods import PodOrders
 
 log = logging.getLogger("nvshare.pods")
 
+# What kinds of things are called in events.
+REASONS = {
+    "cannot leave": "GpuMemoryCannotLeave",
+    "held up": "WaitsForGpuMemory",
+    "host full": "GpuMemoryRefused",
+    "overcommitted": "HostMemoryOvercommitted",
+}
+
 Sink = Callable[[str, PodOrders | None], None]
 """Is told the uid of a pod and what holds for it from now on; None: the pod is gone."""
 
 
-async def follow_pods(access: Access, node: str, sink: Sink, *, hami: bool) -> None:
-    """Follow the pods of a node until cancelled."""
+Listener = Callable[[str, str, str], None]
+"""Is told the uid of a pod, what kind of thing has happened to a program of it, and what."""
+
+
+async def follow_pods(
+    access: Access,
+    node: str,
+    sink: Sink,
+    *,
+    hami: bool,
+    on_notice: Callable[[Listener], None] | None = None,
+) -> None:
+    """Follow the pods of a node until cancelled. What programs hear is passed on to their pods."""
     async with Client(access) as client:
         follower = Follower(client, node, sink, hami=hami)
+        if on_notice is not None:
+            on_notice(follower.notice)
         try:
             await PodWatch(client, node, follower.take).run()
         finally:
@@ -42,11 +63,16 @@ class Follower:
         self._hami = hami
         self._readings: dict[str, Reading] = {}
         self._told: dict[str, set[Complaint]] = {}
+        self._pods: dict[str, Pod] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
     def take(self, change: Change) -> None:
         """Take in a change of a pod."""
         pod, is_there = change
+        for uid in pod.uids:
+            self._pods[uid] = pod
+            if not is_there:
+                del self._pods[uid]
         if not is_there:
             self._readings.pop(pod.uid, None)
             self._told.pop(pod.uid, None)
@@ -58,6 +84,12 @@ class Follower:
         if before is None or reading.orders != before.orders:
             self._tell(pod, reading.orders)
         self._complain(pod, set(reading.complaints))
+
+    def notice(self, uid: str, kind: str, text: str) -> None:
+        """Tell the people who run a pod what has happened to a program of it."""
+        pod = self._pods.get(uid)
+        if pod is not None:
+            self._post(pod, REASONS.get(kind, "Gpu"), text)
 
     def close(self) -> None:
         """Leave what is being sent."""
@@ -74,13 +106,16 @@ class Follower:
         self._told[pod.uid] = complaints
         for complaint in fresh:
             log.warning("an annotation of %s makes no sense: %s", pod, complaint)
-            task = asyncio.get_running_loop().create_task(self._send(pod, complaint))
-            self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
+            self._post(pod, "BadGpuAnnotation", str(complaint))
 
-    async def _send(self, pod: Pod, complaint: Complaint) -> None:
+    def _post(self, pod: Pod, reason: str, text: str) -> None:
+        task = asyncio.get_running_loop().create_task(self._send(pod, reason, text))
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+
+    async def _send(self, pod: Pod, reason: str, text: str) -> None:
         now = datetime.now(timezone.utc)
-        event = warning(pod, "BadGpuAnnotation", str(complaint), node=self._node, now=now)
+        event = warning(pod, reason, text, node=self._node, now=now)
         try:
             await self._client.create_event(pod.namespace, event)
         except PASSING as error:

@@ -150,13 +150,13 @@ NODE: Section[NodeStatus] = Section(
         _gauge("uptime_seconds", "Time since the daemon began.", lambda node: node.uptime_seconds),
         _gauge(
             "host_memory_limit_bytes",
-            "Most that may be moved from all GPUs to the host.",
+            "Most that the host may keep of what leaves all GPUs.",
             lambda node: node.host.limit,
         ),
         _gauge(
-            "host_memory_needed_bytes",
-            "What would have to be on the host at any time, whoever runs.",
-            lambda node: node.host.needed,
+            "host_memory_kept_bytes",
+            "What the host keeps because it has left a GPU once, wherever it is now.",
+            lambda node: node.host.kept,
         ),
         _gauge(
             "host_memory_swapped_bytes",
@@ -260,6 +260,21 @@ PROGRAM: Section[ClientStatus] = Section(
             "program_memory_swapped_bytes",
             "What of that is on the host.",
             lambda one: one.swapped_out,
+        ),
+        _gauge(
+            "program_memory_kept_bytes",
+            "What the host keeps of it because it has left the GPU once, wherever it is now.",
+            lambda one: one.kept,
+        ),
+        _gauge(
+            "program_memory_stuck_bytes",
+            "What of it could not leave the GPU, because the host or its cgroup cannot hold it.",
+            lambda one: one.stuck,
+        ),
+        _gauge(
+            "program_held_up",
+            "1 if it waits for memory of others that cannot leave the GPU.",
+            lambda one: one.held_up,
         ),
         _gauge(
             "program_memory_limit_bytes",

@@ -41,6 +41,12 @@ class ClientStatus(_Model):
     allocated: int
     pinned: int
     swapped_out: int
+    # What the host keeps of it, having been out once; and what could not leave the GPU, and why.
+    kept: int = 0
+    stuck: int = 0
+    stuck_because: str = ""
+    # It waits for memory of others that cannot leave.
+    held_up: bool = False
     limits: ClientLimits
     # What its group uses of this GPU.
     group_used: int = 0
@@ -132,9 +138,9 @@ class DeviceStatus(_Model):
 class HostStatus(_Model):
     """The host's memory, as far as the GPUs use it."""
 
-    # What may be moved to it; what would have to be there at any time, whoever runs; what is there.
+    # What may be kept on it; what is kept, because it has left a GPU once; what is there now.
     limit: int
-    needed: int
+    kept: int
     swapped_out: int
 
 

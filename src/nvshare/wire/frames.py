@@ -92,7 +92,7 @@ class Hello:
     """
 
     TYPE: ClassVar[int] = 1
-    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQIIQ16s32sQ")
+    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQIIQ16s32sQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     device_uuid: bytes  # of the GPU, as cuDeviceGetUuid gives it
@@ -108,10 +108,11 @@ class Hello:
     group: bytes  # token that `nvshare run` gave the process tree; zeros: none
     library_version: str  # of libnvshare.so
     seat: int  # that it has in its group, from an earlier daemon; 0: none
+    untouched: int = 0  # as in MEMORY
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 128, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 136, 0) + self.LAYOUT.pack(
             self.device_uuid,
             self.allocation_kind,
             self.flags,
@@ -125,6 +126,7 @@ class Hello:
             self.group,
             self.library_version.encode()[:31],
             self.seat,
+            self.untouched,
         )
 
     @classmethod
@@ -144,6 +146,7 @@ class Hello:
             group,
             library_version,
             seat,
+            untouched,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             device_uuid,
@@ -159,6 +162,7 @@ class Hello:
             group,
             library_version.split(b"\0", 1)[0].decode(errors="replace"),
             seat,
+            untouched,
         )
 
 
@@ -195,7 +199,7 @@ class Released:
     """
 
     TYPE: ClassVar[int] = 3
-    LAYOUT: ClassVar[Struct] = Struct("<QIIQQQQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QIIQQQQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # the turn that it gives back
@@ -208,10 +212,11 @@ class Released:
     moved_bytes: int  # moved to the host since it was asked; 0: nothing measured
     moved_ns: int  # time that this took
     left: int = 0  # as in MOVED
+    untouched: int = 0  # as in MEMORY
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 72, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 80, 0) + self.LAYOUT.pack(
             self.turn,
             self.reason,
             self.wants,
@@ -222,6 +227,7 @@ class Released:
             self.moved_bytes,
             self.moved_ns,
             self.left,
+            self.untouched,
         )
 
     @classmethod
@@ -238,6 +244,7 @@ class Released:
             moved_bytes,
             moved_ns,
             left,
+            untouched,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             turn,
@@ -250,6 +257,7 @@ class Released:
             moved_bytes,
             moved_ns,
             left,
+            untouched,
         )
 
 
@@ -261,21 +269,23 @@ class Memory:
     """
 
     TYPE: ClassVar[int] = 4
-    LAYOUT: ClassVar[Struct] = Struct("<QQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     allocated: int  # bytes allocated, pinned ones included
     pinned: int  # bytes of those that cannot leave the GPU
     swapped_out: int  # bytes of those that the client has moved to the host
     ticket: int  # a number that ANSWER repeats; 0: nobody waits for one
+    untouched: int = 0  # bytes of swapped_out that nobody has used yet: they are nowhere
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 40, 0) + self.LAYOUT.pack(
             self.allocated,
             self.pinned,
             self.swapped_out,
             self.ticket,
+            self.untouched,
         )
 
     @classmethod
@@ -292,7 +302,7 @@ class Moved:
     """
 
     TYPE: ClassVar[int] = 5
-    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # that it holds, or held last; 0: none
@@ -303,10 +313,11 @@ class Moved:
     in_bytes: int  # from the host to the GPU
     ns: int  # time that this took
     left: int = 0  # bytes on their way to the host that have not left yet; 0: all have
+    untouched: int = 0  # as in MEMORY
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 64, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 72, 0) + self.LAYOUT.pack(
             self.turn,
             self.allocated,
             self.pinned,
@@ -315,6 +326,7 @@ class Moved:
             self.in_bytes,
             self.ns,
             self.left,
+            self.untouched,
         )
 
     @classmethod

@@ -106,7 +106,7 @@ class Fuzzer:
     def _no_such_reason(self) -> bytes:
         layout = frames.Released.LAYOUT
         reason = self._chance.randrange(3, 2**32)
-        return self._frame(frames.Released.TYPE, layout.pack(1, reason, 1, 0, 0, 0, 0, 0, 0, 0))
+        return self._frame(frames.Released.TYPE, layout.pack(1, reason, 1, *([0] * 8)))
 
     def _cut(self) -> bytes:
         good = self._chance.choice(self._good)

@@ -37,6 +37,8 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "priority_floor": 0.2,
         "idle_grace": 0.1,
         "revoke_patience": 5.0,
+        "make_room": "displace",
+        "move_patience": 2.0,
         "initial_bandwidth": 1e9,
         "inflight": 0.01,
         "reserve": 1 * GIB,
@@ -72,24 +74,22 @@ def test_the_settings_of_the_node_can_be_read_back(daemon: Daemon) -> None:
     assert daemon.control.status().host.limit == 256 * GIB * 8 // 10
 
 
-def test_a_host_that_is_full_refuses_memory_and_the_log_says_so(daemon: Daemon) -> None:
+def test_memory_that_could_never_be_used_is_refused_and_the_log_says_so(daemon: Daemon) -> None:
     daemon.control.change_node({"host_memory": "3Gi"})
-    first, second = daemon.connect(), daemon.connect()
-    first.join(daemon.gpus[0], allocated=12 * GIB)
-    first.expect(frames.Grant)
-    second.join(daemon.gpus[0])
-    second.expect(frames.Grant)
-    second.send(frames.Memory(6 * GIB, 0, 0, ticket=1))
-    answer = second.expect(frames.Answer)
+    client = daemon.connect()
+    client.join(daemon.gpus[0], allocated=1 * GIB)
+    client.expect(frames.Grant)
+    client.send(frames.Memory(20 * GIB, 0, 0, ticket=1))
+    answer = client.expect(frames.Answer)
     assert (answer.ticket, answer.verdict) == (1, frames.Verdict.HOST_FULL)
     # It sends the old state again, as it has to, and is not in anybody's way.
-    second.send(frames.Memory(1 * GIB, 0, 0, ticket=2))
-    assert second.expect(frames.Answer).verdict is frames.Verdict.YES
+    client.send(frames.Memory(1 * GIB, 0, 0, ticket=2))
+    assert client.expect(frames.Answer).verdict is frames.Verdict.YES
     status = daemon.control.status()
-    assert [client.allocated for client in status.clients] == [12 * GIB, 1 * GIB]
-    assert status.host.needed < 3 * GIB
-    line = next(line for line in daemon.log.splitlines() if "was refused 6.0 GiB" in line)
-    assert "3.0 GiB that host_memory allows" in line
+    assert [client.allocated for client in status.clients] == [1 * GIB]
+    assert status.host.kept == 0
+    line = next(line for line in daemon.log.splitlines() if "was refused 19.0 GiB" in line)
+    assert "host_memory" in line
     assert f"pid={os.getpid()}" in line
 
 

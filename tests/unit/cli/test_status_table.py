@@ -72,7 +72,7 @@ def shown(*clients: ClientStatus) -> str:
         pid=1,
         uptime_seconds=90,
         settings=NodeSettings(),
-        host=HostStatus(limit=205 * GIB, needed=9 * GIB, swapped_out=7 * GIB),
+        host=HostStatus(limit=205 * GIB, kept=9 * GIB, swapped_out=7 * GIB),
         devices=(device(),),
         clients=clients,
     )
@@ -91,7 +91,7 @@ def test_everything_is_shown() -> None:
 
 
 def test_the_host_is_shown() -> None:
-    assert "host memory: 7.0 GiB moved out, 9.0 of at most 205 GiB needed" in shown()
+    assert "host memory: 7.0 GiB moved out, 9.0 of at most 205 GiB kept" in shown()
 
 
 def test_nobody_is_there() -> None:

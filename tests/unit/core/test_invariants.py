@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nvshare.core.events import TimerKind
+from nvshare.core.events import HostRoomChanged, TimerKind
 from nvshare.core.invariants import BrokenInvariant, validate
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import Load, Memory, Rule
@@ -107,11 +107,33 @@ def slice_in_vain(stage: Stage) -> None:
 
 
 def lose_track_of_the_host(stage: Stage) -> None:
-    stage.core.host.needed += 1
+    stage.core.host.room.kept += 1
 
 
 def overlook_the_limit(stage: Stage) -> None:
-    stage.core.host.state.limit = 1
+    stage.core.host.state.exceeded = True
+
+
+def limit_everybody(stage: Stage) -> None:
+    clients = tuple(stage.device.roster.clients)
+    stage.core.handle(HostRoomChanged(now=stage.now, pool="pod", room=2, clients=clients))
+
+
+def lose_track_of_a_cgroup(stage: Stage) -> None:
+    limit_everybody(stage)
+    stage.core.host.state.pools["pod"].charged[1] = -1
+
+
+def grow_beside_what_cannot_leave(stage: Stage) -> None:
+    limit_everybody(stage)
+    roster = stage.device.roster
+    move(stage, 2, Step.RELEASE)
+    roster.set_memory(roster.clients[1], Memory(12))
+
+
+def push_others_out(stage: Stage) -> None:
+    limit_everybody(stage)
+    stage.device.state.leader = 3
 
 
 def wait_for_ever(stage: Stage) -> None:
@@ -140,7 +162,10 @@ def wait_for_ever(stage: Stage) -> None:
         (stop_the_clock, "timer of the turn is wrong"),
         (ask_only_one, "was not asked to give way"),
         (slice_in_vain, "by the wrong rule"),
-        (lose_track_of_the_host, "not what the devices need"),
+        (lose_track_of_the_host, "not what the clients take"),
+        (lose_track_of_a_cgroup, "left of pod is wrong"),
+        (grow_beside_what_cannot_leave, "has grown beside what cannot leave"),
+        (push_others_out, "leader is not one of those who wait, and could run"),
         (overlook_the_limit, "whether the limit is exceeded is wrong"),
         (wait_for_ever, "timer of patience is wrong"),
     ],

@@ -5,9 +5,12 @@ import pytest
 from nvshare.core.client import Client
 from nvshare.core.effects import Revoke, Urgency
 from nvshare.core.events import TimerKind
+from nvshare.core.hostroom import HostRoom
+from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.moves import fill_bytes, incoming_bytes, share_out
 from nvshare.core.settings import Mode
+from nvshare.core.state import HostState
 
 from .stage import Stage
 
@@ -20,8 +23,17 @@ def test_who_comes_in_needs_what_it_does_not_have_there() -> None:
 
 def test_what_has_to_go_is_shared_out_and_no_more() -> None:
     clients = [Client(number, memory=Memory(4)) for number in (1, 2, 3)]
-    assert [evicted for _, evicted in share_out(clients, 6)] == [4, 2, 0]
-    assert [evicted for _, evicted in share_out(clients, -6)] == [0, 0, 0]
+    free = HostRoom().allowance()
+    assert [evicted for _, evicted in share_out(clients, 6, free)] == [4, 2, 0]
+    assert [evicted for _, evicted in share_out(clients, -6, free)] == [0, 0, 0]
+
+
+def test_nobody_is_to_move_what_the_host_cannot_hold() -> None:
+    clients = [Client(number, memory=Memory(4), state=State.IDLE) for number in (1, 2, 3)]
+    host = HostRoom(HostState(limit=3))
+    for client in clients:
+        host.count(client, 1)
+    assert [evicted for _, evicted in share_out(clients, 6, host.allowance())] == [3, 0, 0]
 
 
 @pytest.mark.parametrize(("size", "room", "filled"), [(8, 8, 0), (9, 8, 8), (0, -1, 0), (2, -1, 1)])

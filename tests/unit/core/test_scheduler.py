@@ -17,7 +17,8 @@ def reports(effects: list[Effect]) -> list[ReportKind]:
 
 def test_pick_passes_over_who_does_not_fit() -> None:
     clients = [Client(number, weight=weight) for number, weight in enumerate([6, 6, 0, 3, 2])]
-    assert [client.id for client in pick(clients, 10)] == [0, 2, 3]
+    roster = Stage().device.roster
+    assert [client.id for client in pick(clients, 10, roster)] == [0, 2, 3]
 
 
 # While everything fits.

@@ -1,6 +1,6 @@
 import json
 from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 import pytest
 
@@ -30,7 +30,9 @@ def example(kind: type[Any]) -> Any:
     for field in fields(kind):
         hint = hints[field.name]
         first = getattr(hint, "__args__", (hint,))[0]
-        if first in samples:
+        if get_origin(hint) is tuple:
+            values[field.name] = (samples[first],)
+        elif first in samples:
             values[field.name] = samples[first]
         else:
             values[field.name] = (

@@ -41,6 +41,7 @@ class Ear:
         self.heard: list[frames.FromDaemon] = []
         self.descriptors: list[int] = []
         self.turns = 0
+        self.reports: list[effects.Report] = []
 
     def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
         self.heard.append(frame)
@@ -50,6 +51,9 @@ class Ear:
     def granted(self, now: float) -> None:
         del now
         self.turns += 1
+
+    def reported(self, report: effects.Report) -> None:
+        self.reports.append(report)
 
 
 class Stage:
@@ -206,6 +210,7 @@ def test_a_report_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None
     async def scene(stage: Stage) -> None:
         stage.do(effects.Report(ReportKind.OVERDUE, "gpu", 1, "is late"))
         stage.do(effects.Report(ReportKind.SPLIT, "gpu", None, "split"))
+        assert [report.text for report in stage.one.reports] == ["is late"]
 
     play(scene)
     first, second = caplog.records

@@ -106,7 +106,7 @@ def node(*clients: ClientStatus, **changes: Any) -> NodeStatus:
         "pid": 1,
         "uptime_seconds": 90.5,
         "settings": NodeSettings(),
-        "host": HostStatus(limit=205 * GIB, needed=9 * GIB, swapped_out=7 * GIB),
+        "host": HostStatus(limit=205 * GIB, kept=9 * GIB, swapped_out=7 * GIB),
         "devices": (device(0), device(1)),
         "clients": clients,
         "groups": (group(),),
@@ -261,6 +261,7 @@ NOT_EXPORTED = {
         for name in DeviceSettings.model_fields
         if name != "mode"
     },
+    "clients.stuck_because": "words for people, who find them in `nvshare status`",
     "clients.limits.burst": "chosen by people, who find it in `nvshare status`",
     "clients.group_used": "the metrics of its group have it",
     "groups.pids": "programs have the group in their info",

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 from nvshare.cli.bench.swap import _figures, _limit_seconds, _Look
 from nvshare.emulator.gpus import parse_gpus
@@ -9,8 +10,8 @@ GB = 10**9
 
 
 def look(turn_changes: int, moved_in: int, **gpu: int) -> _Look:
-    zeros = {name: 0 for name in GpuReport.__dataclass_fields__ if name != "uuid"}
-    return _Look(GpuReport(**{**zeros, "uuid": "", **gpu}), turn_changes, moved_in)
+    facts: dict[str, Any] = dict.fromkeys(GpuReport.__dataclass_fields__, 0)
+    return _Look(GpuReport(**{**facts, "uuid": "", **gpu}), turn_changes, moved_in)
 
 
 BEFORE = look(3, 0)

@@ -55,7 +55,7 @@ def node_status() -> NodeStatus:
         pid=1,
         uptime_seconds=1.0,
         settings=NodeSettings(),
-        host=HostStatus(limit=64 * GIB, needed=0, swapped_out=0),
+        host=HostStatus(limit=64 * GIB, kept=0, swapped_out=0),
         devices=(gpu,),
         clients=clients,
     )

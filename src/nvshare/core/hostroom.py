@@ -1,0 +1,187 @@
+"""The arithmetic of the host's memory: what is kept there, what more may leave. Decides nothing.
+
+What has left a device once keeps its pages on the host, also when it is back on the device, until
+it is freed. So a client counts with the most that was ever out, and it may leave again as far as
+that at no cost. What is more has to fit into the node's limit, and into every memory cgroup that
+its owner is in: the kernel kills who exceeds that. What does not fit there cannot leave.
+"""
+
+from collections.abc import Iterable
+
+from nvshare.core.client import Client
+from nvshare.core.state import HostState, Pool
+
+GIB = 1 << 30
+
+
+def gib(size: int) -> str:
+    """Return a size for a person."""
+    return f"{size / GIB:.1f} GiB"
+
+
+class _Level:
+    """One pool, and the sums over its clients."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        # What is kept for them beyond what was when somebody looked; and what of their memory has
+        # no pages on the host.
+        self.spent = 0
+        self.unbacked = 0
+
+    @property
+    def left(self) -> int:
+        return self.pool.room - self.spent
+
+    @property
+    def is_tight(self) -> bool:
+        return self.unbacked > self.left
+
+    def count(self, client: Client, sign: int) -> None:
+        booked = client.booked
+        self.spent += sign * max(0, booked - self.pool.charged[client.id])
+        self.unbacked += sign * (client.memory.swappable - booked)
+
+
+class HostRoom:
+    """What all clients of a node take of the host."""
+
+    def __init__(self, state: HostState | None = None) -> None:
+        self.state = state or HostState()
+        # What the host keeps for all of them, and what they could need if everything left.
+        self.kept = 0
+        self.swappable = 0
+        self._levels = {name: _Level(pool) for name, pool in self.state.pools.items()}
+        self._levels_of: dict[int, list[_Level]] = {}
+        self._tight: set[int] = set()
+        self._index()
+
+    @property
+    def is_tight(self) -> bool:
+        """Whether not everything could leave: otherwise there is nothing to look at."""
+        limit = self.state.limit
+        return bool(self._tight) or (limit is not None and self.swappable > limit)
+
+    def count(self, client: Client, sign: int) -> None:
+        """Count a client in, or out with sign -1."""
+        self.kept += sign * client.booked
+        self.swappable += sign * client.memory.swappable
+        for level in self._levels_of.get(client.id, ()):
+            level.count(client, sign)
+            self._judge(level)
+
+    def welcome(self, client: Client) -> None:
+        """Take it that what a client brings with it is charged already. It is not counted yet."""
+        for level in self._levels_of.get(client.id, ()):
+            level.pool.charged[client.id] = client.booked
+
+    def forget(self, client: Client) -> None:
+        """Take a client that is gone, and is not counted any more, out of its pools."""
+        self._levels_of.pop(client.id, None)
+        for name, pool in list(self.state.pools.items()):
+            if pool.charged.pop(client.id, None) is not None and not pool.charged:
+                self.set_pool(name, None, ())
+
+    def set_pool(self, name: str, pool: Pool | None, members: Iterable[Client]) -> None:
+        """Note what could be charged just now to the clients that are in a pool."""
+        old = self._levels.pop(name, None)
+        if old is not None:
+            self._tight.discard(id(old))
+            del self.state.pools[name]
+        if pool is not None:
+            self.state.pools[name] = pool
+            level = self._levels[name] = _Level(pool)
+            for client in members:
+                pool.charged[client.id] = min(client.most_out, client.memory.swappable)
+                level.count(client, 1)
+            self._judge(level)
+        self._index()
+
+    def allowance(self) -> "Allowance":
+        """Return what more may leave now, to be shared out."""
+        return Allowance(self)
+
+    def levels_of(self, client: Client) -> list[_Level]:
+        """Return the pools that a client is in."""
+        return self._levels_of.get(client.id, [])
+
+    def most(self, client: Client) -> int:
+        """Return how much of a client's memory could be on the host at the most, as things are."""
+        return client.booked + self.left_for(client)
+
+    def left(self, name: str) -> int | None:
+        """Return what could be charged to a pool now, if it is known."""
+        return self._levels[name].left if name in self._levels else None
+
+    def left_for(self, client: Client) -> int:
+        """Return what more could be kept for a client, if nobody else took it."""
+        lefts = [level.left for level in self.levels_of(client)]
+        if self.state.limit is not None:
+            lefts.append(self.state.limit - self.kept)
+        return max(0, min(lefts, default=client.memory.swappable))
+
+    def stuck(self, client: Client) -> int:
+        """Return what of a client's memory could not leave if it had to."""
+        return max(0, client.memory.swappable - self.most(client)) if self.is_tight else 0
+
+    def why(self, client: Client) -> str:
+        """Say what keeps a client's memory from leaving, with the numbers."""
+        level = min(self.levels_of(client), key=lambda one: one.left, default=None)
+        limit = self.state.limit
+        if level is not None and (limit is None or level.left <= limit - self.kept):
+            return (
+                f"its memory cgroup's limit of {gib(level.pool.limit)} "
+                f"has {gib(max(0, level.left))} left; raise that limit"
+            )
+        return (
+            f"host_memory allows {gib(limit or 0)}, and {gib(self.kept)} are taken; "
+            f"end programs, or raise host_memory"
+        )
+
+    def _judge(self, level: _Level) -> None:
+        if level.is_tight:
+            self._tight.add(id(level))
+        else:
+            self._tight.discard(id(level))
+
+    def _index(self) -> None:
+        self._levels_of = {}
+        for level in self._levels.values():
+            for client in level.pool.charged:
+                self._levels_of.setdefault(client, []).append(level)
+
+
+class Allowance:
+    """What more may leave for the host, while somebody works out who could move how much.
+
+    Pools are in one another, or have nothing in common. So in whatever order clients take, they get
+    as much together as they could.
+    """
+
+    def __init__(self, host: HostRoom) -> None:
+        self._host = host
+        limit = host.state.limit
+        self._node = None if limit is None else limit - host.kept
+        self._left: dict[int, int] = {}
+
+    def take(self, client: Client, wanted: int) -> int:
+        """Let so much of a client's memory leave, or as much as may. Once for each client."""
+        return self.reserve(client, wanted) if self._host.is_tight else max(0, wanted)
+
+    def reserve(self, client: Client, wanted: int) -> int:
+        """Do so for memory that the client does not have yet, too."""
+        new, reserved = wanted - client.spare, client.reserved
+        if new <= 0:
+            return max(0, wanted)
+        levels = self._host.levels_of(client)
+        for level in levels:
+            new = min(new, reserved + self._left.setdefault(id(level), level.left))
+        if self._node is not None:
+            new = min(new, reserved + self._node)
+        new = max(0, new)
+        more = max(0, new - reserved)
+        for level in levels:
+            self._left[id(level)] -= more
+        if self._node is not None:
+            self._node -= more
+        return client.spare + new

@@ -1,0 +1,64 @@
+"""Who waits for memory of others that cannot leave, for people to hear. Decides nothing."""
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Effect, Report, ReportKind
+from nvshare.core.hostroom import gib
+from nvshare.core.roster import Roster
+from nvshare.core.state import DeviceState
+
+
+def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
+    """Report who is held up, and by whom. Everybody is told of once until its next turn."""
+    held_up = held_up_clients(roster)
+    roster.is_held_up = bool(held_up)
+    effects: list[Effect] = []
+    for client in held_up:
+        owners = list(roster.stuck_of_others({client.id}))
+        if not client.told_held_up:
+            client.told_held_up = True
+            effects.append(_waits(state, client, sum(stuck for _, stuck in owners)))
+        for owner, stuck in owners:
+            if not owner.told_stuck:
+                owner.told_stuck = True
+                effects.append(_stays(state, roster, owner, stuck))
+    if roster.host.is_tight and roster.running_load.heavy == 1:
+        effects += _too_large(state, roster)
+    return effects
+
+
+def held_up_clients(roster: Roster) -> list[Client]:
+    """Return those who could not run if all others gave way."""
+    if not roster.host.is_tight:
+        return []
+    return [client for client in roster.waiting if not roster.host_lets(client)]
+
+
+def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
+    """Report who is alone, and has more than the device and the host hold: it may be killed."""
+    effects: list[Effect] = []
+    for client in roster.running.values():
+        too_much = client.memory.swappable > max(roster.room, roster.host.most(client))
+        if too_much and not client.told_stuck:
+            client.told_stuck = True
+            text = (
+                f"has {gib(client.memory.swappable)}, more than the GPU holds, and more than may "
+                f"be on the host: {roster.host.why(client)}"
+            )
+            effects.append(Report(ReportKind.OVERCOMMITTED, state.id, client.id, text))
+    return effects
+
+
+def _waits(state: DeviceState, client: Client, stuck: int) -> Report:
+    text = (
+        f"has to wait: beside its {gib(client.memory.swappable)} there is no room for "
+        f"{gib(stuck)} of others that cannot leave the GPU; it goes on when they end or shrink"
+    )
+    return Report(ReportKind.HELD_UP, state.id, client.id, text)
+
+
+def _stays(state: DeviceState, roster: Roster, owner: Client, stuck: int) -> Report:
+    text = (
+        f"{gib(stuck)} of its memory cannot leave the GPU, and others wait for that: "
+        f"{roster.host.why(owner)}"
+    )
+    return Report(ReportKind.STUCK, state.id, owner.id, text)

@@ -1,0 +1,165 @@
+"""What can be charged to the memory cgroups of clients, told to the core whenever it is another.
+
+The kernel charges what leaves a GPU to the cgroup of its owner, and kills in a cgroup that is full.
+What else happens there is the program's own affair, so it is looked at again and again. Decides
+nothing; the core does.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from nvshare.core.events import HostRoomChanged
+from nvshare.daemon.cgroup import MemoryGroup
+from nvshare.daemon.logs import fields
+
+if TYPE_CHECKING:
+    from nvshare.core.client import Client
+    from nvshare.daemon.node import Node
+
+log = logging.getLogger("nvshare.headroom")
+
+_MIB = 1 << 20
+# How often cgroups are looked at while some have limits; while none has; and at the most.
+_PAUSE = 2.0
+_LONG_PAUSE = 10.0
+_SHORT_PAUSE = 0.2
+# Differences that nobody needs to hear of.
+_LITTLE = 16 * _MIB
+# How often in a row a look may come to nothing because memory moves.
+_PATIENCE = 5
+
+Reader: TypeAlias = Callable[[int], Iterable[MemoryGroup]]
+"""Returns the memory cgroups with limits that a process is in."""
+
+
+def no_limits(pid: int) -> Iterable[MemoryGroup]:
+    """Read nothing."""
+    del pid
+    return ()
+
+
+def margin(limit: int) -> int:
+    """Return what is left free for what the program itself is going to need."""
+    return max(64 * _MIB, limit // 20)
+
+
+class Headroom:
+    """Knows which cgroups there are, and what the core was told of them."""
+
+    def __init__(
+        self, node: "Node", read: Reader = no_limits, *, is_emulated: bool = False
+    ) -> None:
+        self._node = node
+        self._read = read
+        # What leaves an emulated GPU is in no cgroup of this machine.
+        self._is_emulated = is_emulated
+        self._told: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self._wake = asyncio.Event()
+        self._in_vain = 0
+
+    def enter(self, client: int, pid: int) -> None:
+        """Tell the core about the cgroups of a client that is about to join."""
+        for group in self._read(pid) if pid else ():
+            _, members = self._told.get(group.name, (0, ()))
+            self._tell(group, {*members, client})
+
+    def soon(self) -> None:
+        """Look again before long: memory has changed."""
+        if self._told:
+            self._wake.set()
+
+    async def follow(self) -> None:
+        """Go on for as long as the daemon does."""
+        while True:
+            pause = _PAUSE if self._told else _LONG_PAUSE
+            with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), pause)
+            self._wake.clear()
+            await self.look()
+            await asyncio.sleep(_SHORT_PAUSE)
+
+    async def look(self) -> None:
+        """Read the cgroups of all clients, and tell the core what is new."""
+        pids = {one: session.identity.pid for one, session in self._node.members.items()}
+        if not pids:
+            self._told.clear()
+            return
+        before = self._kept()
+        found = await asyncio.to_thread(self._read_all, pids)
+        groups: dict[str, MemoryGroup] = {}
+        members: dict[str, set[int]] = defaultdict(set)
+        for client, seen in found.items():
+            if client in self._node.members:
+                for group in seen:
+                    groups[group.name] = group
+                    members[group.name].add(client)
+        for name in [name for name in self._told if name not in groups]:
+            self._forget(name)
+        if self._kept() != before or self._moves(members):
+            # Nobody knows whether what moves is charged yet. While it is uncertain it counts twice.
+            self._in_vain += 1
+            if self._in_vain < _PATIENCE:
+                return
+        self._in_vain = 0
+        for name, group in groups.items():
+            if self._is_news(group, members[name]):
+                self._tell(group, members[name])
+
+    def _read_all(self, pids: Mapping[int, int]) -> dict[int, list[MemoryGroup]]:
+        by_pid = {pid: list(self._read(pid)) for pid in set(pids.values()) if pid}
+        return {client: by_pid.get(pid, []) for client, pid in pids.items()}
+
+    def _tell(self, group: MemoryGroup, members: set[int]) -> None:
+        clients = tuple(sorted(members))
+        if group.name not in self._told:
+            log.info(
+                "a memory cgroup has a limit",
+                extra=fields(cgroup=group.name, limit=group.limit, used=group.used),
+            )
+        self._told[group.name] = group.limit, clients
+        self._node.dispatch(
+            HostRoomChanged(
+                now=self._node.now(),
+                pool=group.name,
+                room=self._room(group, members),
+                limit=group.limit,
+                clients=clients,
+            )
+        )
+
+    def _forget(self, name: str) -> None:
+        del self._told[name]
+        self._node.dispatch(HostRoomChanged(now=self._node.now(), pool=name, room=None))
+
+    def _is_news(self, group: MemoryGroup, members: set[int]) -> bool:
+        known = self._node.core.host.room.left(group.name)
+        if known is None or self._told.get(group.name) != (group.limit, tuple(sorted(members))):
+            return True
+        return abs(self._room(group, members) - known) > _LITTLE
+
+    def _room(self, group: MemoryGroup, members: set[int]) -> int:
+        used = group.used
+        for client in self._clients(members):
+            if self._is_emulated:
+                used += client.most_out
+        # What has been reported as out, and is still on its way.
+        sessions = (self._node.members.get(one) for one in members)
+        used += sum(session.left for session in sessions if session)
+        return max(0, group.limit - margin(group.limit) - used)
+
+    def _moves(self, members: Mapping[str, set[int]]) -> bool:
+        clients = {one for group in members.values() for one in group}
+        on_the_way = any(self._node.members[one].left for one in clients)
+        return on_the_way or any(client.leaving for client in self._clients(clients))
+
+    def _kept(self) -> dict[int, int]:
+        return {client.id: client.booked for client in self._clients(self._node.members)}
+
+    def _clients(self, numbers: Iterable[int]) -> "list[Client]":
+        devices = self._node.core.devices.values()
+        rosters = [device.roster.clients for device in devices]
+        return [roster[one] for one in numbers for roster in rosters if one in roster]
