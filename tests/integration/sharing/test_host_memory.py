@@ -1,0 +1,44 @@
+"""Programs whose memory the host or a cgroup cannot hold: nobody is killed, and all finish."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.workload import workload_command
+
+from ..cgroups import cgroup
+from .conftest import Sharing
+
+__all__ = ["cgroup"]
+
+pytestmark = pytest.mark.alone
+
+Share = Callable[..., Sharing]
+GIB = 1 << 30
+# Four arrays of 2,992 MiB each, for about half a minute of emulated time.
+ADD = workload_command("pytorch-add", "--iterations", "700")
+ENTER = ("sh", "-c", 'echo $$ > "$0"; exec "$@"')
+
+
+def test_three_of_12_gb_with_a_host_of_20(share: Share) -> None:
+    sharing = share("t4", speed=40, data="off")
+    sharing.daemon().change_devices("all", {"turn_seconds": 0.3})
+    sharing.daemon().change_node({"host_memory": "20Gi"})
+    programs = [sharing.start(*ADD) for _ in range(3)]
+    status = sharing.until_status(lambda status: any(c.stuck for c in status.clients))
+    assert "host_memory allows 20.0 GiB" in max(c.stuck_because for c in status.clients)
+    assert [program.wait(60) for program in programs] == [0, 0, 0]
+
+
+def test_a_cgroup_that_is_too_small_for_what_would_leave(share: Share, cgroup: Path) -> None:
+    sharing = share("t4", speed=40, data="off")
+    sharing.daemon().change_devices("all", {"turn_seconds": 0.3})
+    first = sharing.start(*ENTER, cgroup / "cgroup.procs", *ADD)
+    sharing.until_status(lambda status: any(c.allocated > 11 * GIB for c in status.clients))
+    second = sharing.start(*ADD)
+    status = sharing.until_status(lambda status: any(c.held_up for c in status.clients))
+    (stuck,) = (client for client in status.clients if client.pid == first.pid)
+    assert stuck.stuck > 8 * GIB
+    assert "memory cgroup's limit of 1.0 GiB" in stuck.stuck_because
+    assert [first.wait(60), second.wait(60)] == [0, 0]
