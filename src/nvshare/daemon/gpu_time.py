@@ -27,7 +27,7 @@ Samples: TypeAlias = Mapping[int, tuple[int, int]]
 
 
 @cache
-def _open_nvml() -> None:
+def open_nvml() -> None:
     """It takes long on some machines, and so stays open."""
     import pynvml
 
@@ -43,7 +43,7 @@ def nvml_samples(uuid: str, seen: int) -> Samples:
     import pynvml
 
     try:
-        _open_nvml()
+        open_nvml()
         handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         found = pynvml.nvmlDeviceGetProcessUtilization(handle, seen)
     except (pynvml.NVMLError_NotFound, pynvml.NVMLError_InsufficientSize):

@@ -119,6 +119,7 @@ class _Daemon:
             self._run_beside(self._add_late())
         self._run_beside(GpuTime(node).follow())
         self._run_beside(node.headroom.follow())
+        self._run_beside(node.footprint.follow())
         if companion is not None:
             self._run_beside(companion(self._config, node))
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -18,6 +18,7 @@ from nvshare.core.settings import Priority
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.excess import share_excess
 from nvshare.daemon.executor import Executor
+from nvshare.daemon.footprint import Footprint
 from nvshare.daemon.groups import Group, Groups
 from nvshare.daemon.headroom import Headroom, Reader, no_limits
 from nvshare.daemon.identity import own_container
@@ -35,12 +36,13 @@ _RETURN_SECONDS = 10.0
 log = logging.getLogger("nvshare.node")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Member:
     """A registered client."""
 
     id: int
     gpu: Gpu
+    # What it holds beside what it tells: its context, modules, and what its pools keep.
     context: int
     since: float
     group: Group
@@ -78,6 +80,7 @@ class Node:
         self.departed: dict[str, Counter[str]] = {}
         self.members: dict[int, Session] = {}
         self.headroom = Headroom(self, memory_limits, is_emulated=is_emulated)
+        self.footprint = Footprint(self)
         self.pods = Pods()
         self._listeners: list[Callable[[str, str, str], None]] = []
         self.groups = Groups(folder, self.pods, own_container())
@@ -227,6 +230,7 @@ class Node:
         session.send(frames.Welcome(number, self._version))
         session.send(client_settings(settings))
         self._on_population(len(self.members))
+        self.footprint.soon()
         return member
 
     def _seat(self, session: Session, member: Member, seat: int) -> None:

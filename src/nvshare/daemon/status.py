@@ -131,6 +131,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         allocated=client.memory.allocated - member.context,
         pinned=client.memory.pinned - member.context,
         swapped_out=client.memory.swapped,
+        context=member.context,
         kept=client.most_out,
         stuck=stuck,
         stuck_because=node.core.host.room.why(client) if stuck else "",

@@ -262,6 +262,11 @@ PROGRAM: Section[ClientStatus] = Section(
             lambda one: one.swapped_out,
         ),
         _gauge(
+            "program_memory_context_bytes",
+            "What it holds beside that: its context, its modules, what its pools keep.",
+            lambda one: one.context,
+        ),
+        _gauge(
             "program_memory_kept_bytes",
             "What the host keeps of it because it has left the GPU once, wherever it is now.",
             lambda one: one.kept,

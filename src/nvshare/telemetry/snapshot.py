@@ -41,6 +41,9 @@ class ClientStatus(_Model):
     allocated: int
     pinned: int
     swapped_out: int
+    # What it holds beside that: its context, its modules, what its pools keep. Measured, or assumed
+    # where the GPU does not tell.
+    context: int = 0
     # What the host keeps of it, having been out once; and what could not leave the GPU, and why.
     kept: int = 0
     stuck: int = 0

@@ -1,0 +1,128 @@
+"""What contexts, modules and memory pools hold on each GPU, as NVML tells: told to the core.
+
+NVML lists for every process what it has on a GPU, without managed memory: its context, the modules
+it has loaded, its plain memory, and what its pools keep. Of these a program tells the daemon its
+plain memory only. The rest was assumed when it came (the setting ``context``), and is known a
+moment later; it grows with the modules that are loaded. The calls take a while on some drivers, and
+so are made in a thread.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from nvshare.core.events import MemoryChanged
+from nvshare.daemon.gpu_time import open_nvml
+from nvshare.daemon.logs import fields
+
+if TYPE_CHECKING:
+    from nvshare.core.client import Client
+    from nvshare.daemon.devices import Gpu
+    from nvshare.daemon.node import Member, Node
+
+log = logging.getLogger(__name__)
+
+# How often NVML is asked, and how long after somebody came.
+_PAUSE = 2.0
+_MOMENT = 0.1
+# Differences that nobody needs to hear of.
+_LITTLE = 8 << 20
+
+Footprints: TypeAlias = Mapping[int, int]
+"""By process, what it has on a GPU."""
+
+
+def nvml_footprints(uuid: str) -> Footprints:
+    """Ask. OSError: this GPU does not tell. Who is not listed, or without a figure, is left out."""
+    import pynvml
+
+    try:
+        open_nvml()
+        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+        found = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    except pynvml.NVMLError as error:
+        raise OSError(str(error)) from error
+    return {int(one.pid): int(one.usedGpuMemory) for one in found if one.usedGpuMemory}
+
+
+class Footprint:
+    """Asks again and again."""
+
+    def __init__(self, node: "Node", read: Callable[[str], Footprints] = nvml_footprints) -> None:
+        self._node = node
+        self._read = read
+        self._wake = asyncio.Event()
+        # Who does not tell is not asked again.
+        self._silent: set[str] = set()
+
+    def soon(self) -> None:
+        """Look before long: somebody has come."""
+        self._wake.set()
+
+    async def follow(self) -> None:
+        """Go on for as long as the daemon does."""
+        while True:
+            with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), _PAUSE)
+            self._wake.clear()
+            await asyncio.sleep(_MOMENT)
+            await self.look()
+
+    async def look(self) -> None:
+        """Ask those GPUs that somebody uses."""
+        for gpu in list(self._node.gpus.values()):
+            # What somebody has set is not asked for.
+            is_open = self._node.settings[gpu.uuid].context == "auto"
+            if is_open and gpu.uuid not in self._silent and self._node.members_of(gpu):
+                await self._ask(gpu)
+
+    async def _ask(self, gpu: "Gpu") -> None:
+        # What programs have told may change while NVML is asked: what was before it counts.
+        told = self._told(gpu)
+        try:
+            found = await asyncio.to_thread(self._read, gpu.uuid)
+        except OSError as error:
+            self._silent.add(gpu.uuid)
+            log.info(
+                "the GPU does not tell what processes hold: contexts count as set",
+                extra=fields(device=gpu.index, why=error),
+            )
+            return
+        for pid, members in told.items():
+            if pid in found:
+                self._take(members, found[pid])
+
+    def _told(self, gpu: "Gpu") -> "dict[int, list[tuple[Member, int]]]":
+        """By process, its clients on a GPU and what each says that it has of plain memory."""
+        told: dict[int, list[tuple[Member, int]]] = defaultdict(list)
+        for session in self._node.members_of(gpu):
+            if session.member is not None and session.identity.pid:
+                pinned = self._client(session.member).memory.pinned - session.member.context
+                told[session.identity.pid].append((session.member, pinned))
+        return told
+
+    def _take(self, members: "list[tuple[Member, int]]", found: int) -> None:
+        rest = found - sum(pinned for _, pinned in members)
+        if rest <= 0:
+            # It counts something else than we do, and the setting is as good as anything.
+            return
+        for member, _ in members:
+            if member.id in self._node.members:
+                self._change(member, rest // len(members))
+
+    def _change(self, member: "Member", context: int) -> None:
+        more = context - member.context
+        if abs(more) < _LITTLE:
+            return
+        member.context = context
+        memory = self._client(member).memory
+        memory = replace(memory, allocated=memory.allocated + more, pinned=memory.pinned + more)
+        event = MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
+        self._node.dispatch(event)
+
+    def _client(self, member: "Member") -> "Client":
+        return self._node.core.devices[member.gpu.uuid].roster.clients[member.id]

@@ -1,0 +1,48 @@
+"""What a program holds beside what it allocates is read from NVML, and admission counts with it."""
+
+from collections.abc import Callable
+
+from nvshare.launch.preload import Wishes
+from nvshare.telemetry.settings import DeviceSettings
+
+from .conftest import Sharing
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+Share = Callable[..., Sharing]
+
+
+def test_context_and_modules_are_measured_and_managed_memory_is_not_among_them(
+    share: Share,
+) -> None:
+    sharing = share("t4")
+    guest = sharing.guest()
+    assert guest.ask("gpu.init()") == 0
+    assert guest.ask(f"gpu.alloc({2 * GIB})")[0] == 0
+    assumed = DeviceSettings().context_of(sharing.daemon().status().devices[0].memory)
+    status = sharing.until_status(
+        lambda status: any(c.allocated and c.context != assumed for c in status.clients)
+    )
+    (client,) = status.clients
+    # The model's context takes 300 MiB, and a module a chunk at least.
+    assert 300 * MIB < client.context < 320 * MIB
+    assert (client.allocated, client.pinned) == (2 * GIB, 0)
+    assert status.devices[0].allocated == 2 * GIB + client.context
+    assert guest.end() == ""
+
+
+def test_plain_memory_is_counted_once(share: Share) -> None:
+    sharing = share("t4")
+    guest = sharing.guest(Wishes(native=True))
+    assert guest.ask("gpu.init()") == 0
+    assert guest.ask(f"gpu.alloc({2 * GIB})")[0] == 0
+    status = sharing.until_status(
+        lambda status: any(
+            c.allocated and 300 * MIB < c.context < 320 * MIB for c in status.clients
+        )
+    )
+    (client,) = status.clients
+    assert (client.allocated, client.pinned) == (2 * GIB, 2 * GIB)
+    assert status.devices[0].allocated == 2 * GIB + client.context
+    assert guest.end() == ""

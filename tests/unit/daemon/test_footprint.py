@@ -1,0 +1,161 @@
+"""What the core hears of contexts, modules and pools. NVML is a table of the test's."""
+
+import asyncio
+
+import pytest
+
+from nvshare.core.events import MemoryChanged
+from nvshare.core.memory import Memory
+from nvshare.daemon.footprint import Footprint, Footprints
+from nvshare.daemon.status import describe_node
+from nvshare.telemetry.settings import DeviceSettings
+from nvshare.wire import frames
+
+from .stage import GIB, GPU, Stage
+
+MIB = 1 << 20
+# The process that all clients of the stage are.
+PID = 7
+ASSUMED = DeviceSettings().context_of(GPU.memory)
+
+
+class Nvml:
+    """What a GPU would tell."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, int] = {}
+        self.error: OSError | None = None
+        self.asked = 0
+
+    def read(self, uuid: str) -> Footprints:
+        assert uuid == GPU.uuid
+        self.asked += 1
+        if self.error:
+            raise self.error
+        return self.found
+
+
+def look(stage: Stage, nvml: Nvml) -> None:
+    stage.node.footprint = Footprint(stage.node, nvml.read)
+    asyncio.run(stage.node.footprint.look())
+
+
+def memory(stage: Stage, client: int = 1) -> Memory:
+    return stage.node.core.devices[GPU.uuid].roster.clients[client].memory
+
+
+def test_until_nvml_has_told_the_setting_counts(stage: Stage) -> None:
+    stage.join(2 * GIB)
+    assert memory(stage) == Memory(2 * GIB + ASSUMED, ASSUMED)
+    look(stage, Nvml())
+    assert memory(stage) == Memory(2 * GIB + ASSUMED, ASSUMED)
+
+
+def test_what_nvml_lists_beyond_plain_memory_is_pinned_too(stage: Stage) -> None:
+    nvml = Nvml()
+    stage.join(2 * GIB, pinned=GIB)
+    nvml.found = {PID: GIB + 500 * MIB, PID + 1: 9 * GIB}
+    look(stage, nvml)
+    assert memory(stage) == Memory(2 * GIB + 500 * MIB, GIB + 500 * MIB)
+    (shown,) = describe_node(stage.node, 0.0).clients
+    assert (shown.allocated, shown.pinned, shown.context) == (2 * GIB, GIB, 500 * MIB)
+
+
+def test_plain_memory_is_not_counted_twice_as_it_grows(stage: Stage) -> None:
+    nvml = Nvml()
+    stage.join(2 * GIB, pinned=GIB)
+    nvml.found = {PID: GIB + 500 * MIB}
+    look(stage, nvml)
+    # It tells before NVML is asked again.
+    stage.clients[0].send(frames.Memory(4 * GIB, 3 * GIB, 0, 0).pack())
+    stage.turn()
+    assert memory(stage) == Memory(4 * GIB + 500 * MIB, 3 * GIB + 500 * MIB)
+    nvml.found = {PID: 3 * GIB + 500 * MIB}
+    heard = stage.listen(MemoryChanged)
+    look(stage, nvml)
+    assert heard == []
+
+
+def test_modules_that_are_loaded_later_count_and_little_does_not(stage: Stage) -> None:
+    nvml = Nvml()
+    stage.join(GIB)
+    heard = stage.listen(MemoryChanged)
+    for size in (300, 303, 340, 330):
+        nvml.found = {PID: size * MIB}
+        look(stage, nvml)
+    assert [event.memory.pinned for event in heard] == [300 * MIB, 340 * MIB, 330 * MIB]
+
+
+def test_less_than_a_program_says_itself_is_no_figure(stage: Stage) -> None:
+    nvml = Nvml()
+    stage.join(2 * GIB, pinned=GIB)
+    nvml.found = {PID: GIB}
+    look(stage, nvml)
+    assert memory(stage).pinned == GIB + ASSUMED
+
+
+def test_clients_of_one_process_share_its_figure(stage: Stage) -> None:
+    nvml = Nvml()
+    stage.join(GIB)
+    stage.join(GIB, pinned=GIB)
+    nvml.found = {PID: GIB + 200 * MIB}
+    look(stage, nvml)
+    assert [memory(stage, one).pinned for one in (1, 2)] == [100 * MIB, GIB + 100 * MIB]
+
+
+def test_what_is_set_is_not_asked_for(stage: Stage) -> None:
+    nvml = Nvml()
+    settings = stage.node.settings[GPU.uuid].changed({"context": 100 * MIB})
+    stage.node.change_settings(GPU, settings)
+    stage.join(GIB)
+    nvml.found = {PID: 700 * MIB}
+    look(stage, nvml)
+    assert nvml.asked == 0
+    assert memory(stage).pinned == 100 * MIB
+
+
+def test_nobody_is_asked_about_an_empty_gpu_nor_a_silent_one_again(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    nvml = Nvml()
+    footprint = Footprint(stage.node, nvml.read)
+    asyncio.run(footprint.look())
+    assert nvml.asked == 0
+    stage.join(GIB)
+    nvml.error = OSError("Not Supported")
+    with caplog.at_level("INFO"):
+        for _ in range(2):
+            asyncio.run(footprint.look())
+    assert nvml.asked == 1
+    assert "contexts count as set" in caplog.text
+
+
+def test_somebody_who_comes_is_looked_at_soon(stage: Stage) -> None:
+    nvml = Nvml()
+    nvml.found = {PID: 700 * MIB}
+
+    async def scene() -> None:
+        footprint = Footprint(stage.node, nvml.read)
+        following = asyncio.create_task(footprint.follow())
+        footprint.soon()
+        while not nvml.asked:
+            await asyncio.sleep(0.01)
+        following.cancel()
+
+    stage.join(GIB)
+    asyncio.run(scene())
+
+
+def test_a_program_that_goes_meanwhile_is_no_matter(stage: Stage) -> None:
+    stage.join(GIB)
+    heard = stage.listen(MemoryChanged)
+    session = stage.node.members[1]
+
+    def read(uuid: str) -> Footprints:
+        del uuid
+        del stage.node.members[1]
+        return {PID: 700 * MIB}
+
+    asyncio.run(Footprint(stage.node, read).look())
+    assert heard == []
+    stage.node.members[1] = session
