@@ -14,6 +14,7 @@ from nvshare.sim.processor import Processor
 from nvshare.sim.workload import MIB
 
 GIGA = 1e9
+BLOCK = 2 * MIB
 
 Call: TypeAlias = Callable[[], None]
 
@@ -83,7 +84,7 @@ class Gpu:
 
     def compute(self, key: int, seconds: float, then: Call) -> None:
         """Run a kernel, or several in a row."""
-        self._engage(Lane.COMPUTE, key, seconds, then)
+        self._engage(Lane.COMPUTE, key, seconds, 0.0, then)
 
     def transfer(self, lane: Lane, key: int, size: int, then: Call) -> None:
         """Move bytes over the bus."""
@@ -113,7 +114,8 @@ class Gpu:
             then()
 
         self.moves += moves
-        self._engage(Lane.FAULT, key, seconds, arrive)
+        # The engine can change hands between two blocks.
+        self._engage(Lane.FAULT, key, seconds, seconds * BLOCK / max(size, BLOCK), arrive)
 
     def goes_on(self, lane: Lane, key: int) -> bool:
         """Whether something is going on there."""
@@ -127,9 +129,9 @@ class Gpu:
         """Stop something, and return what was left of it."""
         return self._drop(lane, key)
 
-    def _engage(self, lane: Lane, key: int, seconds: float, then: Call) -> None:
+    def _engage(self, lane: Lane, key: int, seconds: float, piece: float, then: Call) -> None:
         self._calls[lane, key] = then
-        self.processor.start(key, seconds)
+        self.processor.start(key, seconds, piece)
 
     def _on_engine(self, key: int) -> Lane:
         return Lane.FAULT if self.goes_on(Lane.FAULT, key) else Lane.COMPUTE

@@ -5,6 +5,7 @@ completions all contexts with work get one slice per round, so whole rounds are 
 """
 
 from bisect import insort
+from collections.abc import Iterator
 from math import ceil, inf
 
 # Differences below a nanosecond are rounding, not work. After a day, neighbouring floats of seconds
@@ -19,15 +20,18 @@ class Processor:
         self._slice = slice_seconds
         self._switch = switch_seconds
         self._left: dict[int, float] = {}
+        # How long each context has the engine at a time: a slice, or a fault that lasts longer.
+        self._slices: dict[int, float] = {}
         self._ring: list[int] = []
         self._current: int | None = None
         self._slice_left = 0.0
         self._switch_left = 0.0
         self.busy = 0.0
 
-    def start(self, place: int, seconds: float) -> None:
-        """Give a context work."""
+    def start(self, place: int, seconds: float, piece: float = 0.0) -> None:
+        """Give a context work. It keeps the engine until a piece of it is done, if that is long."""
         self._left[place] = seconds
+        self._slices[place] = max(self._slice, piece)
         insort(self._ring, place)
 
     def left(self, place: int) -> float:
@@ -40,7 +44,7 @@ class Processor:
 
     def stop(self, place: int) -> None:
         """Take a context's work away."""
-        del self._left[place]
+        del self._left[place], self._slices[place]
         self._ring.remove(place)
 
     def next(self) -> tuple[float, int | None]:
@@ -53,7 +57,7 @@ class Processor:
             return self._switch_left, None
         if len(left) == 1:
             return self._switch_left + left[current], current
-        return min((self._done_in(place, distance), place) for distance, place in self._round())
+        return min((self._done_in(place, wait), place) for wait, place in self._round())
 
     def advance(self, seconds: float) -> None:
         """Let time pass, at most until something happens."""
@@ -64,32 +68,37 @@ class Processor:
         count = len(left)
         if count > 1 and self._current in left:
             # In a whole round everybody gets one slice, wherever the round is taken up.
-            length = count * (self._slice + self._switch)
+            length = self._round_seconds
             rounds = int(seconds / length)
             if rounds:
                 seconds -= rounds * length
                 for place in left:
-                    left[place] = max(0.0, left[place] - rounds * self._slice)
+                    left[place] = max(0.0, left[place] - rounds * self._slices[place])
         while seconds > DUST:
             seconds = self._step(seconds)
 
-    def _round(self) -> "list[tuple[int, int]]":
-        """Return everybody with the distance from the current one, which comes last in turn."""
-        ring, count = self._ring, len(self._ring)
-        at = ring.index(self._current)  # type: ignore[arg-type]
-        return [((place - at) % count or count, ring[place]) for place in range(count)]
+    @property
+    def _round_seconds(self) -> float:
+        return sum(self._slices.values()) + len(self._slices) * self._switch
 
-    def _done_in(self, place: int, distance: int) -> float:
+    def _round(self) -> "Iterator[tuple[float, int]]":
+        """Return everybody with its wait from the end of the present slice; the current one last."""
+        at = self._ring.index(self._current)  # type: ignore[arg-type]
+        wait = 0.0
+        for place in (*self._ring[at + 1 :], *self._ring[: at + 1]):
+            yield wait, place
+            wait += self._slices[place] + self._switch
+
+    def _done_in(self, place: int, wait: float) -> float:
         left = self._left[place]
         start = self._switch_left + self._slice_left
         if place == self._current:
             left -= self._slice_left
             if left <= DUST:
                 return start + left
-        slices = max(1, ceil((left - DUST) / self._slice))
-        waits = (distance - 1) + (slices - 1) * len(self._ring)
-        last = left - (slices - 1) * self._slice
-        return start + waits * (self._slice + self._switch) + self._switch + last
+        slices = max(1, ceil((left - DUST) / self._slices[place]))
+        last = left - (slices - 1) * self._slices[place]
+        return start + wait + (slices - 1) * self._round_seconds + self._switch + last
 
     def _choose(self) -> None:
         if self._switch_left > DUST or not self._left:
@@ -98,11 +107,11 @@ class Processor:
         has_work = self._current in self._left
         if has_work and (self._slice_left > DUST or len(self._left) == 1):
             if self._slice_left <= DUST:
-                self._slice_left = self._slice
+                self._slice_left = self._slices[self._current]  # type: ignore[index]
             return
         first = self._current is None
         self._current = self._after(self._current)
-        self._slice_left = self._slice
+        self._slice_left = self._slices[self._current]
         if not first:
             self._switch_left = self._switch
 
