@@ -82,7 +82,7 @@ class Processor:
         return sum(self._slices.values()) + len(self._slices) * self._switch
 
     def _round(self) -> "Iterator[tuple[float, int]]":
-        """Return everybody with its wait from the end of the present slice; the current one last."""
+        """Return everybody with its wait from the end of the present slice; the current is last."""
         at = self._ring.index(self._current)  # type: ignore[arg-type]
         wait = 0.0
         for place in (*self._ring[at + 1 :], *self._ring[: at + 1]):
