@@ -115,7 +115,8 @@ def test_a_turn_that_ends_while_memory_returns(swapper: Swapper, way: str) -> No
     assert time.monotonic() - began < 0.1
     assert released.reason is ReleaseReason.ASKED
     assert 0 < released.swapped_out < 1280 * MIB + evicted
-    assert 0 < came < 1280 * MIB
+    # What is in flight as the turn ends is told later.
+    assert 0 <= came < 1280 * MIB
     if evicted:
         assert swapper.moved().out_bytes == evicted
     agree(swapper)
