@@ -105,10 +105,13 @@ def _class(frame: Frame) -> Iterator[str]:
     if all(_unpacked(field) == field.name for field in shown):
         yield "        return cls(*cls.LAYOUT.unpack_from(payload))"
         return
-    yield "        ("
-    for field in shown:
-        yield f"            {field.name},"
-    yield "        ) = cls.LAYOUT.unpack_from(payload)"
+    if len(shown) == 1:
+        yield f"        ({shown[0].name},) = cls.LAYOUT.unpack_from(payload)"
+    else:
+        yield "        ("
+        for field in shown:
+            yield f"            {field.name},"
+        yield "        ) = cls.LAYOUT.unpack_from(payload)"
     yield "        return cls("
     for field in shown:
         yield f"            {_unpacked(field)},"

@@ -37,6 +37,7 @@ enum frame_type {
     FRAME_SETTINGS = 138,
     FRAME_REJECT = 139,
     FRAME_ANSWER = 140,
+    FRAME_NOTICE = 144,
     FRAME_QUOTA = 141,
 };
 
@@ -310,6 +311,13 @@ struct frame_answer {
     uint64_t missing;  /* bytes that others are still moving out to make room for it */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_answer) == 24, "protocol/frames.toml");
+
+/* From daemon to client.
+ * A sentence for the people who run the program: the client prints it as a warning. */
+struct frame_notice {
+    char text[512]; /* what has happened, and what to do */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_notice) == 512, "protocol/frames.toml");
 
 /* From daemon to client. Carries a descriptor.
  * Where the limits of the client's group are, and its place there (quota.h). Before WELCOME. */

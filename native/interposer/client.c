@@ -194,6 +194,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         struct frame_settings settings;
         struct frame_reject reject;
         struct frame_answer answer;
+        struct frame_notice notice;
     } fields;
     int result = 0;
 #define TAKE(field) (result = frame_take(frame, &fields.field, sizeof fields.field)) == 0
@@ -219,6 +220,11 @@ static int handle(void *argument, const struct frame_view *frame) {
     case FRAME_ANSWER:
         if (TAKE(answer))
             take_answer(client, &fields.answer);
+        return result;
+    case FRAME_NOTICE:
+        if (TAKE(notice))
+            log_warn("GPU %d, this program: %.*s", client->device->ordinal,
+                     (int)sizeof fields.notice.text - 1, fields.notice.text);
         return result;
     default: return turn_handle(client, frame);
     }

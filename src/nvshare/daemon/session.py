@@ -33,6 +33,8 @@ _REASONS = {
     frames.ReleaseReason.ASKED: events.Reason.ASKED,
     frames.ReleaseReason.USED_UP: events.Reason.USED_UP,
 }
+# As much as a NOTICE has room for.
+_NOTICE_CHARACTERS = 500
 # What is for the events of a pod: its memory, and that of others that it waits for.
 _FOR_PODS = {
     ReportKind.STUCK,
@@ -96,7 +98,10 @@ class Session:
         self.tally.begin_turn(now)
 
     def reported(self, report: effects.Report) -> None:
-        """Pass on what the people who run its pod should know."""
+        """Pass on what the people who run it, or its pod, should know."""
+        if report.kind in _FOR_PODS and report.kind is not ReportKind.HOST_FULL:
+            # Of a refusal it hears by the answer.
+            self.send(frames.Notice(report.text[:_NOTICE_CHARACTERS]))
         if self.identity.pod and report.kind in _FOR_PODS:
             self._node.tell_pod(self.identity.pod, report.kind, self.identity.program, report.text)
 

@@ -823,6 +823,34 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence for the people who run the program: the client prints it as a warning.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 144
+    LAYOUT: ClassVar[Struct] = Struct("<512s")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    text: str  # what has happened, and what to do
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 512, 0) + self.LAYOUT.pack(
+            self.text.encode()[:511],
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Notice":
+        """Read the fields; there may be more bytes behind them."""
+        (text,) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            text.split(b"\0", 1)[0].decode(errors="replace"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Quota:
     """Where the limits of the client's group are, and its place there (quota.h). Before WELCOME.
 
@@ -865,6 +893,7 @@ FromDaemon: TypeAlias = (
     | Settings
     | Reject
     | Answer
+    | Notice
     | Quota
 )
 Frame: TypeAlias = FromClient | FromDaemon

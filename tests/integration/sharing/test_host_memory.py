@@ -42,3 +42,5 @@ def test_a_cgroup_that_is_too_small_for_what_would_leave(share: Share, cgroup: P
     assert stuck.stuck > 8 * GIB
     assert "memory cgroup's limit of 1.0 GiB" in stuck.stuck_because
     assert [first.wait(60), second.wait(60)] == [0, 0]
+    assert "of its memory cannot leave the GPU, and others wait" in first.communicate()[1]
+    assert "has to wait: beside its" in second.communicate()[1]
