@@ -92,7 +92,7 @@ def test_those_that_rest_most_of_the_time_do_not_notice_each_other() -> None:
 @pytest.mark.parametrize("name", ["X2", "X3"])
 def test_full_speed_is_back_within_three_seconds(name: str) -> None:
     line = played(
-        shortened(name, 0.4),
+        shortened(name, 0.6),
         lambda figures: figures.more["recovery_s"] is not None and figures.more["recovery_s"] < 3,
     )
     assert line["turn_changes"] >= 1

@@ -211,7 +211,8 @@ class Device:
         )
         if event.in_bytes and client.turn == event.turn:
             self.roster.set_missing(client, 0, 0)
-            self.state.ways.measure(event.in_bytes, event.seconds)
+            # By how long it has waited for all of it, for whatever reason.
+            self.state.ways.measure(event.in_bytes, event.now - client.granted_at)
         if client.excess and client.evicting and not event.out_bytes and not event.left:
             # It cannot, and would be asked again and again.
             self.roster.set_excess(client, 0)
