@@ -14,6 +14,8 @@ pytestmark = pytest.mark.timeout(900)
 
 ADDS = HERE / "programs" / "adds.py"
 LAUNCHES = 20_000
+ROUND, ROUNDS = 1_000, 100
+MOST_PAIRS = 10
 
 # What the interposer does itself when it meets a GPU, and when it has memory to move: the few bytes
 # that were allocated before the first turn, and count as away.
@@ -83,19 +85,25 @@ def test_no_more_calls_than_without_apart_from_our_own(
     assert missing <= {"cuMemAlloc_v2"}
 
 
+def best_round(process: "subprocess.Popen[str]") -> float:
+    best = min(add(process, ROUND) for _ in range(ROUNDS))
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    return best
+
+
 def test_a_hundred_thousand_additions_cost_no_more_than_one_percent(
     make_node: MakeNode, start: Start
 ) -> None:
-    # The driver answers at once, so that the additions cost as little as they can. The two take
-    # turns, and the best round of each counts: the machine is seldom quiet.
+    # The driver answers at once, so that the additions cost as little as they can. Where a process
+    # happens to lie in memory makes it 2 % faster or slower for all its life, more than we cost: so
+    # several of each kind, in turns, and the best round of all counts.
     off = {"NVSHARE_EMULATOR_MODEL": "off"}
-    bare = start(make_node(), ADDS, environment=off)
-    shared = start(make_node(), ADDS, launcher=SHARED, environment=off)
-    best = {bare: float("inf"), shared: float("inf")}
-    rounds, size = 400, 1000
-    for number in range(rounds):
-        for process in best:
-            best[process] = min(best[process], add(process, size))
-        if number * size >= 100_000 and best[shared] <= 1.01 * best[bare]:
+    bare = shared = float("inf")
+    for number in range(MOST_PAIRS):
+        bare = min(bare, best_round(start(make_node(), ADDS, environment=off)))
+        one = start(make_node(), ADDS, launcher=SHARED, environment=off)
+        shared = min(shared, best_round(one))
+        if number >= 1 and shared <= 1.01 * bare:
             break
-    assert best[shared] <= 1.01 * best[bare]
+    assert shared <= 1.01 * bare
