@@ -23,7 +23,8 @@ from pathlib import Path
 from nvshare.daemon.cgroup import MemoryGroups
 from nvshare.daemon.hierarchy import MemoryHierarchy
 groups = MemoryGroups(MemoryHierarchy(folder=Path(os.environ["NVSHARE_CGROUP_DIR"])))
-print(json.dumps([[one.name, one.limit] for one in groups.of(int(sys.argv[1]))]))
+pid = int(sys.argv[1])
+print(json.dumps([[one.name, one.limit] for one in groups([pid])[pid]]))
 """
 _FOLDER = "/run/nvshare-cgroup"
 

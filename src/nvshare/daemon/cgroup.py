@@ -7,6 +7,7 @@ holds for all that is below it, so every cgroup on the way up counts.
 import logging
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,31 +61,35 @@ _VERSIONS = {1: _ONE, 2: _TWO}
 
 
 class MemoryGroups:
-    """Looks them up. Says once what it cannot find out: those limits are not known then."""
+    """Looks them up. Says once what it cannot find out: those limits are not known then.
 
-    def __init__(self, hierarchy: MemoryHierarchy | None = None) -> None:
+    With ``innermost_only``, what a process's cgroup lies in does not count.
+    """
+
+    def __init__(
+        self, hierarchy: MemoryHierarchy | None = None, *, innermost_only: bool = False
+    ) -> None:
         self._hierarchy = hierarchy or MemoryHierarchy()
+        self._innermost_only = innermost_only
         self._told: set[str] = set()
 
-    def of(self, pid: int) -> list[MemoryGroup]:
-        """Return the memory cgroups with a limit that a process is in, from the inside outwards.
+    def __call__(self, pids: Iterable[int]) -> dict[int, list[MemoryGroup]]:
+        """Return the memory cgroups with a limit that processes are in, from the inside outwards.
 
         Nothing is found of a process that is gone. A cgroup that is just being removed is not
-        there.
+        there. What several processes are in is read once.
         """
-        place = self._find(pid)
-        if place is None:
-            return []
-        outwards = [place.folder, *place.folder.parents]
-        inside = [folder for folder in outwards if folder.is_relative_to(place.top)]
-        groups = (_read(_VERSIONS[place.version], folder) for folder in inside)
-        return [group for group in groups if group]
+        known: dict[Path, MemoryGroup | None] = {}
+        places = {pid: self._find(pid) for pid in pids}
+        return {pid: self._limited(place, known) if place else [] for pid, place in places.items()}
 
-    def innermost(self, pid: int) -> list[MemoryGroup]:
-        """Return the cgroup that a process is in, if that itself has a limit."""
-        place = self._find(pid)
-        group = _read(_VERSIONS[place.version], place.folder) if place else None
-        return [group] if group else []
+    def _limited(self, place: Place, known: dict[Path, MemoryGroup | None]) -> list[MemoryGroup]:
+        outwards = [place.folder, *place.folder.parents]
+        seen = 1 if self._innermost_only else outwards.index(place.top) + 1
+        for folder in outwards[:seen]:
+            if folder not in known:
+                known[folder] = _read(_VERSIONS[place.version], folder)
+        return [group for folder in outwards[:seen] if (group := known[folder])]
 
     def _find(self, pid: int) -> Place | None:
         try:

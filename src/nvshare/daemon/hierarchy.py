@@ -62,6 +62,8 @@ class MemoryHierarchy:
     def __init__(self, proc: Path = PROC, folder: Path | None = None) -> None:
         self._proc = proc
         self._folder = folder
+        # What is mounted, and what that was read from.
+        self._mounted: tuple[str, list[_Mount]] = ("", [])
         # Where the root of our namespace is below a mount: it does not change while we live.
         self._own: dict[_Mount, tuple[str, ...]] = {}
 
@@ -69,7 +71,7 @@ class MemoryHierarchy:
         """Return where a process is; None: it is gone, or in no hierarchy that counts memory."""
         try:
             lines = (self._proc / str(pid) / "cgroup").read_text(encoding="utf-8").splitlines()
-            mounts = _mounts((self._proc / "self" / "mountinfo").read_text(encoding="utf-8"))
+            mounts = self._mounts()
         except OSError:
             return None
         where = _counting(lines)
@@ -85,6 +87,12 @@ class MemoryHierarchy:
         mount, names = max(seen, key=lambda one: len(one[1]))
         folder = mount.point.joinpath(*names)
         return Place(version, folder, mount.point) if folder.is_dir() else None
+
+    def _mounts(self) -> list[_Mount]:
+        text = (self._proc / "self" / "mountinfo").read_text(encoding="utf-8")
+        if text != self._mounted[0]:
+            self._mounted = text, _mounts(text)
+        return self._mounted[1]
 
     def _useful(self, mounts: list[_Mount]) -> list[_Mount]:
         if self._folder is None:

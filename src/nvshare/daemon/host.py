@@ -36,14 +36,15 @@ def memory_limits(environ: Mapping[str, str], cgroups: str = "", proc: Path = PR
 
     ``cgroups`` is the folder at which those of the machine are mounted, in a container.
     """
-    groups = MemoryGroups(MemoryHierarchy(proc, Path(cgroups) if cgroups else None))
+    hierarchy = MemoryHierarchy(proc, Path(cgroups) if cgroups else None)
     if environ.get(environment.EMULATOR_NODE):
         # Of all cgroups, emulated pages are charged to this one only; what lies around it bounds
         # the memory of the real machine, and not that of the emulated host.
-        return lambda pid: _emulated_limit(pid, proc) or groups.innermost(pid)
-    if not charges_pages(os.uname().release):
-        return no_limits
-    return groups.of
+        groups = MemoryGroups(hierarchy, innermost_only=True)
+        return lambda pids: {
+            pid: _emulated_limit(pid, proc) or found for pid, found in groups(pids).items()
+        }
+    return MemoryGroups(hierarchy) if charges_pages(os.uname().release) else no_limits
 
 
 def _emulated_limit(pid: int, proc: Path) -> list[MemoryGroup]:

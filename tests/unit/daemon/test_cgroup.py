@@ -43,7 +43,7 @@ class Machine:
         return os.fspath(folder)
 
     def groups(self) -> list[MemoryGroup]:
-        return self.read.of(7)
+        return self.read([7])[7]
 
 
 @pytest.fixture
@@ -98,9 +98,30 @@ def test_the_innermost_counts_by_itself_if_it_has_a_limit(machine: Machine) -> N
     machine.place("0::/pod/container")
     machine.group("pod", **two(900, 300))
     inner = machine.group("pod/container", **two("max"))
-    assert machine.read.innermost(7) == []
+    read = MemoryGroups(MemoryHierarchy(machine.proc), innermost_only=True)
+    assert read([7]) == {7: []}
     machine.group("pod/container", **two(500, 100))
-    assert machine.read.innermost(7) == [MemoryGroup(inner, 500, 100)]
+    assert read([7]) == {7: [MemoryGroup(inner, 500, 100)]}
+
+
+def test_what_several_are_in_is_read_once(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.mount(V2)
+    machine.place("0::/pod/container")
+    (machine.proc / "8").symlink_to(machine.proc / "7")
+    inner = MemoryGroup(machine.group("pod/container", **two(500, 100)), 500, 100)
+    outer = MemoryGroup(machine.group("pod", **two(900, 300)), 900, 300)
+    read: list[Path] = []
+    real = Path.read_text
+
+    def count(path: Path, encoding: str) -> str:
+        read.append(path)
+        return real(path, encoding)
+
+    monkeypatch.setattr(Path, "read_text", count)
+    assert machine.read([7, 8]) == {7: [inner, outer], 8: [inner, outer]}
+    assert len([path for path in read if path.name == "memory.stat"]) == 2
 
 
 def test_what_cannot_be_found_is_told_once_and_not_guessed(
@@ -109,7 +130,7 @@ def test_what_cannot_be_found_is_told_once_and_not_guessed(
     machine.mount(V2)
     machine.place("0::/../podX/cri-1")
     machine.group("podX/cri-1", **two(500))
-    assert machine.groups() == machine.groups() == machine.read.innermost(7) == []
+    assert machine.groups() == machine.groups() == []
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert "not known" in record.message
@@ -175,7 +196,7 @@ def test_a_process_in_a_real_cgroup_is_found_there(real_cgroup: Path) -> None:
         (real_cgroup / "cgroup.procs").write_text(str(child.pid))
         child.stdin.write(b"\n")
         child.stdout.readline()
-        groups = MemoryGroups().of(child.pid)
+        groups = MemoryGroups()([child.pid])[child.pid]
         child.stdin.close()
     assert groups[0].name == os.fspath(real_cgroup)
     assert groups[0].limit == 200 * MIB

@@ -41,11 +41,11 @@ def test_emulated_pages_are_charged_to_the_innermost_cgroup_only(tmp_path: Path)
         (folder / "memory.stat").write_text("")
     pod = MemoryGroup(str(top / "kubepods" / "pod"), 500, 100)
     emulated = {"NVSHARE_EMULATOR_NODE": str(tmp_path)}
-    assert list(memory_limits(emulated, str(top), proc)(7)) == [pod]
-    assert list(memory_limits({}, str(top), proc)(7)) == [
+    assert memory_limits(emulated, str(top), proc)([7])[7] == [pod]
+    assert memory_limits({}, str(top), proc)([7])[7] == [
         pod,
         MemoryGroup(str(top / "kubepods"), 900, 100),
     ]
     # A limit that the program was given goes before that.
     (proc / "7" / "environ").write_text("A=1\0NVSHARE_EMULATOR_HOST_LIMIT=1Ki\0")
-    assert [one.limit for one in memory_limits(emulated, str(top), proc)(7)] == [1024]
+    assert [one.limit for one in memory_limits(emulated, str(top), proc)([7])[7]] == [1024]

@@ -34,5 +34,5 @@ for pid in pids:
     seen = MemoryHierarchy(proc, node)
     place = seen.find(int(pid))
     found = str(place.folder.relative_to(node)) if place else None
-    limits = [group.limit for group in MemoryGroups(seen).of(int(pid))]
+    limits = [group.limit for group in MemoryGroups(seen)([int(pid)])[int(pid)]]
     print(json.dumps([kept, found, limits]))
