@@ -130,3 +130,14 @@ def test_one_hierarchy_alone_is_enough_and_cannot_be_written_to(cluster: Cluster
     )
     assert "Read-only file system" in done.stderr
     lab.delete_pods()
+
+
+def test_a_daemon_that_sees_no_cgroups_of_the_node_says_so_once(cluster: Cluster) -> None:
+    lab = install(cluster, cgroupFolder="")
+    for name in ("one", "other"):
+        lab.start_pod(name, "watch-limit", limits={"memory": "300Mi"})
+        lab.until_client(name)
+    said = lab.kubectl("logs", "-n", "nvshare", "daemonset/nvshare", "-c", "daemon")
+    assert said.count("the memory limits of some programs are not known") == 1
+    assert "outside of what is mounted here" in said
+    lab.delete_pods()
