@@ -60,8 +60,29 @@ def test_nothing_more_is_asked_of_the_node_than_this(emulated: str) -> None:
         "/run/nvshare",
         "/var/lib/kubelet/device-plugins",
         "/var/lib/kubelet/pod-resources",
+        "/sys/fs/cgroup",
     }
     assert folders == expected | ({"/run/nvshare-emulator"} if emulated == "true" else set())
+
+
+def mounts(text: str, volume: str) -> dict[str, dict[str, Any]]:
+    """Return how containers have a volume."""
+    pod = daemonset(text)["spec"]["template"]["spec"]
+    return {
+        container["name"]: mount
+        for container in [*pod["initContainers"], *pod["containers"]]
+        for mount in container["volumeMounts"]
+        if mount["name"] == volume
+    }
+
+
+def test_cgroups_are_for_the_daemon_to_read() -> None:
+    place = {"name": "cgroup", "mountPath": "/run/nvshare-cgroup", "readOnly": True}
+    assert mounts(render(), "cgroup") == {"daemon": {**place, "recursiveReadOnly": "IfPossible"}}
+    # The API server of an older cluster would not know the field.
+    assert mounts(render({}, "--kube-version=1.29.0"), "cgroup") == {"daemon": place}
+    without = render({"cgroupFolder": ""})
+    assert "cgroup" not in without.lower()
 
 
 # A name that does not exist, and values that make no sense.
@@ -78,6 +99,7 @@ def test_nothing_more_is_asked_of_the_node_than_this(emulated: str) -> None:
         "settings.mode=sideways",
         "emulated.gpu=2xt4",
         "hostFolder=relative",
+        "cgroupFolder=relative",
         "resourceName=gpu",
         "log.level=loud",
         "resources.demon.limits.cpu=1",
@@ -133,6 +155,7 @@ VARIANTS: dict[str, dict[str, str]] = {
         "image.tag": "edge",
     },
     "silent": {"metrics.enabled": "false"},
+    "blind": {"cgroupFolder": ""},
     "named": {"resourceName": "nvidia.com/gpu", "priorityClassName": ""},
 }
 

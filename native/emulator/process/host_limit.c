@@ -153,6 +153,10 @@ bool host_limit_exists(void) {
 
 void host_limit_enforce(void) {
     note_usage(driver_slot(), driver->data);
-    if (__atomic_load_n(&driver_slot()->doomed, __ATOMIC_RELAXED))
-        kill(getpid(), SIGKILL);
+    if (!__atomic_load_n(&driver_slot()->doomed, __ATOMIC_RELAXED))
+        return;
+    kill(getpid(), SIGKILL);
+    /* The first process of a container takes no signal of its own, but one of the kernel's. This is what
+     * such a container ends with then. */
+    _exit(128 + SIGKILL);
 }

@@ -4,17 +4,20 @@ Version 1 and version 2 of the kernel's control groups, whichever has the memory
 holds for all that is below it, so every cgroup on the way up counts.
 """
 
+import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-_PROC = Path("/proc")
+from nvshare.daemon.hierarchy import MemoryHierarchy, Place, UnknownPlaceError
+from nvshare.daemon.logs import fields
+
+log = logging.getLogger("nvshare.headroom")
+
 # Version 1 says so if there is no limit, rounded down to pages.
 _NO_LIMIT = 1 << 62
-# How deep a cgroup may lie below the mounted hierarchy if its path does not tell.
-_DEEPEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,107 +57,58 @@ _TWO = _Version(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Mount:
-    """A hierarchy, or a part of one that begins at ``root``, and where it is to be seen."""
-
-    version: _Version
-    root: PurePosixPath
-    point: Path
+_VERSIONS = {1: _ONE, 2: _TWO}
 
 
-def memory_groups(pid: int, proc: Path = _PROC) -> list[MemoryGroup]:
-    """Return the memory cgroups with a limit that a process is in, from the inside outwards.
+class MemoryGroups:
+    """Looks them up. Says once what it cannot find out: those limits are not known then.
 
-    Nothing is found of a process that is gone, or of a hierarchy that is not mounted here.
+    With ``innermost_only``, what a process's cgroup lies in does not count.
     """
-    try:
-        lines = (proc / str(pid) / "cgroup").read_text(encoding="utf-8").splitlines()
-        mounts = _mounts((proc / "self" / "mountinfo").read_text(encoding="utf-8"))
-    except OSError:
-        return []
-    for version, path in _paths(lines):
-        for mount in mounts:
-            if mount.version is version and (folder := _find(mount, path)):
-                return list(_limited(mount, folder))
-    return []
+
+    def __init__(
+        self, hierarchy: MemoryHierarchy | None = None, *, innermost_only: bool = False
+    ) -> None:
+        self._hierarchy = hierarchy or MemoryHierarchy()
+        self._innermost_only = innermost_only
+        self._told: set[str] = set()
+
+    def __call__(self, pids: Iterable[int]) -> dict[int, list[MemoryGroup]]:
+        """Return the memory cgroups with a limit that processes are in, from the inside outwards.
+
+        Nothing is found of a process that is gone. A cgroup that is just being removed is not
+        there. What several processes are in is read once.
+        """
+        known: dict[Path, MemoryGroup | None] = {}
+        places = {pid: self._find(pid) for pid in pids}
+        return {pid: self._limited(place, known) if place else [] for pid, place in places.items()}
+
+    def _limited(self, place: Place, known: dict[Path, MemoryGroup | None]) -> list[MemoryGroup]:
+        outwards = [place.folder, *place.folder.parents]
+        seen = 1 if self._innermost_only else outwards.index(place.top) + 1
+        for folder in outwards[:seen]:
+            if folder not in known:
+                known[folder] = _read(_VERSIONS[place.version], folder)
+        return [group for folder in outwards[:seen] if (group := known[folder])]
+
+    def _find(self, pid: int) -> Place | None:
+        try:
+            return self._hierarchy.find(pid)
+        except UnknownPlaceError as error:
+            if str(error) not in self._told:
+                self._told.add(str(error))
+                log.warning(
+                    "the memory limits of some programs are not known, and count as none: the "
+                    "cgroup of the first of them cannot be found",
+                    extra=fields(pid=pid, why=error),
+                )
+            return None
 
 
 def charges_pages(release: str) -> bool:
     """Whether this kernel lets the driver charge its pages to the cgroup of a process: 5.14 on."""
     numbers = re.match(r"(\d+)\.(\d+)", release)
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= (5, 14)
-
-
-def _paths(lines: list[str]) -> Iterator[tuple[_Version, PurePosixPath]]:
-    """Return the process's place in the hierarchy that has the memory controller, likelier first.
-
-    On a machine with both versions, version 1 has it if it is among its controllers.
-    """
-    words = [line.split(":", 2) for line in lines if line.count(":") >= 2]
-    for _, controllers, path in words:
-        if "memory" in controllers.split(","):
-            yield _ONE, PurePosixPath(path)
-    for number, controllers, path in words:
-        if number == "0" and not controllers:
-            yield _TWO, PurePosixPath(path)
-
-
-def _mounts(mountinfo: str) -> list[_Mount]:
-    found = []
-    for line in mountinfo.splitlines():
-        before, _, after = line.partition(" - ")
-        left, right = before.split(), after.split()
-        if len(left) < 5 or len(right) < 3:
-            continue
-        root, point = PurePosixPath(_plain(left[3])), Path(_plain(left[4]))
-        if right[0] == "cgroup2":
-            found.append(_Mount(_TWO, root, point))
-        elif right[0] == "cgroup" and "memory" in right[2].split(","):
-            found.append(_Mount(_ONE, root, point))
-    return found
-
-
-def _plain(path: str) -> str:
-    """Return a path of mountinfo with its blanks."""
-    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), path)
-
-
-def _find(mount: _Mount, path: PurePosixPath) -> Path | None:
-    """Return where a cgroup is below a mount.
-
-    Seen from a container, paths begin at the container's own cgroup, and those of others with "..":
-    what these dots stand for nobody tells, but names of pods and containers are there once only.
-    """
-    if ".." not in path.parts and ".." not in mount.root.parts:
-        try:
-            folder = mount.point / path.relative_to(mount.root)
-        except ValueError:
-            return None
-        return folder if folder.is_dir() else None
-    known = [part for part in path.parts if part not in ("/", "..")]
-    if not known:
-        return None
-    for depth in range(_DEEPEST):
-        found = sorted(mount.point.glob("/".join([*["*"] * depth, *map(_literal, known)])))
-        if found:
-            return found[0] if len(found) == 1 else None
-    return None
-
-
-def _literal(name: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", name)
-
-
-def _limited(mount: _Mount, folder: Path) -> Iterator[MemoryGroup]:
-    """Go up to where the mount begins. A cgroup that is just being removed is not there."""
-    while True:
-        group = _read(mount.version, folder)
-        if group:
-            yield group
-        if folder == mount.point or mount.point not in folder.parents:
-            return
-        folder = folder.parent
 
 
 def _read(version: _Version, folder: Path) -> MemoryGroup | None:

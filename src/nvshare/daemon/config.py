@@ -85,6 +85,8 @@ class Config(BaseModel):
     idle_exit: float = Field(default=0.0, ge=0)
     max_clients: int = Field(default=4096, gt=0)
     host_memory: BytesOrAuto = "auto"
+    # Where the cgroups of the machine are mounted, if the daemon is in a container.
+    cgroup_dir: str = ""
     # A machine without GPUs is one that does not have them yet.
     wait_for_gpus: bool = False
     # Where Prometheus finds metrics, as host:port; empty: on the control socket only.
@@ -161,6 +163,7 @@ _VARIABLES = {
     environment.LOG: ("log",),
     environment.LOG_FORMAT: ("log_format",),
     environment.LOG_FILE: ("log_file",),
+    environment.CGROUP_DIR: ("cgroup_dir",),
     environment.NODE_NAME: ("cluster", "node"),
     environment.MODE: ("gpu", "mode"),
     environment.TURN: ("gpu", "turn_seconds"),

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from nvshare.core.events import HostRoomChanged
@@ -32,14 +32,13 @@ _LITTLE = 16 * _MIB
 # How often in a row a look may come to nothing because memory moves.
 _PATIENCE = 5
 
-Reader: TypeAlias = Callable[[int], Iterable[MemoryGroup]]
-"""Returns the memory cgroups with limits that a process is in."""
+Reader: TypeAlias = Callable[[Collection[int]], Mapping[int, list[MemoryGroup]]]
+"""Returns the memory cgroups with limits that each of these processes is in."""
 
 
-def no_limits(pid: int) -> Iterable[MemoryGroup]:
+def no_limits(pids: Collection[int]) -> Mapping[int, list[MemoryGroup]]:
     """Read nothing."""
-    del pid
-    return ()
+    return {pid: [] for pid in pids}
 
 
 def margin(limit: int) -> int:
@@ -63,7 +62,7 @@ class Headroom:
 
     def enter(self, client: int, pid: int) -> None:
         """Tell the core about the cgroups of a client that is about to join."""
-        for group in self._read(pid) if pid else ():
+        for group in self._read([pid])[pid] if pid else ():
             _, members = self._told.get(group.name, (0, ()))
             self._tell(group, {*members, client})
 
@@ -110,7 +109,7 @@ class Headroom:
                 self._tell(group, members[name])
 
     def _read_all(self, pids: Mapping[int, int]) -> dict[int, list[MemoryGroup]]:
-        by_pid = {pid: list(self._read(pid)) for pid in set(pids.values()) if pid}
+        by_pid = self._read({pid for pid in pids.values() if pid})
         return {client: by_pid.get(pid, []) for client, pid in pids.items()}
 
     def _tell(self, group: MemoryGroup, members: set[int]) -> None:

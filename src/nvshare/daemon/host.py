@@ -4,14 +4,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from nvshare.daemon.cgroup import MemoryGroup, charges_pages, memory_groups
+from nvshare.daemon.cgroup import MemoryGroup, MemoryGroups, charges_pages
 from nvshare.daemon.headroom import Reader, no_limits
+from nvshare.daemon.hierarchy import PROC, MemoryHierarchy
 from nvshare.emulator.node import host_bytes, node_speed
 from nvshare.errors import BadInputError
 from nvshare.quantity import parse_quantity
 from nvshare.wire import environment
 
-_PROC = Path("/proc")
 # The most that a program on an emulated node may have on the host (docs/emulator.md).
 _HOST_LIMIT = "NVSHARE_EMULATOR_HOST_LIMIT"
 _MEMINFO = Path("/proc/meminfo")
@@ -31,13 +31,20 @@ def spare_memory(environ: Mapping[str, str], meminfo: Path = _MEMINFO) -> int:
     return free * _PERCENT // 100
 
 
-def memory_limits(environ: Mapping[str, str], proc: Path = _PROC) -> Reader:
-    """Return how to find the limits on what a process may have on this machine's memory."""
+def memory_limits(environ: Mapping[str, str], cgroups: str = "", proc: Path = PROC) -> Reader:
+    """Return how to find the limits on what a process may have on this machine's memory.
+
+    ``cgroups`` is the folder at which those of the machine are mounted, in a container.
+    """
+    hierarchy = MemoryHierarchy(proc, Path(cgroups) if cgroups else None)
     if environ.get(environment.EMULATOR_NODE):
-        return lambda pid: _emulated_limit(pid, proc) or memory_groups(pid, proc)
-    if not charges_pages(os.uname().release):
-        return no_limits
-    return lambda pid: memory_groups(pid, proc)
+        # Of all cgroups, emulated pages are charged to this one only; what lies around it bounds
+        # the memory of the real machine, and not that of the emulated host.
+        groups = MemoryGroups(hierarchy, innermost_only=True)
+        return lambda pids: {
+            pid: _emulated_limit(pid, proc) or found for pid, found in groups(pids).items()
+        }
+    return MemoryGroups(hierarchy) if charges_pages(os.uname().release) else no_limits
 
 
 def _emulated_limit(pid: int, proc: Path) -> list[MemoryGroup]:

@@ -36,7 +36,7 @@ log = logging.getLogger("nvshare.daemon")
 _GLANCE = 2.0
 _FIXED = {
     *("socket_dir", "control_dir", "socket_mode", "control_mode", "socket_group"),
-    "metrics_address",
+    *("metrics_address", "cgroup_dir"),
 }
 
 
@@ -108,7 +108,7 @@ class _Daemon:
             # Not beside the socket that programs can see, if there are two folders.
             folder=self._control_place.path / "groups",
             on_population=self._population_changed,
-            memory_limits=memory_limits(self._sources.environ),
+            memory_limits=memory_limits(self._sources.environ, self._config.cgroup_dir),
             is_emulated=bool(self._sources.environ.get(environment.EMULATOR_NODE)),
         )
         node.change_node(self._config.node_settings())

@@ -21,9 +21,9 @@ MIB = 1 << 20
 
 
 @contextmanager
-def leaving(node: Node, cgroup: Path, mib: int) -> "Iterator[subprocess.Popen[str]]":
+def leaving(node: Node, cgroup: Path, mib: int, *starter: str) -> "Iterator[subprocess.Popen[str]]":
     process = subprocess.Popen(
-        [sys.executable, str(PROGRAM), str(cgroup), str(mib)],
+        [*starter, sys.executable, str(PROGRAM), str(cgroup), str(mib)],
         env={**os.environ, **node.environment(library_folder(), {})},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -51,6 +51,15 @@ def test_who_exceeds_the_limit_of_its_cgroup_is_killed(
         assert within.poll() is None
     with leaving(node, cgroup, LIMIT_MIB + 2) as alone:
         assert alone.wait(30) == -signal.SIGKILL
+
+
+def test_the_first_process_of_a_container_is_killed_too(
+    make_node: Callable[..., Node], cgroup: Path
+) -> None:
+    node = make_node("t4", speed=100, data="off")
+    # The kernel lets nobody in a pid namespace kill its first process, not even itself.
+    with leaving(node, cgroup, LIMIT_MIB + 2, "unshare", "--pid", "--kill-child") as first:
+        assert first.wait(30) == 128 + signal.SIGKILL
 
 
 def test_it_is_the_emulator_that_counts(make_node: Callable[..., Node], cgroup: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.daemon.cgroup import MemoryGroup, charges_pages, memory_groups
+from nvshare.daemon.cgroup import MemoryGroup, MemoryGroups, charges_pages
+from nvshare.daemon.hierarchy import MemoryHierarchy
 
 MIB = 1 << 20
 V1 = "33 31 0:32 {root} {point} rw,relatime - cgroup cgroup rw,memory"
@@ -25,9 +26,10 @@ class Machine:
         self.point.mkdir()
         (self.proc / "self").mkdir(parents=True)
         (self.proc / "7").mkdir()
+        self.read = MemoryGroups(MemoryHierarchy(self.proc))
 
-    def mount(self, *lines: str, root: str = "/") -> None:
-        text = "\n".join(line.format(root=root, point=self.point) for line in lines)
+    def mount(self, *lines: str) -> None:
+        text = "\n".join(line.format(root="/", point=self.point) for line in lines)
         (self.proc / "self" / "mountinfo").write_text(text + "\nnonsense\n")
 
     def place(self, *lines: str) -> None:
@@ -41,7 +43,7 @@ class Machine:
         return os.fspath(folder)
 
     def groups(self) -> list[MemoryGroup]:
-        return memory_groups(7, self.proc)
+        return self.read([7])[7]
 
 
 @pytest.fixture
@@ -91,32 +93,51 @@ def test_clean_pages_of_files_are_not_used(machine: Machine) -> None:
     assert machine.groups() == [MemoryGroup(name, 500, 40)]
 
 
-def test_a_part_of_the_hierarchy_may_be_mounted(machine: Machine) -> None:
-    machine.mount(V2, root="/kubepods")
-    machine.place("0::/kubepods/pod")
-    found = machine.group("pod", **two(500))
-    assert [group.name for group in machine.groups()] == [found]
-    machine.place("0::/system/other")
-    assert machine.groups() == []
-
-
-@pytest.mark.parametrize("path", ["/../podX/cri-1", "/../../burstable/podX/cri-1"])
-def test_from_a_container_others_are_found_by_their_names(machine: Machine, path: str) -> None:
-    machine.mount(V2, root="/../../..")
-    machine.place(f"0::{path}")
-    found = machine.group("kubepods/burstable/podX/cri-1", **two(500))
-    machine.group("kubepods/burstable/podY/cri-2", **two(600))
-    assert [group.name for group in machine.groups()] == [found]
-
-
-def test_what_cannot_be_told_apart_is_not_guessed(machine: Machine) -> None:
+def test_the_innermost_counts_by_itself_if_it_has_a_limit(machine: Machine) -> None:
     machine.mount(V2)
-    machine.place("0::/../inner")
-    machine.group("a/inner", **two(500))
-    machine.group("b/inner", **two(600))
-    assert machine.groups() == []
-    machine.place("0::/..")
-    assert machine.groups() == []
+    machine.place("0::/pod/container")
+    machine.group("pod", **two(900, 300))
+    inner = machine.group("pod/container", **two("max"))
+    read = MemoryGroups(MemoryHierarchy(machine.proc), innermost_only=True)
+    assert read([7]) == {7: []}
+    machine.group("pod/container", **two(500, 100))
+    assert read([7]) == {7: [MemoryGroup(inner, 500, 100)]}
+
+
+def test_what_several_are_in_is_read_once(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.mount(V2)
+    machine.place("0::/pod/container")
+    (machine.proc / "8").symlink_to(machine.proc / "7")
+    inner = MemoryGroup(machine.group("pod/container", **two(500, 100)), 500, 100)
+    outer = MemoryGroup(machine.group("pod", **two(900, 300)), 900, 300)
+    read: list[Path] = []
+    real = Path.read_text
+
+    def count(path: Path, encoding: str) -> str:
+        read.append(path)
+        return real(path, encoding)
+
+    monkeypatch.setattr(Path, "read_text", count)
+    assert machine.read([7, 8]) == {7: [inner, outer], 8: [inner, outer]}
+    assert len([path for path in read if path.name == "memory.stat"]) == 2
+
+
+def test_what_cannot_be_found_is_told_once_and_not_guessed(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    machine.mount(V2)
+    machine.place("0::/../podX/cri-1")
+    machine.group("podX/cri-1", **two(500))
+    assert machine.groups() == machine.groups() == []
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert "not known" in record.message
+    assert "outside of what is mounted here" in str(record.__dict__)
+    machine.mount("nonsense")
+    assert machine.groups() == machine.groups() == []
+    assert len(caplog.records) == 2
 
 
 def test_who_is_gone_is_in_no_cgroup(machine: Machine) -> None:
@@ -126,18 +147,6 @@ def test_who_is_gone_is_in_no_cgroup(machine: Machine) -> None:
     assert machine.groups() == []
     machine.group("removed", memory__max="12x")
     assert machine.groups() == []
-
-
-def test_names_with_blanks_are_found(machine: Machine, tmp_path: Path) -> None:
-    point = tmp_path / "a b"
-    machine.point = point
-    point.mkdir()
-    line = V2.format(root="/", point=str(point).replace(" ", r"\040"))
-    (machine.proc / "self" / "mountinfo").write_text(line)
-    machine.place("0::/x")
-    assert machine.groups() == []
-    machine.group("x", **two(5))
-    assert [group.limit for group in machine.groups()] == [5]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +196,7 @@ def test_a_process_in_a_real_cgroup_is_found_there(real_cgroup: Path) -> None:
         (real_cgroup / "cgroup.procs").write_text(str(child.pid))
         child.stdin.write(b"\n")
         child.stdout.readline()
-        groups = memory_groups(child.pid)
+        groups = MemoryGroups()([child.pid])[child.pid]
         child.stdin.close()
     assert groups[0].name == os.fspath(real_cgroup)
     assert groups[0].limit == 200 * MIB

@@ -1,6 +1,7 @@
 """What the core is told of memory cgroups, and when. The cgroups are a table of the test's."""
 
 import asyncio
+from collections.abc import Collection
 
 import pytest
 
@@ -21,10 +22,10 @@ class Cgroups:
         self.groups: list[MemoryGroup] = []
         self.read = 0
 
-    def __call__(self, pid: int) -> list[MemoryGroup]:
-        assert pid
-        self.read += 1
-        return self.groups
+    def __call__(self, pids: Collection[int]) -> dict[int, list[MemoryGroup]]:
+        assert all(pids)
+        self.read += len(pids)
+        return dict.fromkeys(pids, self.groups)
 
     def limit(self, limit: int, used: int = 0, name: str = "pod") -> None:
         self.groups = [MemoryGroup(name, limit, used)]

@@ -1,0 +1,143 @@
+"""Memory limits of pods: nobody is made to move out what its cgroup cannot hold."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.manifests import render
+
+from .cluster.leftovers import hierarchies
+from .cluster.node import Cluster
+from .conftest import EMULATED
+from .lab import Lab
+from .test_workloads import add, result
+from .watcher import watching
+
+GIB = 1 << 30
+# What the daemon can read of a process, from where it is.
+_LIMITS = """
+import json, os, sys
+from pathlib import Path
+from nvshare.daemon.cgroup import MemoryGroups
+from nvshare.daemon.hierarchy import MemoryHierarchy
+groups = MemoryGroups(MemoryHierarchy(folder=Path(os.environ["NVSHARE_CGROUP_DIR"])))
+pid = int(sys.argv[1])
+print(json.dumps([[one.name, one.limit] for one in groups([pid])[pid]]))
+"""
+_FOLDER = "/run/nvshare-cgroup"
+
+
+@pytest.fixture(scope="module")
+def installed(cluster: Cluster) -> Lab:
+    """A cluster with one GPU, so that two pods have to share it."""
+    return install(cluster)
+
+
+def install(cluster: Cluster, **values: str) -> Lab:
+    lab = Lab(cluster)
+    lab.apply(render({**EMULATED, "emulated.gpus": "1xt4", **values}))
+    lab.until_installed(gpus=10)
+    return lab
+
+
+def limits(lab: Lab, pod: str) -> list[tuple[str, int]]:
+    """Return the limits that the daemon can see on the program of a pod, from the inside out."""
+    pid = str(lab.until_client(pod).pid)
+    answer = json.loads(lab.in_daemon("python", "-c", _LIMITS, pid))
+    return [(name, limit) for name, limit in answer]
+
+
+def messages(lab: Lab, pod: str, reason: str) -> list[str]:
+    events = [one for one in lab.events(pod) if one["reason"] == reason]
+    assert all(one["type"] == "Warning" for one in events)
+    return [str(one["message"]) for one in events]
+
+
+def end(lab: Lab, pod: str) -> Any:
+    (status,) = lab.get("pod", pod)["status"]["containerStatuses"]
+    ended = status["state"]["terminated"]
+    return ended["exitCode"], ended["reason"], status["restartCount"]
+
+
+def test_a_pod_that_cannot_hold_what_would_leave_is_not_killed(lab: Lab) -> None:
+    lab.in_daemon("nvshare", "set", "turn=1")
+    lab.start_pod("tight", *add("pytorch-add", 12000), limits={"memory": "1Gi"})
+    lab.until_client("tight", lambda one: one.allocated > 11 * GIB)
+    lab.start_pod("beside", *add("pytorch-add", 5000))
+    lab.until_client("beside", lambda one: one.held_up)
+    tight = lab.until_client("tight")
+    assert tight.stuck > 10 * GIB
+    assert "its memory cgroup's limit of 1.0 GiB has" in tight.stuck_because
+    # Without the ends of lines.
+    said = " ".join(lab.in_daemon("nvshare", "status").split())
+    assert f"GiB cannot leave the GPU: {tight.stuck_because}" in said
+    assert "waits for memory of others that cannot leave the GPU" in said
+
+    assert result(lab, "tight")["iterations"] == 12000
+    assert result(lab, "beside")["iterations"] == 5000
+    assert [end(lab, pod) for pod in ("tight", "beside")] == [(0, "Completed", 0)] * 2
+    (why,) = messages(lab, "tight", "GpuMemoryCannotLeave")
+    assert "of its memory cannot leave the GPU, and others wait for that" in why
+    assert "its memory cgroup's limit of 1.0 GiB has" in why
+    (waits,) = messages(lab, "beside", "WaitsForGpuMemory")
+    assert "has to wait: beside its" in waits
+    assert "of others that cannot leave the GPU" in waits
+    lab.in_daemon("nvshare", "set", "turn=auto")
+
+
+def test_a_limit_that_is_large_enough_lets_memory_leave(lab: Lab) -> None:
+    lab.in_daemon("nvshare", "set", "turn=1")
+    with watching(lab, "one.moved_out > 8 << 30", "roomy", "beside"):
+        # Kubelet promises as much to a pod as its limit is: a machine for tests has it once.
+        lab.start_pod("roomy", *add("pytorch-add", 5000), limits={"memory": "14Gi"})
+        lab.start_pod("beside", *add("pytorch-add", 5000))
+        for name in ("roomy", "beside"):
+            assert result(lab, name)["iterations"] == 5000
+    for name in ("roomy", "beside"):
+        assert end(lab, name) == (0, "Completed", 0)
+        assert messages(lab, name, "GpuMemoryCannotLeave") == []
+    lab.in_daemon("nvshare", "set", "turn=auto")
+
+
+def test_the_daemon_sees_the_limits_of_all_that_a_pod_lies_in(lab: Lab) -> None:
+    lab.start_pod("tight", "watch-limit", limits={"memory": "300Mi"})
+    lab.start_pod("free", "watch-limit")
+    pod = lab.get("pod", "tight")
+    container, of_pod, of_node = limits(lab, "tight")
+    (status,) = lab.get("pod", "tight")["status"]["containerStatuses"]
+    assert container[0].endswith(status["containerID"].partition("://")[2])
+    assert of_pod[0] == str(Path(container[0]).parent)
+    assert of_pod[0].endswith(f"pod{pod['metadata']['uid']}")
+    assert (container[1], of_pod[1]) == (300 << 20, 300 << 20)
+    # What kubelet allows all pods together.
+    assert Path(of_node[0]).name == "kubepods"
+    assert of_node[1] > GIB
+    assert limits(lab, "free") == [of_node]
+
+
+def test_one_hierarchy_alone_is_enough_and_cannot_be_written_to(cluster: Cluster) -> None:
+    (folder,) = [one for one in hierarchies() if one.name in ("cgroup", "memory")]
+    lab = install(cluster, cgroupFolder=str(folder))
+    lab.start_pod("tight", "watch-limit", limits={"memory": "300Mi"})
+    assert [limit for _, limit in limits(lab, "tight")][:2] == [300 << 20] * 2
+    name, _ = limits(lab, "tight")[0]
+    assert name.startswith(f"{_FOLDER}/")
+    done = lab.cluster.run_kubectl(
+        *("exec", "-n", "nvshare", lab.system_pod()["metadata"]["name"], "-c", "daemon", "--"),
+        *("sh", "-c", 'echo 1 > "$0/cgroup.procs"', name),
+    )
+    assert "Read-only file system" in done.stderr
+    lab.delete_pods()
+
+
+def test_a_daemon_that_sees_no_cgroups_of_the_node_says_so_once(cluster: Cluster) -> None:
+    lab = install(cluster, cgroupFolder="")
+    for name in ("one", "other"):
+        lab.start_pod(name, "watch-limit", limits={"memory": "300Mi"})
+        lab.until_client(name)
+    said = lab.kubectl("logs", "-n", "nvshare", "daemonset/nvshare", "-c", "daemon")
+    assert said.count("the memory limits of some programs are not known") == 1
+    assert "outside of what is mounted here" in said
+    lab.delete_pods()
