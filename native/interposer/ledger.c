@@ -300,6 +300,7 @@ void ledger_drop(struct ledger_entry *entries) {
         next = entries->next_of_owner;
         if (entries->account) {
             atomic_fetch_sub(&entries->account->away, entries->away);
+            atomic_fetch_sub(&entries->account->kept, entries->kept);
             if (entries->is_untouched)
                 atomic_fetch_sub(&entries->account->untouched, entries->bytes);
             account_release(entries->account, entries->bytes, ledger_is_pinned(entries->kind));
