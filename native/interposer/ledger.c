@@ -86,6 +86,10 @@ uint64_t account_absent(const struct account *account) {
     return away > untouched ? away - untouched : 0;
 }
 
+uint64_t account_nowhere(const struct account *account) {
+    return atomic_load(&account->untouched) + atomic_load(&account->coming);
+}
+
 /* Addresses differ in their middle bits, and the multiplication brings these to the top. */
 static struct ledger_entry **bucket_of(const struct ledger *ledger, uint64_t key) {
     uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);

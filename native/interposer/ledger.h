@@ -55,9 +55,11 @@ void account_join(struct account *account, const struct seat *seat);
 uint64_t account_limit(struct account *account);
 uint64_t account_left(struct account *account);
 
-/* Bytes on the GPU that can leave it; and bytes elsewhere that a fill would bring in. */
+/* Bytes on the GPU that can leave it; bytes elsewhere that a fill would bring in; and bytes that are nowhere,
+ * because nobody has used them yet or because they are only just being allocated. */
 uint64_t account_there(const struct account *account);
 uint64_t account_absent(const struct account *account);
+uint64_t account_nowhere(const struct account *account);
 
 enum ledger_kind {
     LEDGER_CONVERTED, /* the program asked for plain memory, and got managed memory */

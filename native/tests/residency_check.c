@@ -147,6 +147,27 @@ static void check_pages(void) {
     residency_list_free(&list);
 }
 
+/* Two of which each has some: these go from both before either needs more. */
+static void check_pages_of_two(void) {
+    struct residency_list list = {0};
+    add(0, 4 * BLOCK, LEDGER_CONVERTED, 0, SECOND);
+    add(1, 4 * BLOCK, LEDGER_CONVERTED, 0, SECOND);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    leaves(&list, 2 * BLOCK, 0, 2 * BLOCK, 4 * BLOCK);
+    list.next++;
+    leaves(&list, 2 * BLOCK, 1, 2 * BLOCK, 4 * BLOCK);
+    return_all(0);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    leaves(&list, UINT64_MAX, 0, 2 * BLOCK, 4 * BLOCK);
+    leaves(&list, UINT64_MAX, 1, 2 * BLOCK, 4 * BLOCK);
+    CHECK(kept() == 4 * BLOCK);
+    leaves(&list, UINT64_MAX, 0, 0, 2 * BLOCK);
+    CHECK(kept() == 6 * BLOCK);
+    residency_list_free(&list);
+    drop(0);
+    drop(1);
+}
+
 static uint64_t used(int index) {
     struct ledger_entry entry;
     CHECK(ledger_find(&ledger, key_of(index), &entry) == 0);
@@ -366,6 +387,7 @@ int main(int argc, char **argv) {
         check_order();
         drop(1), drop(2), drop(3), drop(4);
         check_pages();
+        check_pages_of_two();
         check_undone();
         return 0;
     }

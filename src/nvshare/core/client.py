@@ -93,8 +93,8 @@ class Client:
     trimmed: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.
     filled: int | None = None
-    # The most of its memory that was ever on the host at one time: the pages there are kept for as
-    # long as the memory is.
+    # What has pages on the host, which are kept for as long as the memory is: the most that was
+    # ever there at one time, or what the client says, which knows it block by block.
     most_out: int = 0
     # The most that it may move out by itself in this turn, having been asked to give way. Nobody
     # hears when it has read that it need not any more.

@@ -134,7 +134,9 @@ class Device:
             # It has done nothing yet. Anybody else may have counted for hours before we knew it.
             client.judged_busy = 0.0
         else:
+            # What is on its way has no pages yet, and will.
             client.most_out = client.memory.swapped - client.memory.untouched
+        client.most_out = max(client.most_out, client.memory.kept)
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
@@ -232,7 +234,7 @@ class Device:
         if client.state is not State.YIELDING or is_answer:
             self.roster.set_evicting(client, 0)
         # What was never on the device is away as well, but not on the host.
-        self.roster.note_out(client, min(out, client.memory.swapped))
+        self.roster.note_out(client, min(out, client.memory.swapped - client.memory.untouched))
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)

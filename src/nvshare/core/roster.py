@@ -302,9 +302,11 @@ class Roster:
             client.grown = True
             self.grown[client.id] = client
         self._count(client, -1)
+        # Pages go when memory is freed, and only then.
+        freed = max(0, client.memory.kept - memory.kept)
         client.memory = memory
         client.outbound = min(client.outbound, memory.swapped)
-        client.most_out = min(client.most_out, memory.swappable)
+        client.most_out = min(max(client.most_out - freed, memory.kept), memory.swappable)
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self._count(client, 1)
 
