@@ -242,6 +242,11 @@ class Program:
         assert self.standby is None
         return True
 
+    def catch_up(self, now: float) -> None:
+        """Have moved what it has by now, whether anybody hears of it or not."""
+        self.now = now
+        self._look()
+
     def give_up(self, now: float) -> None:
         """Be done with what it was asked for, before the world expects it."""
         self.now = now
@@ -372,7 +377,8 @@ class Program:
         return replace(self.memory, untouched=untouched, kept=self.pages)
 
     def _put_on_host(self, size: int) -> None:
-        self.out = max(0, self.out + size)
+        # What was freed on its way is nowhere.
+        self.out = min(max(0, self.out + size), self.memory.swappable)
         self.pages = max(self.pages, self.out)
 
     def _tell(self, action: Action) -> None:
@@ -463,6 +469,8 @@ class Program:
 
     def _have(self, memory: Memory) -> None:
         self.memory = memory
+        # What was freed does not leave any more.
+        self.mover.keep(memory)
         self.out = min(self.out, memory.swappable)
         self.pages = min(self.pages, memory.swappable)
 

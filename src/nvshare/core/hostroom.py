@@ -25,8 +25,8 @@ class _Level:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        # What is kept for them beyond what was when somebody looked; and what of their memory has
-        # no pages on the host.
+        # What is kept for them beyond what was charged when somebody looked; and what of their
+        # memory has no pages on the host.
         self.spent = 0
         self.unbacked = 0
 
@@ -93,7 +93,7 @@ class HostRoom:
             self.state.pools[name] = pool
             level = self._levels[name] = _Level(pool)
             for client in members:
-                pool.charged[client.id] = min(client.most_out, client.memory.swappable)
+                pool.charged[client.id] = min(client.surely_out, client.memory.swappable)
                 level.count(client, 1)
             self._judge(level)
         self._index()

@@ -280,6 +280,16 @@ def test_pages_that_a_client_says_to_have_freed_are_gone() -> None:
     assert stage.core.host.room.kept == 6
 
 
+def test_pages_that_a_client_says_to_have_are_charged_already() -> None:
+    """But not those of what is on its way, some of which may not be there yet."""
+    stage = limited(100)
+    stage.join(1, 12)
+    for left, room in ((1, 4), (0, 5)):
+        stage.moved(1, Memory(12, 0, 8, kept=10), out_bytes=4, left=left)
+        look(stage, 5, 1)
+        assert stage.core.host.room.left("pod") == room
+
+
 def test_what_nobody_has_used_yet_has_not_left() -> None:
     """Though it was told to, and is away."""
     stage = limited(100)
