@@ -125,8 +125,9 @@ struct frame_hello {
     char library_version[32]; /* of libnvshare.so */
     uint64_t seat;            /* that it has in its group, from an earlier daemon; 0: none */
     uint64_t untouched;       /* as in MEMORY */
+    uint64_t kept;            /* as in MEMORY */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_hello) == 136, "protocol/frames.toml");
+static_assert(sizeof(struct frame_hello) == 144, "protocol/frames.toml");
 
 /* From client to daemon.
  * The client has work and no turn. Sent once, until it is granted one. */
@@ -149,8 +150,9 @@ struct frame_released {
     uint64_t moved_ns;    /* time that this took */
     uint64_t left;        /* as in MOVED */
     uint64_t untouched;   /* as in MEMORY */
+    uint64_t kept;        /* as in MEMORY */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_released) == 80, "protocol/frames.toml");
+static_assert(sizeof(struct frame_released) == 88, "protocol/frames.toml");
 
 /* From client to daemon.
  * What the client has allocated has changed, or with a ticket: is to change. */
@@ -160,8 +162,9 @@ struct frame_memory {
     uint64_t swapped_out; /* bytes of those that the client has moved to the host */
     uint64_t ticket;      /* a number that ANSWER repeats; 0: nobody waits for one */
     uint64_t untouched;   /* bytes of swapped_out that nobody has used yet: they are nowhere */
+    uint64_t kept;        /* bytes that have pages on the host, be they out or back */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_memory) == 40, "protocol/frames.toml");
+static_assert(sizeof(struct frame_memory) == 48, "protocol/frames.toml");
 
 /* From client to daemon.
  * The client has moved memory in bulk, with progress on the way. Also answers EVICT and TRIM. */
@@ -175,8 +178,9 @@ struct frame_moved {
     uint64_t ns;          /* time that this took */
     uint64_t left;        /* bytes on their way to the host that have not left yet; 0: all have */
     uint64_t untouched;   /* as in MEMORY */
+    uint64_t kept;        /* as in MEMORY */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_moved) == 72, "protocol/frames.toml");
+static_assert(sizeof(struct frame_moved) == 80, "protocol/frames.toml");
 
 /* From client to daemon.
  * Counters since the process began to use the GPU. They only grow. */

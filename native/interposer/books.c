@@ -20,8 +20,8 @@ static void say_why(struct device *device, uint64_t bytes, enum ledger_kind kind
         log_info(
             "GPU %d: %llu bytes refused: that would pass the memory limit (%llu of %llu are left, "
             "and this process uses %llu)",
-            device->ordinal, wanted, (unsigned long long)view.free, (unsigned long long)view.total,
-            used);
+            device->ordinal, wanted, (unsigned long long)account_left(&device->account),
+            (unsigned long long)view.total, used);
     else if (residency_can_move(kind))
         log_warn_once(
             "GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has, "

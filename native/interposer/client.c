@@ -89,7 +89,8 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .limit_flags = config()->limit_flags,
         .turn = hello->turn,
         .seat = device->account.seat.number,
-        .untouched = atomic_load(&device->account.untouched),
+        .untouched = account_nowhere(&device->account),
+        .kept = atomic_load(&device->account.kept),
     };
     memcpy(frame.device_uuid, device->uuid, sizeof frame.device_uuid);
     memcpy(frame.group, config()->group, sizeof frame.group);
@@ -253,7 +254,8 @@ static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
                                   .pinned = atomic_load(&account->pinned),
                                   .swapped_out = swap_tell_away(client),
                                   .ticket = ticket,
-                                  .untouched = atomic_load(&account->untouched)};
+                                  .untouched = account_nowhere(account),
+                                  .kept = atomic_load(&account->kept)};
     return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
 }
 

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "contexts.h"
 #include "log.h"
+#include "pools.h"
 #include "session.h"
 
 /* Within which a share is kept as long as the daemon has not said it. */
@@ -153,6 +154,10 @@ struct device_view device_view(struct device *device) {
     struct device_view view = {.is_limited = limit < size, .total = limit < size ? limit : size};
     uint64_t own = used < view.total ? view.total - used : 0;
     view.free = left < own ? left : own;
+    if (atomic_load_explicit(&pools_are_used, memory_order_acquire)) {
+        uint64_t kept = pools_keep(device->ordinal);
+        view.free -= kept < view.free ? kept : view.free;
+    }
     return view;
 }
 

@@ -11,6 +11,7 @@
 #include "gate.h"
 #include "inflight.h"
 #include "meter.h"
+#include "pools.h"
 #include "sample.h"
 #include "session.h"
 #include "streams.h"
@@ -23,6 +24,7 @@ static void begin_anew(void) {
     books_forget();
     inflight_forget();
     meter_forget();
+    pools_forget();
     sample_forget();
     gate_thread = (struct gate_thread){.gate = &gate_unknown};
 }

@@ -86,6 +86,10 @@ uint64_t account_absent(const struct account *account) {
     return away > untouched ? away - untouched : 0;
 }
 
+uint64_t account_nowhere(const struct account *account) {
+    return atomic_load(&account->untouched) + atomic_load(&account->coming);
+}
+
 /* Addresses differ in their middle bits, and the multiplication brings these to the top. */
 static struct ledger_entry **bucket_of(const struct ledger *ledger, uint64_t key) {
     uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -300,6 +304,7 @@ void ledger_drop(struct ledger_entry *entries) {
         next = entries->next_of_owner;
         if (entries->account) {
             atomic_fetch_sub(&entries->account->away, entries->away);
+            atomic_fetch_sub(&entries->account->kept, entries->kept);
             if (entries->is_untouched)
                 atomic_fetch_sub(&entries->account->untouched, entries->bytes);
             account_release(entries->account, entries->bytes, ledger_is_pinned(entries->kind));

@@ -33,6 +33,7 @@ struct account {
     _Atomic uint64_t pinned;      /* bytes that cannot leave the GPU */
     _Atomic uint64_t away;        /* bytes that are not on the GPU, see residency.h */
     _Atomic uint64_t untouched;   /* of these, bytes that nobody has used yet: they are nowhere */
+    _Atomic uint64_t kept;        /* bytes that have pages on the host, see ring.h */
     _Atomic uint64_t coming;      /* bytes that can be moved, counted but not allocated yet */
     _Atomic uint64_t all_used_ns; /* when all memory may have been in use, as far as one knows */
     _Atomic uint64_t agreed;      /* bytes in use that the daemon knows of, and agrees to */
@@ -54,9 +55,11 @@ void account_join(struct account *account, const struct seat *seat);
 uint64_t account_limit(struct account *account);
 uint64_t account_left(struct account *account);
 
-/* Bytes on the GPU that can leave it; and bytes elsewhere that a fill would bring in. */
+/* Bytes on the GPU that can leave it; bytes elsewhere that a fill would bring in; and bytes that are nowhere,
+ * because nobody has used them yet or because they are only just being allocated. */
 uint64_t account_there(const struct account *account);
 uint64_t account_absent(const struct account *account);
+uint64_t account_nowhere(const struct account *account);
 
 enum ledger_kind {
     LEDGER_CONVERTED, /* the program asked for plain memory, and got managed memory */
@@ -79,8 +82,9 @@ struct ledger_entry {
     uint64_t used_ns;  /* when it was last seen in use */
     bool is_untouched; /* it has never been seen in use: all of it is away, and nowhere */
     uint64_t era;      /* in which it is watched for; 0: it is not */
-    /* For residency.c. */
+    /* For ring.c. */
     uint64_t away;          /* bytes that are not on the GPU */
+    uint64_t kept;          /* bytes that have pages on the host, whether they are there or away */
     uint64_t head;          /* where those begin that are there */
     uint64_t arrived;       /* in which order they came */
     uint64_t fresh;         /* of these, bytes at the end that came later */

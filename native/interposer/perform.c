@@ -74,7 +74,8 @@ static int released(struct client *client, const struct machine_action *action) 
                                    .swapped_out = swap_tell_away(client),
                                    .moved_bytes = untold->displaced,
                                    .left = mover_left(&client->device->mover),
-                                   .untouched = atomic_load(&account->untouched)};
+                                   .untouched = account_nowhere(account),
+                                   .kept = atomic_load(&account->kept)};
     untold->displaced = 0;
     client->turn.handed = 0;
     log_debug("GPU %d: turn %llu ended at %llu ns", client->device->ordinal,

@@ -3,78 +3,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static uint64_t block_begin(uint64_t address) {
-    return address - address % RESIDENCY_BLOCK;
-}
-
-static uint64_t block_end(uint64_t address) {
-    return block_begin(address + RESIDENCY_BLOCK - 1);
-}
-
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
 /* With the ledger's lock held, as everything below that is static and looks at entries. */
-static uint64_t there(const struct ledger_entry *entry) {
-    return entry->bytes - entry->away;
-}
-
-/* Behind the last byte that is there, where the next one comes. */
-static uint64_t tail(const struct ledger_entry *entry) {
-    uint64_t at = entry->head + there(entry);
-    return at < entry->bytes ? at : at - entry->bytes;
-}
-
-static void set_away(struct ledger_entry *entry, uint64_t away) {
-    atomic_fetch_add(&entry->account->away, away - entry->away);
-    entry->away = away;
-}
-
-/* So many bytes have gone from the head. */
-static void gone(struct ledger_entry *entry, uint64_t bytes) {
-    entry->head = (entry->head + bytes) % entry->bytes;
-    set_away(entry, entry->away + bytes);
-    if (entry->fresh && entry->fresh >= there(entry)) {
-        entry->arrived = entry->fresh_arrived;
-        entry->fresh = 0;
-    }
-}
-
-/* So many bytes have come behind the rest. What has come in three goes is remembered as two. */
-static void come(struct ledger *ledger, struct ledger_entry *entry, uint64_t bytes) {
-    uint64_t newest = entry->fresh ? entry->fresh_arrived : entry->arrived;
-    bool goes_on = there(entry) && newest == ledger->last_arrival;
-    if (!goes_on)
-        ledger->last_arrival++;
-    if (!there(entry)) {
-        entry->arrived = ledger->last_arrival;
-    } else if (entry->fresh || !goes_on) {
-        entry->fresh += bytes;
-        entry->fresh_arrived = ledger->last_arrival;
-    }
-    set_away(entry, entry->away - bytes);
-}
-
-/* All that is there was served once more. */
-static void renew(struct ledger *ledger, struct ledger_entry *entry) {
-    entry->arrived = ++ledger->last_arrival;
-    entry->fresh = 0;
-}
-
 static bool can_leave(const struct ledger_entry *entry) {
-    return there(entry) > 0;
+    return ring_there(entry) > 0;
 }
 
 static bool can_return(const struct ledger_entry *entry) {
     return entry->away > 0 && !entry->is_untouched;
 }
 
-/* The coldest first. Among equals those that are divided already, so that few are; then the oldest. */
+/* The coldest first. Among equals first what has pages on the host already, since others need new ones, which stay;
+ * then those that are divided, so that few are; then the oldest. */
 static int compare_leaving(const void *left, const void *right) {
     const struct residency_item *a = left, *b = right;
     if (a->coldness != b->coldness)
         return a->coldness > b->coldness ? -1 : 1;
+    if (a->has_pages != b->has_pages)
+        return a->has_pages ? -1 : 1;
     if (a->is_divided != b->is_divided)
         return a->is_divided ? -1 : 1;
     return a->serial < b->serial ? -1 : a->serial > b->serial;
@@ -102,13 +51,27 @@ static struct residency_item item_of(const struct ledger_entry *entry) {
                                    .serial = entry->serial,
                                    .used_ns = last_use(entry),
                                    .arrived = entry->arrived,
-                                   .bytes = there(entry) - entry->fresh,
+                                   .bytes = ring_there(entry) - entry->fresh,
                                    .is_divided = entry->away > 0 && entry->away < entry->bytes};
 }
 
-/* What has come later is an item of its own, where the order in which things came matters. */
+/* What has come later is an item of its own, where the order in which things came matters; and so is what has pages
+ * on the host, where that does. */
+typedef bool make_second(const struct ledger_entry *, struct residency_item *);
+
+static bool what_came_later(const struct ledger_entry *entry, struct residency_item *item) {
+    item->arrived = entry->fresh_arrived;
+    item->bytes = entry->fresh;
+    return entry->fresh > 0;
+}
+
+static bool what_has_pages(const struct ledger_entry *entry, struct residency_item *item) {
+    item->has_pages = true;
+    return ring_spare(entry) > 0;
+}
+
 static void gather(const struct ledger *ledger, int device, struct residency_list *list,
-                   bool (*is_wanted)(const struct ledger_entry *), bool by_arrival) {
+                   bool (*is_wanted)(const struct ledger_entry *), make_second *second) {
     for (size_t i = 0; i < ledger->bucket_count; i++)
         for (struct ledger_entry *entry = ledger->buckets[i]; entry;
              entry = entry->next_in_bucket) {
@@ -116,29 +79,26 @@ static void gather(const struct ledger *ledger, int device, struct residency_lis
                 continue;
             struct residency_item item = item_of(entry);
             list->items[list->count++] = item;
-            if (!by_arrival || !entry->fresh)
-                continue;
-            item.arrived = entry->fresh_arrived;
-            item.bytes = entry->fresh;
-            list->items[list->count++] = item;
+            if (second && second(entry, &item))
+                list->items[list->count++] = item;
         }
 }
 
 static int list_held(const struct ledger *ledger, int device, struct residency_list *list,
-                     bool (*is_wanted)(const struct ledger_entry *), bool by_arrival) {
-    size_t most = (by_arrival ? 2 : 1) * ledger->entry_count + 1;
+                     bool (*is_wanted)(const struct ledger_entry *), make_second *second) {
+    size_t most = (second ? 2 : 1) * ledger->entry_count + 1;
     residency_list_free(list);
     list->items = malloc(most * sizeof *list->items);
     if (!list->items)
         return -ENOMEM;
-    gather(ledger, device, list, is_wanted, by_arrival);
+    gather(ledger, device, list, is_wanted, second);
     return 0;
 }
 
 static int fill_list(struct ledger *ledger, int device, struct residency_list *list,
-                     bool (*is_wanted)(const struct ledger_entry *)) {
+                     bool (*is_wanted)(const struct ledger_entry *), make_second *second) {
     pthread_mutex_lock(&ledger->lock);
-    int result = list_held(ledger, device, list, is_wanted, false);
+    int result = list_held(ledger, device, list, is_wanted, second);
     pthread_mutex_unlock(&ledger->lock);
     return result;
 }
@@ -169,19 +129,19 @@ static void sort(struct residency_list *list, int (*compare)(const void *, const
 }
 
 int residency_list_there(struct ledger *ledger, int device, struct residency_list *list) {
-    int result = fill_list(ledger, device, list, can_leave);
+    int result = fill_list(ledger, device, list, can_leave, what_has_pages);
     sort(list, compare_leaving);
     return result;
 }
 
 int residency_list_away(struct ledger *ledger, int device, struct residency_list *list) {
-    int result = fill_list(ledger, device, list, can_return);
+    int result = fill_list(ledger, device, list, can_return, NULL);
     sort(list, compare_returning);
     return result;
 }
 
 int residency_list_arrived(struct ledger *ledger, int device, struct residency_list *list) {
-    int result = fill_list(ledger, device, list, can_leave);
+    int result = fill_list(ledger, device, list, can_leave, NULL);
     sort(list, compare_arrived);
     return result;
 }
@@ -208,42 +168,36 @@ static struct ledger_entry *next_entry(const struct ledger *ledger, struct resid
     return NULL;
 }
 
-/* A piece from an offset on, up to so many bytes, within its allocation. It is in flight from now on. */
-static struct residency_piece take(struct ledger_entry *entry, uint64_t from, uint64_t bytes,
+/* A piece of an allocation. It is in flight from now on. */
+static struct residency_piece take(struct ledger_entry *entry, struct ring_stretch stretch,
                                    bool crosses) {
     entry->moves++;
-    return (struct residency_piece){.address = entry->key + from,
-                                    .bytes = bytes,
+    return (struct residency_piece){.address = entry->key + stretch.from,
+                                    .bytes = stretch.bytes,
                                     .key = entry->key,
                                     .serial = entry->serial,
                                     .crosses = crosses};
 }
 
-/* From the head on: at most so many bytes, up to the end of a block, of what is there, or of the
- * allocation. */
-static uint64_t leaving(const struct ledger_entry *entry, uint64_t most) {
-    uint64_t begin = entry->key + entry->head;
-    uint64_t all = least(entry->bytes - entry->head, there(entry));
-    return most < all ? least(all, block_end(begin + (most ? most : 1)) - begin) : all;
-}
-
-/* The same from the tail on, rounded down. */
-static uint64_t returning(const struct ledger_entry *entry, uint64_t most) {
-    uint64_t begin = entry->key + tail(entry);
-    uint64_t all = least(entry->bytes - tail(entry), entry->away);
-    if (most >= all)
-        return all;
-    uint64_t end = block_begin(begin + most);
-    return least(all, (end > begin ? end : block_end(begin + 1)) - begin);
+/* Of an item that has pages as far as it still does. */
+static struct ledger_entry *next_to_leave(const struct ledger *ledger,
+                                          struct residency_list *list) {
+    struct ledger_entry *entry;
+    while ((entry = next_entry(ledger, list, can_leave)) && list->items[list->next].has_pages &&
+           !ring_spare(entry))
+        list->next++;
+    return entry;
 }
 
 bool residency_leave(struct ledger *ledger, struct residency_list *list, uint64_t most,
                      struct residency_piece *piece) {
     pthread_mutex_lock(&ledger->lock);
-    struct ledger_entry *entry = next_entry(ledger, list, can_leave);
+    struct ledger_entry *entry = next_to_leave(ledger, list);
     if (entry) {
-        *piece = take(entry, entry->head, leaving(entry, most), true);
-        gone(entry, piece->bytes);
+        if (list->items[list->next].has_pages)
+            most = least(most, ring_spare(entry));
+        *piece = take(entry, ring_last(entry, most), true);
+        piece->trace = ring_leave(entry, piece->bytes);
     }
     pthread_mutex_unlock(&ledger->lock);
     return entry != NULL;
@@ -254,8 +208,8 @@ bool residency_return(struct ledger *ledger, struct residency_list *list, uint64
     pthread_mutex_lock(&ledger->lock);
     struct ledger_entry *entry = next_entry(ledger, list, can_return);
     if (entry) {
-        *piece = take(entry, tail(entry), returning(entry, most), true);
-        come(ledger, entry, piece->bytes);
+        *piece = take(entry, ring_next(entry, most), true);
+        ring_come(ledger, entry, piece->bytes);
     }
     pthread_mutex_unlock(&ledger->lock);
     return entry != NULL;
@@ -265,7 +219,7 @@ bool residency_return(struct ledger *ledger, struct residency_list *list, uint64
 static struct ledger_entry *next_to_touch(const struct ledger *ledger,
                                           struct residency_list *list) {
     struct ledger_entry *entry;
-    while ((entry = next_entry(ledger, list, can_leave)) && list->done >= there(entry)) {
+    while ((entry = next_entry(ledger, list, can_leave)) && list->done >= ring_there(entry)) {
         list->next++;
         list->done = 0;
     }
@@ -279,23 +233,21 @@ bool residency_touch(struct ledger *ledger, struct residency_list *list,
     struct ledger_entry *entry = next_to_touch(ledger, list);
     if (entry) {
         uint64_t from = (entry->head + list->done) % entry->bytes;
-        *piece = take(entry, from, least(entry->bytes - from, there(entry) - list->done), false);
+        uint64_t bytes = least(entry->bytes - from, ring_there(entry) - list->done);
+        *piece = take(entry, (struct ring_stretch){from, bytes}, false);
         list->done += piece->bytes;
-        renew(ledger, entry);
+        ring_renew(ledger, entry);
     }
     pthread_mutex_unlock(&ledger->lock);
     return entry != NULL;
 }
 
 void residency_has_stayed(struct ledger *ledger, const struct residency_piece *piece) {
-    uint64_t from = piece->address - piece->key;
+    struct ring_stretch stretch = {piece->address - piece->key, piece->bytes};
     pthread_mutex_lock(&ledger->lock);
     struct ledger_entry *entry = find(ledger, piece->key, piece->serial);
-    if (entry && entry->away >= piece->bytes &&
-        entry->head == (from + piece->bytes) % entry->bytes) {
-        entry->head = from;
-        set_away(entry, entry->away - piece->bytes);
-    }
+    if (entry)
+        ring_stay(entry, stretch, piece->trace);
     pthread_mutex_unlock(&ledger->lock);
 }
 
@@ -316,9 +268,9 @@ static uint64_t displace(const struct ledger *ledger, const struct residency_ite
                          uint64_t bytes) {
     struct ledger_entry *entry = find(ledger, item->key, item->serial);
     uint64_t done = 0, wanted = least(bytes, item->bytes);
-    while (done < wanted && there(entry)) {
-        uint64_t piece = leaving(entry, wanted - done);
-        gone(entry, piece);
+    while (done < wanted && ring_there(entry)) {
+        uint64_t piece = ring_first(entry, wanted - done).bytes;
+        ring_push_out(entry, piece);
         done += piece;
     }
     return done;
@@ -328,7 +280,7 @@ uint64_t residency_displace(struct ledger *ledger, int device, uint64_t bytes) {
     struct residency_list list = {0};
     uint64_t done = 0;
     pthread_mutex_lock(&ledger->lock);
-    if (list_held(ledger, device, &list, can_leave, true) == 0) {
+    if (list_held(ledger, device, &list, can_leave, what_came_later) == 0) {
         sort(&list, compare_arrived);
         for (size_t i = 0; i < list.count && done < bytes; i++)
             done += displace(ledger, &list.items[i], bytes - done);
@@ -340,7 +292,7 @@ uint64_t residency_displace(struct ledger *ledger, int device, uint64_t bytes) {
 
 void residency_is_used(struct ledger *ledger, struct ledger_entry *entry) {
     if (entry->away)
-        come(ledger, entry, entry->away);
+        ring_come(ledger, entry, entry->away);
     if (!entry->is_untouched)
         return;
     ledger_unwatch(entry);

@@ -1,11 +1,13 @@
 /* Which allocations are on the GPU, in which order they came, leave and return. Plain C: it knows the
  * ledger, and calls no driver.
  *
- * An allocation is a ring: what is there begins at its head and goes on, beyond the end to the beginning, in the
- * order in which it came; the rest is away. What leaves does so at the head, what returns is put behind the
- * last byte that is there. So two numbers tell it all, and what the driver would evict first, which is what
- * came first, leaves first. A piece counts as moved from when it is taken, before the driver is asked: whoever
+ * Which bytes of an allocation are there is told by ring.h: what leaves goes at the tail, where it came, and what
+ * others push out at the head. A piece counts as moved from when it is taken, before the driver is asked: whoever
  * asks meanwhile gets what will be.
+ *
+ * Blocks that were away once have pages on the host, which stay until the allocation is freed. They are unswappable
+ * and charged to the program, so there are to be few: among allocations that are equally cold, whatever has pages
+ * leaves before anything that has none. What has is counted (`kept`), as exactly as it is known what is away.
  *
  * Among allocations the order of arrival is kept by numbers: one for what an allocation has had for longer,
  * and one for what has come since.
@@ -18,9 +20,9 @@
 #define NVSHARE_RESIDENCY_H
 
 #include "ledger.h"
+#include "ring.h"
 
-/* The unit in which drivers move memory. */
-#define RESIDENCY_BLOCK ((uint64_t)2 << 20)
+#define RESIDENCY_BLOCK RING_BLOCK
 
 struct residency_item {
     uint64_t key, serial;
@@ -29,6 +31,7 @@ struct residency_item {
     uint64_t bytes;    /* that came so */
     unsigned coldness; /* how long before the newest it was last used, coarsely */
     bool is_divided;   /* away in part */
+    bool has_pages;    /* stands for what of it has pages on the host */
 };
 
 /* Allocations in the order in which they are to move. */
@@ -40,8 +43,9 @@ struct residency_list {
 
 struct residency_piece {
     uint64_t address, bytes;
-    uint64_t key, serial; /* of its allocation */
-    bool crosses;         /* the bus; otherwise it is where it is to be */
+    uint64_t key, serial;    /* of its allocation */
+    bool crosses;            /* the bus; otherwise it is where it is to be */
+    struct ring_trace trace; /* of one that leaves */
 };
 
 /* Whether memory of this kind can be moved at all. */

@@ -50,7 +50,8 @@ static int tell(struct client *client, uint64_t turn, struct frame_moved moved) 
     moved.allocated = atomic_load(&account->used);
     moved.pinned = atomic_load(&account->pinned);
     moved.left = mover_left(&client->device->mover);
-    moved.untouched = atomic_load(&account->untouched);
+    moved.untouched = account_nowhere(account);
+    moved.kept = atomic_load(&account->kept);
     return connection_send(&client->connection, FRAME_MOVED, &moved, sizeof moved);
 }
 

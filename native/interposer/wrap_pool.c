@@ -1,7 +1,9 @@
 /* Stream-ordered memory. It belongs to a pool and not to a context, cannot be managed memory, and so is
- * counted as pinned. What is allocated counts, not what the pool keeps for later. */
+ * counted as pinned. What is allocated counts against limits, not what the pool keeps for later; what is free to
+ * the program is without both. */
 #include "books.h"
 #include "devices.h"
+#include "pools.h"
 #include "streams.h"
 
 /* The pool may be that of another GPU, or of the host; only the memory itself tells. */
@@ -27,6 +29,8 @@ static CUresult settle(struct device *reserved, CUdeviceptr *pointer, size_t byt
     if (result == CUDA_SUCCESS) {
         entry.key = *pointer;
         device = device_of(*pointer, reserved);
+        if (device)
+            pools_note(device->ordinal, *pointer);
     }
     if (device == reserved)
         return book_settle(&books.memory, reserved, entry, result);
@@ -108,4 +112,14 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
     driver_need();
     return release(real.cuMemFreeAsync_ptsz, dptr, hStream, stream_per_thread(hStream));
+}
+
+/* Its handle may be another pool's as soon as it is destroyed. */
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+    driver_need();
+    CUdevice device = pools_take(pool);
+    CUresult result = real.cuMemPoolDestroy(pool);
+    if (result != CUDA_SUCCESS)
+        pools_put_back(device, pool);
+    return result;
 }

@@ -3,8 +3,8 @@
  *     allocation_storm THREADS STEPS
  *
  * Each thread has a context of its own. At the end of every round all threads hold still, and what the
- * driver (or whoever stands before it) says is in use is compared with the sum of what they hold. Prints
- * the differences, and how much was done. Linked to libcuda. */
+ * driver (or whoever stands before it) says is in use, beside what the memory pool keeps, is compared with the sum of
+ * what they hold. Prints the differences, and how much was done. Linked to libcuda. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,10 +45,20 @@ static int thread_count, differences;
         }                                                                                          \
     } while (0)
 
+/* What the pool has of what was given back to it. */
+static uint64_t kept_by_pool(void) {
+    CUmemoryPool pool;
+    cuuint64_t reserved, used;
+    MUST(cuDeviceGetDefaultMemPool(&pool, 0));
+    MUST(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+    MUST(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+    return reserved - used;
+}
+
 static uint64_t in_use(void) {
     size_t left, total;
     MUST(cuMemGetInfo(&left, &total));
-    return total - left;
+    return total - left - kept_by_pool();
 }
 
 static CUresult make_array(struct held *held, size_t width) {

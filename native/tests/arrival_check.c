@@ -3,7 +3,8 @@
  *
  *     arrival_check order                what came first is displaced first
  *     arrival_check untouched            what nobody has used neither leaves nor returns, and is looked for
- *     arrival_check service SEED STEPS   what is displaced, against a driver that evicts by last service */
+ *     arrival_check service SEED STEPS   what is displaced, and what has pages on the host, against a driver that evicts by
+ *                                        last service */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +177,8 @@ static void check_untouched(void) {
     CHECK(residency_list_away(&ledger, 0, &list) == 0 && list.count == 0);
     CHECK(residency_displace(&ledger, 0, UINT64_MAX) == 4 * BLOCK);
     CHECK(account_absent(&account) == 4 * BLOCK);
-    residency_all_there(&ledger, 0); /* what is nowhere has not come either */
+    CHECK(atomic_load(&account.kept) == 4 * BLOCK); /* what is nowhere is not on the host */
+    residency_all_there(&ledger, 0);                /* what is nowhere has not come either */
     CHECK(account_absent(&account) == 0 && atomic_load(&account.away) == 12 * BLOCK);
     /* One is seen, and is there, younger than the other. */
     CHECK(recency_saw(&ledger, key_of(1), 7) && !recency_saw(&ledger, key_of(1) + 1, 7));
@@ -191,7 +193,7 @@ static void check_untouched(void) {
     CHECK(atomic_load(&account.untouched) == 0 && atomic_load(&account.away) == 4 * BLOCK);
     for (int i = 1; i < 4; i++)
         drop(i);
-    CHECK(atomic_load(&account.away) == 0);
+    CHECK(atomic_load(&account.away) == 0 && atomic_load(&account.kept) == 0);
     residency_list_free(&list);
 }
 
@@ -224,10 +226,11 @@ static void check_watch(void) {
 
 enum { ALLOCATIONS = 12, BLOCKS = 40 };
 
-/* The driver: when each block was last served. */
+/* The driver: when each block was last served, and whether it was ever away. */
 static struct {
     uint64_t blocks[ALLOCATIONS];         /* 0: there is no such allocation */
     uint64_t served[ALLOCATIONS][BLOCKS]; /* 0: the block is not there */
+    bool has_pages[ALLOCATIONS][BLOCKS];  /* on the host */
     uint64_t last;
 } driver;
 
@@ -256,12 +259,16 @@ static void fill_some(uint64_t blocks) {
 static void evict_oldest(uint64_t blocks) {
     while (blocks--) {
         uint64_t *oldest = NULL;
+        bool *pages = NULL;
         for (int i = 0; i < ALLOCATIONS; i++)
             for (int b = 0; b < BLOCKS; b++)
-                if (driver.served[i][b] && (!oldest || driver.served[i][b] < *oldest))
+                if (driver.served[i][b] && (!oldest || driver.served[i][b] < *oldest)) {
                     oldest = &driver.served[i][b];
+                    pages = &driver.has_pages[i][b];
+                }
         CHECK(oldest);
         *oldest = 0;
+        *pages = true;
     }
 }
 
@@ -276,8 +283,11 @@ static void move_some_out(uint64_t blocks) {
     for (; blocks && residency_leave(&ledger, &list, least(blocks, 3) * BLOCK, &piece);
          blocks -= piece.bytes / BLOCK) {
         int i = (int)((piece.key - key_of(0)) / (64 * BLOCK));
-        memset(&driver.served[i][(piece.address - piece.key) / BLOCK], 0,
-               piece.bytes / BLOCK * sizeof driver.served[i][0]);
+        uint64_t first = (piece.address - piece.key) / BLOCK;
+        for (uint64_t b = first; b < first + piece.bytes / BLOCK; b++) {
+            driver.served[i][b] = 0;
+            driver.has_pages[i][b] = true;
+        }
         residency_landed(&ledger, &piece, 1);
     }
     residency_list_free(&list);
@@ -288,6 +298,7 @@ static void make_or_drop(int i) {
         drop(i);
         driver.blocks[i] = 0;
         memset(driver.served[i], 0, sizeof driver.served[i]);
+        memset(driver.has_pages[i], 0, sizeof driver.has_pages[i]);
         return;
     }
     driver.blocks[i] = 1 + (uint64_t)rand() % BLOCKS;
@@ -296,19 +307,25 @@ static void make_or_drop(int i) {
         driver.served[i][b] = ++driver.last;
 }
 
-/* The books and the driver have the same blocks on the GPU. */
+/* The books and the driver have the same blocks on the GPU, and as many pages on the host. */
 static void compare_with_driver(void) {
+    uint64_t kept = 0;
     for (int i = 0; i < ALLOCATIONS; i++) {
         struct ledger_entry entry;
         if (!driver.blocks[i])
             continue;
         CHECK(ledger_find(&ledger, key_of(i), &entry) == 0);
         uint64_t there = (entry.bytes - entry.away) / BLOCK, head = entry.head / BLOCK;
+        uint64_t pages = 0;
         for (uint64_t b = 0; b < driver.blocks[i]; b++) {
             uint64_t from_head = (b + driver.blocks[i] - head) % driver.blocks[i];
             CHECK((driver.served[i][b] > 0) == (from_head < there));
+            pages += driver.has_pages[i][b];
         }
+        CHECK(entry.kept == pages * BLOCK);
+        kept += entry.kept;
     }
+    CHECK(atomic_load(&account.kept) == kept);
 }
 
 static void check_service(unsigned seed, int steps) {

@@ -74,9 +74,9 @@ static void check_order(void) {
     add(4, BLOCK / 4, LEDGER_CONVERTED, 0, 100 * SECOND);
     CHECK(residency_list_there(&ledger, 0, &list) == 0);
     leaves(&list, UINT64_MAX, 1, 0, 2 * BLOCK);
-    leaves(&list, 1, 0, 0, BLOCK);                 /* at least what lies in a block */
-    leaves(&list, BLOCK + 1, 0, BLOCK, 3 * BLOCK); /* rounded up */
-    leaves(&list, 1, 4, 0, BLOCK / 4);             /* or all there is */
+    leaves(&list, 1, 0, 2 * BLOCK, 3 * BLOCK); /* what came last; at least what lies in a block */
+    leaves(&list, BLOCK + 1, 0, 0, 2 * BLOCK); /* rounded up */
+    leaves(&list, 1, 4, 0, BLOCK / 4);         /* or all there is */
     CHECK(!residency_leave(&ledger, &list, 1, &piece));
     CHECK(atomic_load(&account.away) == 5 * BLOCK + BLOCK / 4);
     CHECK(account_there(&account) == 8 * BLOCK); /* that of the other device */
@@ -87,12 +87,85 @@ static void check_order(void) {
     returns(&list, BLOCK / 2, 1, 0, BLOCK); /* but not to nothing */
     CHECK(atomic_load(&account.away) == BLOCK);
     CHECK(residency_list_there(&ledger, 0, &list) == 0);
-    leaves(&list, BLOCK, 1, 0, BLOCK); /* what is divided goes on being so */
+    leaves(&list, BLOCK, 1, 0, BLOCK); /* the coldest, although all have pages on the host */
     drop(0);
     leaves(&list, BLOCK, 4, 0, BLOCK / 4); /* and what is freed is passed over */
     residency_all_there(&ledger, 0);
     CHECK(atomic_load(&account.away) == 0);
     residency_list_free(&list);
+}
+
+static uint64_t kept(void) {
+    return atomic_load(&account.kept);
+}
+
+static void return_all(int device) {
+    struct residency_list list = {0};
+    struct residency_piece piece;
+    CHECK(residency_list_away(&ledger, device, &list) == 0);
+    while (residency_return(&ledger, &list, 2 * BLOCK, &piece))
+        residency_landed(&ledger, &piece, 1);
+    residency_list_free(&list);
+}
+
+/* Of allocations that are equally cold, what has pages on the host leaves first, and then the rest of them. */
+static void check_pages(void) {
+    struct residency_list list = {0};
+    for (int i = 0; i < 3; i++)
+        add(i, 4 * BLOCK, LEDGER_CONVERTED, 0, 100 * SECOND);
+    add(3, BLOCK, LEDGER_CONVERTED, 0, 10 * SECOND);
+    /* 0 and 1 get some by others, which take what came first. */
+    CHECK(residency_displace(&ledger, 0, 0) == 0 && kept() == 0);
+    CHECK(residency_displace(&ledger, 0, 7 * BLOCK) == 7 * BLOCK && kept() == 7 * BLOCK);
+    drop(0);
+    CHECK(kept() == 3 * BLOCK);
+    return_all(0);
+    CHECK(kept() == 3 * BLOCK);
+    add(0, 4 * BLOCK, LEDGER_CONVERTED, 0, 100 * SECOND);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    leaves(&list, UINT64_MAX, 3, 0, BLOCK); /* the coldest at any rate */
+    CHECK(kept() == 4 * BLOCK);
+    leaves(&list, 2 * BLOCK, 1, BLOCK, 3 * BLOCK); /* not the block that has none */
+    leaves(&list, UINT64_MAX, 1, 0, BLOCK);
+    CHECK(kept() == 4 * BLOCK);
+    /* The same went as is there to go again, and one more needs a page. */
+    leaves(&list, UINT64_MAX, 1, 3 * BLOCK, 4 * BLOCK);
+    CHECK(kept() == 5 * BLOCK);
+    leaves(&list, 1, 2, 3 * BLOCK, 4 * BLOCK);
+    CHECK(kept() == 6 * BLOCK);
+    /* However often a part comes and goes, it is the same part. */
+    for (int i = 0; i < 9; i++) {
+        return_all(0);
+        CHECK(residency_list_there(&ledger, 0, &list) == 0);
+        leaves(&list, UINT64_MAX, 3, 0, BLOCK);
+        leaves(&list, 3 * BLOCK, 1, 0, 3 * BLOCK);
+        CHECK(kept() == 6 * BLOCK);
+    }
+    for (int i = 0; i < 4; i++)
+        drop(i);
+    CHECK(kept() == 0);
+    residency_list_free(&list);
+}
+
+/* Two of which each has some: these go from both before either needs more. */
+static void check_pages_of_two(void) {
+    struct residency_list list = {0};
+    add(0, 4 * BLOCK, LEDGER_CONVERTED, 0, SECOND);
+    add(1, 4 * BLOCK, LEDGER_CONVERTED, 0, SECOND);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    leaves(&list, 2 * BLOCK, 0, 2 * BLOCK, 4 * BLOCK);
+    list.next++;
+    leaves(&list, 2 * BLOCK, 1, 2 * BLOCK, 4 * BLOCK);
+    return_all(0);
+    CHECK(residency_list_there(&ledger, 0, &list) == 0);
+    leaves(&list, UINT64_MAX, 0, 2 * BLOCK, 4 * BLOCK);
+    leaves(&list, UINT64_MAX, 1, 2 * BLOCK, 4 * BLOCK);
+    CHECK(kept() == 4 * BLOCK);
+    leaves(&list, UINT64_MAX, 0, 0, 2 * BLOCK);
+    CHECK(kept() == 6 * BLOCK);
+    residency_list_free(&list);
+    drop(0);
+    drop(1);
 }
 
 static uint64_t used(int index) {
@@ -169,10 +242,11 @@ static void check_undone(void) {
     CHECK(residency_list_there(&ledger, 2, &list) == 0);
     CHECK(residency_leave(&ledger, &list, 2 * BLOCK, &first));
     CHECK(residency_leave(&ledger, &list, 2 * BLOCK, &second));
+    CHECK(kept() == 4 * BLOCK);
     residency_has_stayed(&ledger, &second);
-    CHECK(atomic_load(&account.away) == 2 * BLOCK);
+    CHECK(atomic_load(&account.away) == 2 * BLOCK && kept() == 2 * BLOCK);
     residency_has_stayed(&ledger, &second);
-    CHECK(atomic_load(&account.away) == 2 * BLOCK);
+    CHECK(atomic_load(&account.away) == 2 * BLOCK && kept() == 2 * BLOCK);
     for (int i = 0; i < 2; i++)
         residency_landed(&ledger, i ? &first : &second, 1);
     /* Nor is it undone if the program has used it meanwhile. */
@@ -182,9 +256,16 @@ static void check_undone(void) {
     residency_has_stayed(&ledger, &second);
     CHECK(atomic_load(&account.away) == 0);
     residency_landed(&ledger, &second, 1);
+    /* If others have pushed something out meanwhile, that has gone; and what had pages before keeps them. */
+    CHECK(residency_list_there(&ledger, 2, &list) == 0);
+    CHECK(residency_leave(&ledger, &list, 2 * BLOCK, &second));
+    CHECK(residency_displace(&ledger, 2, BLOCK) == BLOCK);
+    residency_has_stayed(&ledger, &second);
+    CHECK(atomic_load(&account.away) == BLOCK && kept() == 4 * BLOCK);
+    residency_landed(&ledger, &second, 1);
     drop(5);
     residency_has_stayed(&ledger, &first);
-    CHECK(atomic_load(&account.away) == 0);
+    CHECK(atomic_load(&account.away) == 0 && kept() == 0);
     residency_list_free(&list);
 }
 
@@ -195,13 +276,14 @@ struct model {
     bool there[ALLOCATIONS];
     uint64_t bytes[ALLOCATIONS];
     bool away[ALLOCATIONS][BLOCKS];
+    bool kept[ALLOCATIONS][BLOCKS];
 };
 
-static uint64_t model_away(const struct model *model) {
+static uint64_t model_sum(const struct model *model, const bool counts[ALLOCATIONS][BLOCKS]) {
     uint64_t total = 0;
     for (int i = 0; i < ALLOCATIONS; i++)
         for (uint64_t b = 0; model->there[i] && b * BLOCK < model->bytes[i]; b++)
-            if (model->away[i][b])
+            if (counts[i][b])
                 total += (b + 1) * BLOCK <= model->bytes[i] ? BLOCK : model->bytes[i] % BLOCK;
     return total;
 }
@@ -216,6 +298,7 @@ static void model_move(struct model *model, const struct residency_piece *piece,
     for (uint64_t b = first; b <= last; b++) {
         CHECK(model->away[i][b] != away);
         model->away[i][b] = away;
+        model->kept[i][b] |= away;
     }
 }
 
@@ -233,6 +316,7 @@ static void model_step(struct model *model, struct residency_list *list) {
         }
         model->there[i] = !model->there[i];
         memset(model->away[i], 0, sizeof model->away[i]);
+        memset(model->kept[i], 0, sizeof model->kept[i]);
         break;
     case 1:
         if (residency_leave(&ledger, list, most, &piece))
@@ -245,7 +329,8 @@ static void model_step(struct model *model, struct residency_list *list) {
     default:
         CHECK((rand() % 2 ? residency_list_there : residency_list_away)(&ledger, 0, list) == 0);
     }
-    CHECK(atomic_load(&account.away) == model_away(model));
+    CHECK(atomic_load(&account.away) == model_sum(model, model->away));
+    CHECK(kept() == model_sum(model, model->kept));
 }
 
 static void check_model(unsigned seed, int steps) {
@@ -257,7 +342,7 @@ static void check_model(unsigned seed, int steps) {
     for (int i = 0; i < ALLOCATIONS; i++)
         if (model.there[i])
             drop(i);
-    CHECK(atomic_load(&account.away) == 0 && atomic_load(&account.used) == 0);
+    CHECK(atomic_load(&account.away) == 0 && atomic_load(&account.used) == 0 && kept() == 0);
     residency_list_free(&list);
 }
 
@@ -293,13 +378,16 @@ static void check_threads(int steps) {
     }
     for (int t = 0; t < 3; t++)
         pthread_join(threads[t], NULL);
-    CHECK(atomic_load(&account.away) == 0 && atomic_load(&account.used) == 0);
+    CHECK(atomic_load(&account.away) == 0 && atomic_load(&account.used) == 0 && kept() == 0);
     residency_list_free(&list);
 }
 
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "order") == 0) {
         check_order();
+        drop(1), drop(2), drop(3), drop(4);
+        check_pages();
+        check_pages_of_two();
         check_undone();
         return 0;
     }

@@ -66,6 +66,11 @@ class Mover:
         self.total += size
         return replace(memory, swapped=memory.swapped + size)
 
+    def keep(self, memory: Memory) -> None:
+        """Have no more to move out than there is."""
+        if self.job is Job.MOVES_OUT:
+            self.total = self.counted + min(self.left, memory.swapped)
+
     def look(self, memory: Memory, now: float) -> Memory:
         """Count what has moved by now."""
         if self._waits:

@@ -156,7 +156,7 @@ class Program:
             gained = max(0, memory.swappable - self.memory.swappable)
             memory = replace(memory, swapped=memory.swapped + gained).as_kind(self.kind)
         self._have(memory)
-        self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory))
+        self._send(MemoryChanged(now=0.0, client=self.id, memory=self._told()))
 
     def use(self, seconds: float) -> None:
         """Claim to have been busy for so much longer."""
@@ -168,7 +168,8 @@ class Program:
         self.without = self.memory
         self._have(memory.as_kind(self.kind))
         self.ticket += 1
-        self._send(MemoryChanged(now=0.0, client=self.id, memory=self.memory, ticket=self.ticket))
+        told = self._told()
+        self._send(MemoryChanged(now=0.0, client=self.id, memory=told, ticket=self.ticket))
 
     def die(self) -> None:
         """End. What was sent before still arrives."""
@@ -240,6 +241,11 @@ class Program:
         self._feed(Event.HANDED, must_fill=self._must_fill and not at_gate)
         assert self.standby is None
         return True
+
+    def catch_up(self, now: float) -> None:
+        """Have moved what it has by now, whether anybody hears of it or not."""
+        self.now = now
+        self._look()
 
     def give_up(self, now: float) -> None:
         """Be done with what it was asked for, before the world expects it."""
@@ -366,11 +372,13 @@ class Program:
         self._put_on_host(self.mover.out_bytes - out - (self.mover.in_bytes - into))
 
     def _told(self) -> Memory:
-        """What it has, with what of it is nowhere."""
-        return replace(self.memory, untouched=max(0, self.memory.swapped - self.out))
+        """What it has, with what of it is nowhere, and what has pages on the host."""
+        untouched = max(0, self.memory.swapped - self.mover.left - self.out)
+        return replace(self.memory, untouched=untouched, kept=self.pages)
 
     def _put_on_host(self, size: int) -> None:
-        self.out = max(0, self.out + size)
+        # What was freed on its way is nowhere.
+        self.out = min(max(0, self.out + size), self.memory.swappable)
         self.pages = max(self.pages, self.out)
 
     def _tell(self, action: Action) -> None:
@@ -419,7 +427,7 @@ class Program:
                 client=self.id,
                 turn=action.turn,
                 reason=REASONS[Why(action.value)],
-                memory=self.memory,
+                memory=self._told(),
                 wants=self.waiting,
                 moved_bytes=moved,
                 seconds=moved / PACE,
@@ -435,7 +443,7 @@ class Program:
                 now=0.0,
                 client=self.id,
                 turn=turn,
-                memory=self.memory,
+                memory=self._told(),
                 out_bytes=out_bytes,
                 in_bytes=in_bytes,
                 seconds=(out_bytes + in_bytes) / PACE,
@@ -461,6 +469,8 @@ class Program:
 
     def _have(self, memory: Memory) -> None:
         self.memory = memory
+        # What was freed does not leave any more.
+        self.mover.keep(memory)
         self.out = min(self.out, memory.swappable)
         self.pages = min(self.pages, memory.swappable)
 

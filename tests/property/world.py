@@ -25,6 +25,7 @@ from nvshare.core.effects import (
     Verdict,
 )
 from nvshare.core.events import (
+    ClientJoined,
     DeviceAdded,
     Event,
     HostMemoryChanged,
@@ -88,8 +89,6 @@ class World:
     def restart_daemon(self) -> None:
         """A daemon dies, and a new one learns everything from the programs."""
         self.start_daemon(SETTLE)
-        for name in self.cgroups:
-            self.look(name)
         for program in self.programs.values():
             program.register(GPU, self.now)
 
@@ -108,7 +107,6 @@ class World:
         self.programs[program.id] = program
         if cgroup:
             self.cgroups[cgroup][1].append(program.id)
-            self.look(cgroup)
         program.register(GPU, self.now)
         return program
 
@@ -120,6 +118,9 @@ class World:
     def look(self, cgroup: str) -> None:
         """Tell the core how much a cgroup can take."""
         limit, clients = self.cgroups[cgroup]
+        for one in clients:
+            if one in self.programs and not self.programs[one].stopped:
+                self.programs[one].catch_up(self.now)
         room = limit - self.charged(cgroup)
         self.feed(
             HostRoomChanged(
@@ -139,7 +140,12 @@ class World:
 
     def deliver(self, program: Program) -> None:
         """Let the core have a program's oldest message."""
-        self.feed(replace(program.outbox.popleft(), now=self.now))
+        event = replace(program.outbox.popleft(), now=self.now)
+        if isinstance(event, ClientJoined):
+            for name, (_, members) in self.cgroups.items():
+                if program.id in members:
+                    self.look(name)
+        self.feed(event)
 
     def feed(self, event: Event) -> None:
         before = self._states()
@@ -149,7 +155,7 @@ class World:
         self._check(before, effects)
         self._check_grants(event, effects)
         self._check_answer(event, effects)
-        self._note_who_is_held_up()
+        self.note_who_is_held_up()
         for effect in effects:
             self._carry_out(effect)
 
@@ -239,7 +245,7 @@ class World:
             alone = whole == list(roster.running.values()) and len(whole) == 1
             assert alone or not any(sizes), "somebody pushes out what cannot leave"
 
-    def _note_who_is_held_up(self) -> None:
+    def note_who_is_held_up(self) -> None:
         if GPU in self.core.devices:
             for client in held_up_clients(self.core.devices[GPU].roster):
                 self.held_up[client.id] = self.now

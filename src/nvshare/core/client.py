@@ -93,16 +93,18 @@ class Client:
     trimmed: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.
     filled: int | None = None
-    # The most of its memory that was ever on the host at one time: the pages there are kept for as
-    # long as the memory is.
+    # What has pages on the host, which are kept for as long as the memory is: the most that was
+    # ever there at one time, or what the client says, which knows it block by block.
     most_out: int = 0
+    # What of that has surely left: the rest is on its way, or was until it was granted a turn.
+    surely_out: int = 0
     # The most that it may move out by itself in this turn, having been asked to give way. Nobody
     # hears when it has read that it need not any more.
     offered: int = 0
     # What is out in its turn, or was told to leave, being beyond its limit.
     trims: int = 0
-    # It has gained memory in its turn, for which there may be no room.
-    grown: bool = False
+    # What it has gained in its turn, for which there may be no room.
+    grown: int = 0
     # A person was told that it waits for memory of others that cannot leave; and that its own
     # cannot, while others wait for that.
     told_held_up: bool = False

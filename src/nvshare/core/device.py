@@ -91,7 +91,7 @@ class Device:
             case Released():
                 return self._on_released(event, self._client(event))
             case MemoryChanged():
-                self.roster.set_memory(self._client(event), event.memory)
+                self._on_memory(event, self._client(event))
             case Moved():
                 self._on_moved(event, self._client(event))
             case Used():
@@ -134,12 +134,27 @@ class Device:
             # It has done nothing yet. Anybody else may have counted for hours before we knew it.
             client.judged_busy = 0.0
         else:
+            # What is on its way has no pages yet, and will.
             client.most_out = client.memory.swapped - client.memory.untouched
+        client.most_out = max(client.most_out, client.memory.kept)
+        client.surely_out = client.memory.kept
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
         # Nobody is given a number again that the client has seen from an earlier daemon.
         self.state.last_turn = max(self.state.last_turn, event.turn)
+
+    def _on_memory(self, event: MemoryChanged, client: Client) -> None:
+        before, out = client.memory, client.hosted
+        self.roster.set_memory(client, event.memory)
+        # What it was told to move out counts as swapped as soon as it has begun, and is on the
+        # device still. So does what it has allocated behind its gate, but not what it asks for.
+        new = 0 if event.ticket else max(0, client.memory.swappable - before.swappable)
+        begun = min(client.evicting, client.memory.swapped - before.swapped - new)
+        if begun > 0 and not client.holds:
+            self.roster.set_evicting(client, client.evicting - begun)
+            self.roster.note_out(client, out + begun)
+            self.roster.set_outbound(client, client.outbound + begun)
 
     def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
         if client.state is State.IDLE and client.rests_since is not None:
@@ -173,6 +188,7 @@ class Device:
         client.rests_since = event.now - rested
         self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, event.now)
         self.roster.set_outbound(client, event.left)
+        self._note_surely_out(client, client.hosted, event.left)
 
     def _count_turn(self, event: Released, client: Client) -> None:
         note_turn_end(client, event.now)
@@ -217,22 +233,39 @@ class Device:
             # It cannot, and would be asked again and again.
             self.roster.set_excess(client, 0)
         # What was on its way when it was last heard of is counted already.
-        self._note_memory(client, event.memory, max(0, event.out_bytes - client.outbound))
+        moved = max(0, event.out_bytes + event.left - client.outbound)
+        crossed = event.out_bytes > 0 and client.outbound > 0
+        self._note_memory(client, event.memory, moved, may_cross=crossed)
         self.roster.set_outbound(client, event.left)
+        out = min(client.surely_out + event.out_bytes + event.left, client.memory.swapped)
+        self._note_surely_out(client, out, event.left)
 
     def _note_memory(
-        self, client: Client, memory: Memory, moved_bytes: int, *, is_answer: bool = False
+        self,
+        client: Client,
+        memory: Memory,
+        moved_bytes: int,
+        *,
+        is_answer: bool = False,
+        may_cross: bool = False,
     ) -> None:
         """Note what a client has now that it has moved out what it was told to, or more.
 
-        Who was told to give way answers with Released. What it reports before was on its way.
+        Who was told to give way answers with Released. What it reports before was on its way. So
+        was a report on an earlier order that says nothing of the last one: the order is on its way.
         """
+        before = client.memory.swapped
         out = client.hosted + max(client.leaving, client.offered, moved_bytes)
         self.roster.set_memory(client, memory)
-        if client.state is not State.YIELDING or is_answer:
+        unread = may_cross and client.memory.swapped <= before
+        if is_answer or (client.state is not State.YIELDING and not unread):
             self.roster.set_evicting(client, 0)
         # What was never on the device is away as well, but not on the host.
-        self.roster.note_out(client, min(out, client.memory.swapped))
+        self.roster.note_out(client, min(out, client.memory.swapped - client.memory.untouched))
+
+    def _note_surely_out(self, client: Client, out: int, left: int) -> None:
+        """Note what has left, of all that is out or has pages. What is on its way may be in it."""
+        self.roster.note_surely_out(client, max(out, client.memory.kept) - left)
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)

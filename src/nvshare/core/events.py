@@ -60,8 +60,8 @@ class HostMemoryChanged(Event):
 class HostRoomChanged(Event):
     """So much more can be charged to a memory cgroup, for the memory of these clients.
 
-    ``room`` is without what was reported to have left and is still on its way. Clients may be named
-    that have not joined yet. None: it has no limit any more, or nobody is in it. Cgroups are in one
+    ``room`` is what is free there just now, whatever is on its way. Clients may be named that have
+    not joined yet. None: it has no limit any more, or nobody is in it. Cgroups are in one
     another: a client may be in several.
     """
 

@@ -1,9 +1,10 @@
 """The arithmetic of the host's memory: what is kept there, what more may leave. Decides nothing.
 
 What has left a device once keeps its pages on the host, also when it is back on the device, until
-it is freed. So a client counts with the most that was ever out, and it may leave again as far as
-that at no cost. What is more has to fit into the node's limit, and into every memory cgroup that
-its owner is in: the kernel kills who exceeds that. What does not fit there cannot leave.
+it is freed. So a client counts with what was ever out, which it tells, and at least with the most
+that was out at one time; it may leave again as far as that at no cost. What is more has to fit into
+the node's limit, and into every memory cgroup that its owner is in: the kernel kills who exceeds
+that. What does not fit there cannot leave.
 """
 
 from collections.abc import Iterable
@@ -24,8 +25,8 @@ class _Level:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        # What is kept for them beyond what was when somebody looked; and what of their memory has
-        # no pages on the host.
+        # What is kept for them beyond what was charged when somebody looked; and what of their
+        # memory has no pages on the host.
         self.spent = 0
         self.unbacked = 0
 
@@ -92,7 +93,7 @@ class HostRoom:
             self.state.pools[name] = pool
             level = self._levels[name] = _Level(pool)
             for client in members:
-                pool.charged[client.id] = min(client.most_out, client.memory.swappable)
+                pool.charged[client.id] = min(client.surely_out, client.memory.swappable)
                 level.count(client, 1)
             self._judge(level)
         self._index()

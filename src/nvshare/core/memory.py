@@ -33,13 +33,17 @@ class Memory:
     swapped: int = 0
     # What of the swapped memory is nowhere yet, and so not on the host either.
     untouched: int = 0
+    # What has pages on the host: it was there once, and may be back on the device.
+    kept: int = 0
 
     def as_kind(self, kind: Kind) -> "Memory":
         """Return the same memory with numbers that go together, whatever a client claimed."""
         allocated = max(0, self.allocated)
         pinned = allocated if kind is Kind.NATIVE else min(max(0, self.pinned), allocated)
         swapped = min(max(0, self.swapped), allocated - pinned)
-        return Memory(allocated, pinned, swapped, min(max(0, self.untouched), swapped))
+        untouched = min(max(0, self.untouched), swapped)
+        kept = min(max(0, self.kept), allocated - pinned)
+        return Memory(allocated, pinned, swapped, untouched, kept)
 
     @property
     def swappable(self) -> int:

@@ -122,7 +122,7 @@ class Core:
         effects += self.host.judge(device.state.id, client)
         for other in self.devices.values():
             # What it waits for may have happened here.
-            if other.roster.is_held_up and other is not device:
+            if other.state.is_held_up and other is not device:
                 effects += other.restore(event.now)
         return [*effects, *answers]
 

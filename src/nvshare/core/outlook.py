@@ -8,9 +8,12 @@ from nvshare.core.state import DeviceState
 
 
 def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Report who is held up, and by whom. Everybody is told of once until its next turn."""
+    """Report who is held up, once until its next turn; and by whom, once while anybody is."""
     held_up = held_up_clients(roster)
-    roster.is_held_up = bool(held_up)
+    if state.is_held_up and not held_up:
+        for client in roster.clients.values():
+            client.told_stuck = False
+    state.is_held_up = bool(held_up)
     effects: list[Effect] = []
     for client in held_up:
         owners = list(roster.stuck_of_others({client.id}))

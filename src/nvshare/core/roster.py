@@ -88,8 +88,6 @@ class Roster:
         self.over: dict[int, Client] = {}
         # Those who have gained memory in their turns, since somebody looked whether it fits.
         self.grown: dict[int, Client] = {}
-        # Whether somebody waits for memory of others that cannot leave.
-        self.is_held_up = False
         self._orders = 0
         self._clear_sums()
 
@@ -298,13 +296,16 @@ class Roster:
         memory = memory.as_kind(client.kind)
         if memory == client.memory:
             return
-        if client.state is State.RUNNING and memory.swappable > client.memory.swappable:
-            client.grown = True
-            self.grown[client.id] = client
+        gained = memory.swappable - client.memory.swappable
+        if client.state is State.RUNNING or gained < 0:
+            self._note_growth(client, gained)
         self._count(client, -1)
+        # Pages go when memory is freed, and only then.
+        freed = max(0, client.memory.kept - memory.kept)
         client.memory = memory
         client.outbound = min(client.outbound, memory.swapped)
-        client.most_out = min(client.most_out, memory.swappable)
+        client.most_out = min(max(client.most_out - freed, memory.kept), memory.swappable)
+        client.surely_out = min(max(0, client.surely_out - freed), client.most_out)
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self._count(client, 1)
 
@@ -317,11 +318,22 @@ class Roster:
         client.most_out = most
         self._count(client, 1)
 
+    def note_surely_out(self, client: Client, out: int) -> None:
+        """Note that so much of it was there at one time, as it says."""
+        client.surely_out = min(max(client.surely_out, out), client.most_out)
+
     def forget_growth(self, clients: Iterable[Client]) -> None:
         """Take it that there is room for what these have gained."""
         for client in clients:
-            client.grown = False
+            client.grown = 0
             self.grown.pop(client.id, None)
+
+    def _note_growth(self, client: Client, gained: int) -> None:
+        """What it gives back, it has not gained."""
+        client.grown = max(0, client.grown + gained)
+        self.grown.pop(client.id, None)
+        if client.grown:
+            self.grown[client.id] = client
 
     def set_limits(self, client: Client, limits: Limits) -> None:
         """Note what a client may use, which it has to be told."""

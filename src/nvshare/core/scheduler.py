@@ -91,8 +91,7 @@ class Scheduler:
         effects: list[Effect] = []
         if now >= state.settle_until:
             forget_the_late(roster, now)
-            if roster.grown and self._running_fits():
-                roster.forget_growth(c for c in list(roster.grown.values()) if c.holds)
+            self._forget_growth()
             effects += self._follow_rule(now)
             self._let_starving_go_first(now)
             effects += self._go_on_without_the_silent(now)
@@ -133,7 +132,7 @@ class Scheduler:
         self._roster.forget_growth([client])
         client.turn, client.next_turn = turn, None
         client.granted_at, client.moved_before = now, self._state.pace.moving
-        client.told_held_up = client.told_stuck = False
+        client.told_held_up = False
         client.trimmed = min(client.excess, client.memory.swapped)
         self._roster.set_trims(client, min(client.trimmed, client.most_out))
         order = fill_order(client, self._roster.room)
@@ -237,12 +236,19 @@ class Scheduler:
                         victims.append(client)
         if not victims:
             return []
+        self._forget_growth()
         revoked = self._revoked(victims, roster.excess, Way.MOVE_OUT)
         if roster.is_sliced:
             return revoked
         text = f"those who run do not fit together any more; {len(victims)} told to give way"
         report = Report(ReportKind.SPLIT, self._state.id, victims[0].id, text)
         return [report, *revoked]
+
+    def _forget_growth(self) -> None:
+        """Who runs, and fits, has not grown. What others move out from now on is not its doing."""
+        roster = self._roster
+        if roster.grown and self._running_fits():
+            roster.forget_growth(c for c in list(roster.grown.values()) if c.holds)
 
     def _running_fits(self) -> bool:
         roster = self._roster

@@ -34,6 +34,8 @@ class DeviceState:
     last_turn: int = 0
     # Who waits for the end of the turn and will run after it. It stays so until it runs or goes.
     leader: int | None = None
+    # Whether somebody waits for memory of others that cannot leave.
+    is_held_up: bool = False
     # The hand-over that was ordered last, as long as it stands.
     handover: Handover | None = None
     ways: Ways = field(default_factory=Ways)
@@ -66,7 +68,7 @@ class Pool:
     """Host memory that some clients have in common: a memory cgroup with a limit.
 
     ``room`` is what could be charged to it when somebody looked last. ``charged`` has those who
-    are in it, with what the host kept for them at that time.
+    are in it, with what had surely left for the host by then, and so was charged.
     """
 
     limit: int

@@ -138,16 +138,15 @@ class Headroom:
         known = self._node.core.host.room.left(group.name)
         if known is None or self._told.get(group.name) != (group.limit, tuple(sorted(members))):
             return True
-        return abs(self._room(group, members) - known) > _LITTLE
+        # What the core has promised, and is not charged yet, it counts itself.
+        clients = self._clients(members)
+        promised = sum(max(0, client.booked - client.surely_out) for client in clients)
+        return abs(self._room(group, members) - promised - known) > _LITTLE
 
     def _room(self, group: MemoryGroup, members: set[int]) -> int:
         used = group.used
-        for client in self._clients(members):
-            if self._is_emulated:
-                used += client.most_out
-        # What has been reported as out, and is still on its way.
-        sessions = (self._node.members.get(one) for one in members)
-        used += sum(session.left for session in sessions if session)
+        if self._is_emulated:
+            used += sum(client.surely_out for client in self._clients(members))
         return max(0, group.limit - margin(group.limit) - used)
 
     def _moves(self, members: Mapping[str, set[int]]) -> bool:

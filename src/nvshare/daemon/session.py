@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
 from nvshare.core import effects, events
@@ -274,15 +275,16 @@ class Session:
 
 
 def _memory(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved) -> Memory:
-    if max(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched) > _MOST_BYTES:
+    memory = Memory(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched, frame.kept)
+    if max(astuple(memory)) > _MOST_BYTES:
         raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
-    return Memory(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched)
+    return memory
 
 
 def _on_gpu(own: Memory, member: "Member") -> Memory:
     """What a client has on the GPU: its context is there too, and cannot leave."""
     context = member.context
-    return Memory(own.allocated + context, own.pinned + context, own.swapped, own.untouched)
+    return replace(own, allocated=own.allocated + context, pinned=own.pinned + context)
 
 
 def _limits(hello: frames.Hello) -> ClientLimits:

@@ -5,8 +5,9 @@ not. Memory that was moved out gives its room to whoever comes next, whatever th
 free memory says.
 
 A program gets through its memory from end to end and begins again. What it has on the GPU is
-therefore one piece of that circle: arrivals lengthen it at one end, departures shorten it at the
-other, and no more than its length and the way to its end has to be known.
+therefore one piece of that circle: arrivals lengthen it at one end, where it is shortened too when
+the program itself moves some out (native/interposer/ring.h); what others push out goes from the
+other. No more than its length and the way to its end has to be known.
 """
 
 from collections import deque
@@ -27,6 +28,8 @@ class Holding:
     leaving: int = 0
     # What of the resident part the program will come to before it misses anything.
     ahead: int = 0
+    # What has pages on the host: those stay when it comes back.
+    kept: int = 0
 
     @property
     def missing(self) -> int:
@@ -74,15 +77,17 @@ class Board:
 
     def part(self, key: int) -> None:
         """A program has ended."""
-        self.leave(key, self.holdings[key].resident)
+        self._drop(key, self.holdings[key].resident)
         del self.holdings[key]
 
     def resize(self, key: int, allocated: int) -> None:
-        """A program has allocated or freed. What is on the GPU is freed last."""
+        """A program has allocated or freed. What is on the GPU is freed last, or has no pages."""
         holding = self.holdings[key]
         holding.allocated = holding.wanted = allocated
-        holding.populated = min(holding.populated, allocated)
-        self.leave(key, holding.resident - holding.populated)
+        freed = max(0, holding.populated - allocated)
+        holding.populated -= freed
+        holding.kept = max(0, holding.kept - freed)
+        self._drop(key, holding.resident - holding.populated)
 
     def make(self, key: int, size: int) -> None:
         """Bytes of a program come into being on the GPU. If it is full, others have to go."""
@@ -114,7 +119,13 @@ class Board:
             self._arrivals.append([key, own])
 
     def leave(self, key: int, size: int) -> int:
-        """Bytes of a program go, the oldest first. Returns how many there were."""
+        """Bytes of a program go to the host, the youngest first. Returns how many there were."""
+        holding = self.holdings[key]
+        size = self._drop(key, size)
+        holding.kept = max(holding.kept, holding.missing)
+        return size
+
+    def _drop(self, key: int, size: int) -> int:
         holding = self.holdings[key]
         size = max(0, min(size, holding.resident))
         if size:
@@ -130,7 +141,7 @@ class Board:
         self.resident -= size
 
     def _forget(self, key: int, size: int) -> None:
-        for arrival in self._arrivals:
+        for arrival in reversed(self._arrivals):
             if arrival[0] == key:
                 taken = min(size, arrival[1])
                 arrival[1] -= taken
@@ -146,5 +157,7 @@ class Board:
             oldest[1] -= taken
             if not oldest[1]:
                 self._arrivals.popleft()
-            self._shorten(self.holdings[oldest[0]], taken)
+            holding = self.holdings[oldest[0]]
+            self._shorten(holding, taken)
+            holding.kept = min(holding.populated, holding.kept + taken)
             self.pushed_out += taken

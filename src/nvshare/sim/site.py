@@ -158,7 +158,13 @@ class Site:
         """Return a program's memory as the core is told of it, context included."""
         own = self.holding(key)
         away = own.wanted - own.resident + own.leaving
-        return Memory(own.wanted + self._context, self._context, away)
+        return Memory(
+            own.wanted + self._context,
+            self._context,
+            away,
+            untouched=own.wanted - own.populated,
+            kept=own.kept,
+        )
 
     def make_context(self, key: int) -> None:
         """Make room for a program's context, whoever has to go for it."""

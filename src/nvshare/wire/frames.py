@@ -92,7 +92,7 @@ class Hello:
     """
 
     TYPE: ClassVar[int] = 1
-    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQIIQ16s32sQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<16sIIQQQQIIQ16s32sQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     device_uuid: bytes  # of the GPU, as cuDeviceGetUuid gives it
@@ -109,10 +109,11 @@ class Hello:
     library_version: str  # of libnvshare.so
     seat: int  # that it has in its group, from an earlier daemon; 0: none
     untouched: int = 0  # as in MEMORY
+    kept: int = 0  # as in MEMORY
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 136, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 144, 0) + self.LAYOUT.pack(
             self.device_uuid,
             self.allocation_kind,
             self.flags,
@@ -127,6 +128,7 @@ class Hello:
             self.library_version.encode()[:31],
             self.seat,
             self.untouched,
+            self.kept,
         )
 
     @classmethod
@@ -147,6 +149,7 @@ class Hello:
             library_version,
             seat,
             untouched,
+            kept,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             device_uuid,
@@ -163,6 +166,7 @@ class Hello:
             library_version.split(b"\0", 1)[0].decode(errors="replace"),
             seat,
             untouched,
+            kept,
         )
 
 
@@ -199,7 +203,7 @@ class Released:
     """
 
     TYPE: ClassVar[int] = 3
-    LAYOUT: ClassVar[Struct] = Struct("<QIIQQQQQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QIIQQQQQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # the turn that it gives back
@@ -213,10 +217,11 @@ class Released:
     moved_ns: int  # time that this took
     left: int = 0  # as in MOVED
     untouched: int = 0  # as in MEMORY
+    kept: int = 0  # as in MEMORY
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 80, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 88, 0) + self.LAYOUT.pack(
             self.turn,
             self.reason,
             self.wants,
@@ -228,6 +233,7 @@ class Released:
             self.moved_ns,
             self.left,
             self.untouched,
+            self.kept,
         )
 
     @classmethod
@@ -245,6 +251,7 @@ class Released:
             moved_ns,
             left,
             untouched,
+            kept,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             turn,
@@ -258,6 +265,7 @@ class Released:
             moved_ns,
             left,
             untouched,
+            kept,
         )
 
 
@@ -269,7 +277,7 @@ class Memory:
     """
 
     TYPE: ClassVar[int] = 4
-    LAYOUT: ClassVar[Struct] = Struct("<QQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     allocated: int  # bytes allocated, pinned ones included
@@ -277,15 +285,17 @@ class Memory:
     swapped_out: int  # bytes of those that the client has moved to the host
     ticket: int  # a number that ANSWER repeats; 0: nobody waits for one
     untouched: int = 0  # bytes of swapped_out that nobody has used yet: they are nowhere
+    kept: int = 0  # bytes that have pages on the host, be they out or back
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 40, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 48, 0) + self.LAYOUT.pack(
             self.allocated,
             self.pinned,
             self.swapped_out,
             self.ticket,
             self.untouched,
+            self.kept,
         )
 
     @classmethod
@@ -302,7 +312,7 @@ class Moved:
     """
 
     TYPE: ClassVar[int] = 5
-    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # that it holds, or held last; 0: none
@@ -314,10 +324,11 @@ class Moved:
     ns: int  # time that this took
     left: int = 0  # bytes on their way to the host that have not left yet; 0: all have
     untouched: int = 0  # as in MEMORY
+    kept: int = 0  # as in MEMORY
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 72, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 80, 0) + self.LAYOUT.pack(
             self.turn,
             self.allocated,
             self.pinned,
@@ -327,6 +338,7 @@ class Moved:
             self.ns,
             self.left,
             self.untouched,
+            self.kept,
         )
 
     @classmethod

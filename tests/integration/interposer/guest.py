@@ -184,6 +184,39 @@ class Gpu:
         """Free."""
         return int(self.cuda.cuMemFree_v2(Word(pointer)))
 
+    def make_pool(self, device: int = 0) -> int:
+        """Make a memory pool that gives nothing back by itself."""
+        pool, properties = Word(), (ctypes.c_int * 22)(1, 0, 1, device)
+        assert self.cuda.cuMemPoolCreate(ctypes.byref(pool), properties) == 0
+        return self.hoard(pool.value)
+
+    def hoard(self, pool: int) -> int:
+        """Let a pool keep all that is freed. 0: the default pool."""
+        handle, all_of_it = Word(pool), Word(2**64 - 1)
+        if not pool:
+            self.cuda.cuDeviceGetDefaultMemPool(ctypes.byref(handle), 0)
+        assert self.cuda.cuMemPoolSetAttribute(handle, 4, ctypes.byref(all_of_it)) == 0
+        return handle.value
+
+    def alloc_async(self, size: int, pool: int = 0) -> tuple[int, int]:
+        """Allocate from a pool, or from the device's current one."""
+        pointer, bytes_ = Word(), Word(size)
+        if pool:
+            code = self.cuda.cuMemAllocFromPoolAsync(
+                ctypes.byref(pointer), bytes_, Word(pool), None
+            )
+        else:
+            code = self.cuda.cuMemAllocAsync(ctypes.byref(pointer), bytes_, None)
+        return code, pointer.value
+
+    def free_async(self, pointer: int) -> int:
+        """Give back to the pool, and wait until it has it."""
+        return int(self.cuda.cuMemFreeAsync(Word(pointer), None) or self.sync())
+
+    def trim(self, pool: int, keep: int = 0) -> int:
+        """Let a pool give back what it keeps beyond so many bytes."""
+        return int(self.cuda.cuMemPoolTrimTo(Word(pool), Word(keep)))
+
     def info(self) -> tuple[int, int]:
         """Free and total bytes."""
         free, total = ctypes.c_size_t(), ctypes.c_size_t()

@@ -93,6 +93,26 @@ def test_memory_that_nobody_has_used_is_away_and_costs_nothing(swapper: Swapper)
     assert swapper.truth().resident_bytes == 112 * MIB
 
 
+def test_what_has_pages_on_the_host_is_told(swapper: Swapper) -> None:
+    """With every report, and until it is freed."""
+    first, second = swapper.allocate(64), swapper.allocate(32)
+    swapper.touch(first)
+    swapper.touch(second)
+    for size, kept in ((32, 32), (16, 32), (80, 80), (16, 80)):
+        swapper.revoke(size * MIB)
+        swapper.told(Released)
+        moved = swapper.moved()
+        assert (moved.out_bytes, moved.kept) == (size * MIB, kept * MIB)
+        swapper.grant()
+        assert swapper.moved().kept == kept * MIB
+        process = swapper.truth()
+        assert process.resident_bytes == 96 * MIB
+    assert swapper.guest.ask(f"gpu.free({first})") == 0
+    while (memory := swapper.told(Memory)).allocated > 32 * MIB:
+        continue
+    assert memory.kept == 16 * MIB
+
+
 USES = {
     "launch": "gpu.touch({0})",
     "launch inside": "gpu.touch({0} + 5000)",

@@ -46,3 +46,23 @@ def test_plain_memory_is_counted_once(share: Share) -> None:
     assert (client.allocated, client.pinned) == (2 * GIB, 2 * GIB)
     assert status.devices[0].allocated == 2 * GIB + client.context
     assert guest.end() == ""
+
+
+def test_what_a_pool_keeps_is_taken_from_everybody_until_it_gives_it_back(share: Share) -> None:
+    sharing = share("t4")
+    guest = sharing.guest()
+    assert guest.ask("gpu.init()") == 0
+    pool = guest.ask("gpu.hoard(0)")
+    code, pointer = guest.ask(f"gpu.alloc_async({2 * GIB})")
+    assert code == 0
+    sharing.until_status(
+        lambda status: any(c.pinned == 2 * GIB and c.context < 320 * MIB for c in status.clients)
+    )
+    assert guest.ask(f"gpu.free_async({pointer})") == 0
+    status = sharing.until_status(
+        lambda status: all(c.pinned == 0 and c.context > 2 * GIB for c in status.clients)
+    )
+    assert 2 * GIB + 300 * MIB < status.devices[0].allocated < 2 * GIB + 320 * MIB
+    assert guest.ask(f"gpu.trim({pool})") == 0
+    sharing.until_status(lambda status: all(c.context < 320 * MIB for c in status.clients))
+    assert guest.end() == ""

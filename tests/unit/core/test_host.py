@@ -255,6 +255,60 @@ def test_who_comes_back_to_a_new_daemon_has_on_the_host_what_it_says() -> None:
     assert [c.most_out for c in stage.device.roster.clients.values()] == [5, 0]
 
 
+def test_what_a_client_says_to_have_pages_counts_if_it_is_more() -> None:
+    """Pages are kept block by block: not always the same ones were out."""
+    stage = limited(100)
+    stage.busy(1, 12)
+    stage.busy(2, 12)
+    end_turn(stage, 1)
+    assert stage.core.host.room.kept == 8 + 8
+    stage.moved(1, Memory(12, 0, 8, kept=10))
+    assert stage.core.host.room.kept == 10 + 8
+    # It may leave again as far as that.
+    assert stage.device.roster.clients[1].spare == 2
+    stage.moved(1, Memory(12, 0, 0, kept=10), in_bytes=8)
+    assert stage.core.host.room.kept == 10 + 8
+
+
+def test_pages_that_a_client_says_to_have_freed_are_gone() -> None:
+    stage = limited(100)
+    stage.join(1, 12)
+    stage.moved(1, Memory(12, kept=10))
+    stage.moved(1, Memory(12, 0, 3, untouched=3, kept=7))
+    assert stage.core.host.room.kept == 7
+    stage.moved(1, Memory(6, kept=1000))
+    assert stage.core.host.room.kept == 6
+
+
+def test_pages_that_a_client_says_to_have_are_charged_already() -> None:
+    """But not those of what is on its way, some of which may not be there yet."""
+    stage = limited(100)
+    stage.join(1, 12)
+    for left, room in ((1, 4), (0, 5)):
+        stage.moved(1, Memory(12, 0, 8, kept=10), out_bytes=4, left=left)
+        look(stage, 5, 1)
+        assert stage.core.host.room.left("pod") == room
+
+
+def test_what_nobody_has_used_yet_has_not_left() -> None:
+    """Though it was told to, and is away."""
+    stage = limited(100)
+    stage.busy(1, 12)
+    stage.busy(2, 12)
+    stage.fire(TimerKind.TURN)
+    stage.release(1, wants=True, memory=Memory(12, 0, 12, untouched=12))
+    assert stage.device.roster.clients[1].most_out == 0
+
+
+def test_who_comes_back_to_a_new_daemon_brings_its_pages() -> None:
+    stage = limited(100)
+    for client, turn in ((1, 3), (2, 0)):
+        memory = Memory(12, 0, 5, untouched=2, kept=9)
+        event = ClientJoined(now=stage.now, client=client, device=GPU, memory=memory, turn=turn)
+        stage.core.handle(event)
+    assert [c.most_out for c in stage.device.roster.clients.values()] == [9, 9]
+
+
 def test_a_limit_that_is_lowered_too_far_is_reported_once() -> None:
     stage = limited(100)
     stage.join(1, 12, swapped=8, turn=3)

@@ -24,7 +24,7 @@ def make(
 
 def idle(number: int, size: int, swapped: int = 0, most_out: int = 0) -> Client:
     memory = Memory(size, 0, swapped)
-    return Client(number, memory=memory, most_out=most_out, state=State.IDLE)
+    return Client(number, memory=memory, most_out=most_out, surely_out=most_out, state=State.IDLE)
 
 
 def takes(host: HostRoom, *clients: Client) -> list[int]:
@@ -77,7 +77,7 @@ def test_pages_that_were_made_since_somebody_looked_are_spent() -> None:
     assert host.left_for(client) == 5 - (7 - 3)
     # The kernel has charged them by now.
     host.count(client, -1)
-    client.evicting, client.most_out = 0, 7
+    client.evicting, client.most_out, client.surely_out = 0, 7, 7
     client.memory = Memory(12, 0, 7)
     host.count(client, 1)
     host.set_pool("pool", Pool(99, 1, {1: 0}), [client])

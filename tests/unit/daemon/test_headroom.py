@@ -112,22 +112,24 @@ def test_a_program_that_uses_everything_itself_leaves_nothing(
     assert rooms(heard) == [(0, (1,))]
 
 
-def test_what_is_on_its_way_is_taken_off_and_nobody_looks_meanwhile(
+def test_what_is_on_its_way_is_counted_by_the_core_and_nobody_looks_meanwhile(
     stage: Stage, cgroups: Cgroups
 ) -> None:
     cgroups.limit(20 * GIB)
     stage.join(8 * GIB)
     heard = stage.listen(HostRoomChanged)
     send(stage, 0, frames.Moved(1, 8 * GIB, 0, 2 * GIB, GIB, 0, 1, left=GIB))
-    cgroups.limit(20 * GIB, GIB)
+    # What has left, and as much of the program's own.
+    cgroups.limit(20 * GIB, 2 * GIB)
     for _ in range(4):
         look(stage)
     assert heard == []
     # But not for ever: rather too little than nothing.
     look(stage)
-    assert rooms(heard) == [(19 * GIB - GIB - GIB, (1,))]
+    assert rooms(heard) == [(19 * GIB - 2 * GIB, (1,))]
+    assert stage.node.core.host.room.left("pod") == 19 * GIB - 2 * GIB - GIB
     send(stage, 0, frames.Moved(1, 8 * GIB, 0, 2 * GIB, GIB, 0, 1, left=0))
-    cgroups.limit(20 * GIB, 2 * GIB)
+    cgroups.limit(20 * GIB, 3 * GIB)
     look(stage)
     assert rooms(heard)[1:] == []
 

@@ -185,7 +185,7 @@ def test_a_gpu_that_runs_dry_between_launches_is_not(inflight: Path) -> None:
     assert phase["launches"] >= 10_000 - 128
 
 
-RESIDENCY = ("residency_check", "residency.c", "recency.c", "ledger.c", "seat.c")
+RESIDENCY = ("residency_check", "residency.c", "ring.c", "recency.c", "ledger.c", "seat.c")
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +231,7 @@ def test_questions_from_many_threads(build: Build, sanitizer: str) -> None:
 
 
 MOVER = (
-    *("mover.c", "haul.c", "lane.c", "residency.c", "ledger.c"),
+    *("mover.c", "haul.c", "lane.c", "residency.c", "ring.c", "ledger.c"),
     *("seat.c", "gate.c", "standby.c", "thread.c"),
 )
 

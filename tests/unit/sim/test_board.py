@@ -114,3 +114,32 @@ def test_what_the_driver_has_come_to_again_is_the_youngest() -> None:
     board.touch(1)
     board.make(2, 4)
     assert (board.holdings[1].resident, board.holdings[2].resident) == (4, 6)
+
+
+def test_what_leaves_and_comes_back_is_always_the_same(board: Board) -> None:
+    board.make(A, 80)
+    for size in (30, 20, 30):
+        board.leave(A, size)
+        assert board.holdings[A].kept == 30
+        board.bring(A, size)
+    assert board.holdings[A].kept == 30
+
+
+def test_what_others_push_out_has_pages_besides(board: Board) -> None:
+    board.make(A, 80)
+    board.leave(A, 30)
+    board.bring(A, 30)
+    board.make(B, 40)
+    assert (board.holdings[A].missing, board.holdings[A].kept) == (20, 50)
+    board.make(B, 20)
+    assert (board.holdings[A].missing, board.holdings[A].kept) == (40, 70)
+
+
+def test_what_is_freed_takes_its_pages_along(board: Board) -> None:
+    board.make(A, 80)
+    board.leave(A, 30)
+    board.bring(A, 10)
+    board.resize(A, 70)
+    assert board.holdings[A].kept == 20
+    board.resize(A, 40)
+    assert board.holdings[A].kept == 0

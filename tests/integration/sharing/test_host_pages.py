@@ -1,0 +1,112 @@
+"""What the daemon says that the host keeps is what the driver keeps there: pages of blocks."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from nvshare.emulator.report import read_report
+from nvshare.telemetry.snapshot import ClientStatus
+
+from ..interposer.conftest import Guest
+from .conftest import Sharing
+
+pytestmark = pytest.mark.alone
+
+Share = Callable[..., Sharing]
+MIB = 1 << 20
+BLOCK = 2 * MIB
+# Longer than what was used together lies apart (coldness in residency.c).
+PAUSE = 1.2
+# What nobody claims of the GPU. As long as there is some, others do not push out as much as is
+# taken for granted when they are let in. Memory that is moved out is certain to have left.
+UNCLAIMED = {"move-out": 0, "displace": 256 * MIB}
+
+
+class Program:
+    """A guest, and what it has allocated."""
+
+    def __init__(self, sharing: Sharing, *sizes: int) -> None:
+        self._sharing = sharing
+        self.guest: Guest = sharing.guest()
+        self.pid = self.guest.process.pid
+        assert self.guest.ask("gpu.init()") == 0
+        self.pointers = [self.allocate(size) for size in sizes]
+
+    def allocate(self, size: int) -> int:
+        code, pointer = self.guest.ask(f"gpu.alloc({size})")
+        assert code == 0
+        return int(pointer)
+
+    def use(self, *which: int) -> None:
+        for index in which:
+            assert self.guest.ask(f"gpu.touch({self.pointers[index]})") == 0
+        assert self.guest.ask("gpu.sync()") == 0
+
+    def free(self, index: int) -> None:
+        assert self.guest.ask(f"gpu.free({self.pointers.pop(index)})") == 0
+
+    def status(self) -> ClientStatus:
+        clients = self._sharing.daemon().status().clients
+        return next(client for client in clients if client.pid == self.pid)
+
+    def pages(self) -> int:
+        process = read_report(self._sharing.node.folder).process(self.pid)
+        assert process is not None
+        return process.host_bytes
+
+    def check(self, more: int = 0) -> None:
+        """Compare, when the daemon has heard of the last change."""
+        allowed = BLOCK * len(self.pointers)
+        deadline = time.monotonic() + 10
+        while not -allowed <= self.status().kept - self.pages() <= allowed + more:
+            assert time.monotonic() < deadline, (self.status().kept / MIB, self.pages() / MIB)
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("way", ["move-out", "displace"])
+def test_the_daemon_knows_the_pages_of_programs_whose_cold_part_changes(
+    share: Share, way: str
+) -> None:
+    sharing = share("t4", speed=20, data="off")
+    sharing.daemon().change_devices("all", {"make_room": way})
+    sizes = [2000 * MIB, 3000 * MIB, 1500 * MIB, 2500 * MIB, 5 * MIB + 1, 700 * MIB + 4097, 4096]
+    mixed, other = Program(sharing, *sizes), Program(sharing, 4000 * MIB, 4000 * MIB)
+    everything = range(len(sizes))
+    mixed.use(*everything)
+    for hot in ([0, 1], [2, 3, 4], [1, 5, 6], everything, [0, 1]):
+        other.use(0, 1)
+        mixed.check(UNCLAIMED[way])
+        other.check(UNCLAIMED[way])
+        mixed.use(*everything)
+        time.sleep(PAUSE)
+        mixed.use(*hot)
+    # More than was ever away at one time.
+    assert mixed.pages() > 5000 * MIB
+    # A new daemon hears of it from those who know.
+    sharing.kill_daemon()
+    sharing.start_daemon_again()
+    sharing.until_status(lambda status: len(status.clients) == 2)
+    mixed.check(UNCLAIMED[way])
+    other.check(UNCLAIMED[way])
+    # Pages go with the memory, and what is allocated instead has none.
+    before = mixed.pages()
+    mixed.free(1)
+    mixed.pointers.append(mixed.allocate(3000 * MIB))
+    assert mixed.pages() < before
+    mixed.check(UNCLAIMED[way])
+
+
+def test_what_comes_and_goes_is_always_the_same(share: Share) -> None:
+    sharing = share("t4", speed=20, data="off")
+    sharing.daemon().change_devices("all", {"make_room": "move-out"})
+    one, two = Program(sharing, 6000 * MIB, 5000 * MIB), Program(sharing, 6000 * MIB)
+    one.use(0, 1)
+    two.use(0)
+    before = one.pages()
+    assert 0 < before < 4000 * MIB
+    for _ in range(6):
+        one.use(0, 1)
+        two.use(0)
+        one.check()
+    assert one.pages() == before

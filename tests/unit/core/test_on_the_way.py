@@ -1,0 +1,86 @@
+"""Memory that was told to leave and has not yet: it is on the device still, and due on the host."""
+
+from nvshare.core.effects import ReportKind
+from nvshare.core.events import HostMemoryChanged
+from nvshare.core.memory import Memory
+
+from .stage import Stage, granted
+from .test_host import limited, look, ordered, reports
+
+
+def leaving() -> Stage:
+    """Return a stage where 1 runs with 12 bytes, and 2 moves 4 of its 8 out for that."""
+    stage = limited(100)
+    look(stage, 10, 2)
+    stage.join(1, 12)
+    assert ordered(stage.join(2, 8)) == {2: 4}
+    return stage
+
+
+def test_who_frees_memory_while_it_leaves_still_moves_what_it_was_told_to() -> None:
+    stage = leaving()
+    # What it was told to move out counts as swapped from when it begins.
+    assert ordered(stage.memory(2, 7, swapped=4)) == {}
+    client = stage.device.roster.clients[2]
+    assert (client.outbound, client.booked) == (4, 4)
+    assert stage.core.host.room.left("pod") == 10 - 4
+
+
+def test_what_is_allocated_behind_the_gate_before_an_order_was_read_changes_nothing() -> None:
+    stage = leaving()
+    stage.memory(2, 10, swapped=2)
+    client = stage.device.roster.clients[2]
+    assert client.booked == 4
+    stage.moved(2, Memory(10, 0, 6), out_bytes=1, left=3)
+    assert (client.outbound, client.booked, client.surely_out) == (3, 4, 1)
+
+
+def test_an_order_that_crosses_a_report_on_an_earlier_one_is_not_repeated() -> None:
+    stage = leaving()
+    stage.moved(2, Memory(8, 0, 4), out_bytes=1, left=3)
+    assert ordered(stage.memory(1, 14)) == {2: 2}
+    for left in (1, 0):
+        assert ordered(stage.moved(2, Memory(8, 0, 4), out_bytes=1, left=left)) == {}
+    client = stage.device.roster.clients[2]
+    assert (client.evicting, client.booked) == (2, 6)
+    # It has read it.
+    assert ordered(stage.moved(2, Memory(8, 0, 6), out_bytes=1, left=1)) == {}
+    assert (client.evicting, client.outbound) == (0, 1)
+
+
+def test_who_cannot_follow_an_order_has_answered_it() -> None:
+    stage = leaving()
+    stage.moved(2, Memory(8, 0, 4), out_bytes=4)
+    assert ordered(stage.memory(1, 13)) == {2: 1}
+    stage.memory(1, 12)
+    stage.moved(2, Memory(8, 0, 4))
+    assert stage.device.roster.clients[2].evicting == 0
+
+
+def test_what_had_not_left_when_its_owner_was_let_run_is_not_charged_yet() -> None:
+    stage = leaving()
+    stage.moved(2, Memory(8, 0, 4), out_bytes=1, left=3)
+    assert granted(stage.leave(1)) == [2]
+    look(stage, 9, 2)
+    # It may move out 4 at any time, having done so before as far as is known.
+    assert stage.core.host.room.left("pod") == 9 - 3
+    stage.moved(2, Memory(8, 0, 2), out_bytes=1)
+    look(stage, 8, 2)
+    assert stage.core.host.room.left("pod") == 8 - 2
+
+
+def test_it_is_told_once_whose_memory_cannot_leave_while_others_wait_for_it() -> None:
+    stage = limited(0)
+    stage.busy(1, 12)
+    assert reports(stage.busy(2, 12)) == [(ReportKind.HELD_UP, 2), (ReportKind.STUCK, 1)]
+    # A third waits for it as well, and it gets another turn meanwhile.
+    assert reports(stage.busy(3, 12)) == [(ReportKind.HELD_UP, 3)]
+    stage.release(1, memory=Memory(12))
+    effects = stage.want(1)
+    assert granted(effects) == [1]
+    assert reports(effects) == []
+    assert reports(stage.busy(4, 12)) == [(ReportKind.HELD_UP, 4)]
+    # Nobody waits for it any more, and then somebody does again.
+    stage.core.handle(HostMemoryChanged(now=stage.now, limit=100))
+    effects = stage.core.handle(HostMemoryChanged(now=stage.now, limit=0))
+    assert (ReportKind.STUCK, 1) in reports(effects)
