@@ -3,6 +3,7 @@
 #include "copy.h"
 
 #include "../process/memory.h"
+#include "../process/reservation.h"
 
 struct copy_task copy_line(uint64_t to, uint64_t from, size_t bytes) {
     struct copy_task copy = {.width = bytes, .rows = 1, .layers = 1};
@@ -28,8 +29,12 @@ static CUresult check_side(const struct copy_task *copy, const struct copy_side 
     if (allocation) {
         bool device = allocation->kind == MEMORY_PLAIN || allocation->kind == MEMORY_MAPPED;
         nature->device_only &= device && !allocation->sync_memops;
-        return memory_covers(side->address, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+        bool covered = memory_covers(side->address, bytes) ||
+                       (allocation->guarded && reservation_covers(side->address, bytes));
+        return covered ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     }
+    if (reservation_covers(side->address, bytes)) /* the GPU will see what is there */
+        return CUDA_SUCCESS;
     nature->device_only = false;
     nature->pageable = true;
     bool own = claim != SIDE_IS_DEVICE && !memory_is_device_address(side->address);

@@ -38,5 +38,5 @@ CUresult copy_staged(struct CUstream_st *stream, const struct copy_task *copy) {
     }
     for (unsigned i = 0; i < IN_FLIGHT; i++)
         queue_wait(stream->queue, tickets[i]);
-    return result;
+    return result == CUDA_SUCCESS ? stream->context->failed : result;
 }

@@ -73,9 +73,8 @@ static struct allocation *region_at(const void *address, enum memory_kind kind) 
 /* Work under way may be using the memory, so it is waited for before the memory goes. As with
  * cuMemFree, no context need be current. */
 static CUresult remove_region(void *address, enum memory_kind kind, CUresult unknown) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     struct CUctx_st *context = context_current();
-    REQUIRE(!context || context->failed == CUDA_SUCCESS, context->failed);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;

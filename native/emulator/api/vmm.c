@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../process/context.h"
 #include "../process/handle.h"
 #include "../unsupported.h"
 
@@ -57,7 +58,7 @@ static CUresult check_properties(const CUmemAllocationProp *properties) {
 
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
                                        CUmemAllocationGranularity_flags option) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     REQUIRE(granularity && (unsigned)option <= CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,
             CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_properties(prop);
@@ -102,7 +103,7 @@ static CUresult create(size_t bytes, const CUmemAllocationProp *properties, stru
  * in the middle of one. */
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     REQUIRE(handle && size && size % BLOCK_BYTES == 0 && !flags, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_properties(prop);
     if (result != CUDA_SUCCESS)
@@ -117,7 +118,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     driver_lock();
     struct physical *physical = physical_find(handle);
     bool released = physical && physical->handles;
@@ -131,7 +132,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
                                                 CUmemGenericAllocationHandle handle) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     REQUIRE(prop, CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     const struct physical *physical = physical_find(handle);
@@ -142,7 +143,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     const struct allocation *allocation = memory_find((uint64_t)(uintptr_t)addr);

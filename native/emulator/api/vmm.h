@@ -24,7 +24,6 @@ struct physical {
 struct mapping {
     uint32_t magic;
     struct physical *physical;
-    CUmemAccess_flags access[MAX_GPUS];
 };
 
 /* All of these want the driver's lock. Creation leaves one handle with the caller. */

@@ -4,12 +4,13 @@
 
 #include "../process/context.h"
 #include "../process/reservation.h"
+#include "../process/worker.h"
 #include "capture.h"
 #include "vmm.h"
 
 CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
                              unsigned long long flags) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     REQUIRE(ptr && size && size % page == 0 && addr % page == 0 && !flags,
             CUDA_ERROR_INVALID_VALUE);
@@ -33,14 +34,14 @@ static bool is_unmapped(uint64_t address, uint64_t bytes) {
 }
 
 CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
-    REQUIRE_DRIVER();
-    driver_lock();
+    REQUIRE_LIVE_CONTEXT();
+    mappings_begin_change();
     struct reservation *reservation = reservation_find(ptr);
     bool whole = reservation && reservation->address == ptr && reservation->bytes == size;
     bool freed = whole && is_unmapped(ptr, size);
     if (freed)
         reservation_release(reservation);
-    driver_unlock();
+    mappings_end_change();
     return freed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -55,11 +56,6 @@ static void unmap(struct allocation *allocation) {
     free(mapping);
 }
 
-static bool is_reserved(uint64_t address, uint64_t bytes) {
-    const struct reservation *reservation = reservation_find(address);
-    return reservation && bytes <= reservation->bytes - (address - reservation->address);
-}
-
 static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct physical *physical) {
     struct mapping *mapping = calloc(1, sizeof *mapping);
     if (!mapping)
@@ -70,6 +66,7 @@ static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct ph
     struct allocation wanted = {.address = address,
                                 .bytes = bytes,
                                 .kind = MEMORY_MAPPED,
+                                .guarded = true, /* until somebody is given access, nobody has */
                                 .gpu = physical->gpu,
                                 .data = physical->data ? (char *)physical->data + offset : NULL,
                                 .owner = mapping};
@@ -84,16 +81,16 @@ static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct ph
 
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     REQUIRE(size && !flags, CUDA_ERROR_INVALID_VALUE);
     REQUIRE((ptr | size | offset) % BLOCK_BYTES == 0, CUDA_ERROR_INVALID_VALUE);
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    driver_lock();
+    mappings_begin_change();
     struct physical *physical = physical_find(handle);
     if (physical && physical->handles && offset <= physical->bytes &&
-        size <= physical->bytes - offset && is_reserved(ptr, size))
+        size <= physical->bytes - offset && reservation_covers(ptr, size))
         result = map(ptr, size, offset, physical);
-    driver_unlock();
+    mappings_end_change();
     return result;
 }
 
@@ -120,25 +117,24 @@ static void unmap_piece(struct allocation *piece, const void *data) {
     memory_unregister(piece);
 }
 
-/* Work under way may be using the memory. Without a current context there is nothing to wait for
- * that the caller could mean. */
-static void wait_for_work(void) {
-    struct CUctx_st *context = context_current();
-    if (context)
-        context_synchronize(context);
-}
-
+/* Waits for nobody: work that reaches the memory afterwards kills its context. Published driver: an
+ * unmapping waits for the writes to the page tables, and not for the program's work
+ * (uvm_map_external.c); and programs have seen it (vllm-project/vllm, issue 43020). */
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     REQUIRE(size, CUDA_ERROR_INVALID_VALUE);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
-    wait_for_work();
-    driver_lock();
+    mappings_begin_change();
     bool done = for_each_mapping(ptr, size, unmap_piece, NULL);
-    driver_unlock();
+    mappings_end_change();
     return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static bool is_access(CUmemAccess_flags flags) {
+    return flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+           flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 struct wanted_access {
@@ -148,22 +144,37 @@ struct wanted_access {
 
 static void set_access(struct allocation *piece, const void *data) {
     const struct wanted_access *wanted = data;
-    for (size_t i = 0; i < wanted->count; i++)
-        mapping_of(piece)->access[gpu_of_device(wanted->list[i].location.id)] =
-            wanted->list[i].flags;
+    for (size_t i = 0; i < wanted->count; i++) {
+        uint16_t bit = (uint16_t)(1u << gpu_of_device(wanted->list[i].location.id));
+        unsigned flags = wanted->list[i].flags;
+        piece->readers &= (uint16_t)~bit;
+        piece->writers &= (uint16_t)~bit;
+        if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE)
+            piece->readers |= bit;
+        if (flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            piece->writers |= bit;
+    }
+}
+
+static CUmemAccess_flags access_of(const struct allocation *piece, uint32_t gpu) {
+    if (piece->writers >> gpu & 1)
+        return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    return piece->readers >> gpu & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READ
+                                     : CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
 CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     REQUIRE(size && desc && count, CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < count; i++) {
         REQUIRE(desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE);
         REQUIRE_DEVICE(desc[i].location.id);
+        REQUIRE(is_access(desc[i].flags), CUDA_ERROR_INVALID_VALUE);
     }
     struct wanted_access wanted = {desc, count};
-    driver_lock();
+    mappings_begin_change();
     bool done = for_each_mapping(ptr, size, set_access, &wanted);
-    driver_unlock();
+    mappings_end_change();
     return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -176,7 +187,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
     const struct allocation *allocation = memory_find(ptr);
     const struct mapping *mapping = allocation ? mapping_of(allocation) : NULL;
     if (mapping)
-        *flags = mapping->access[gpu_of_device(location->id)];
+        *flags = access_of(allocation, gpu_of_device(location->id));
     driver_unlock();
     return mapping ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

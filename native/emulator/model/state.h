@@ -111,6 +111,7 @@ struct operation {
     uint16_t references;
     uint8_t host_ready; /* a host function may run now */
     uint8_t host_done;  /* and has */
+    uint8_t abandoned;  /* its context had died before it was done */
     uint32_t wait_queue;
     uint32_t across; /* a wait for another GPU's queue */
     uint64_t wait_ticket;

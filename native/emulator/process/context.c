@@ -60,6 +60,16 @@ bool context_exists(const struct CUctx_st *context) {
     return found;
 }
 
+CUresult context_error(const struct CUctx_st *context) {
+    CUresult error = CUDA_SUCCESS;
+    driver_lock();
+    for (const struct CUctx_st *c = driver->contexts; c; c = c->next)
+        if (c == context)
+            error = c->failed;
+    driver_unlock();
+    return error;
+}
+
 void context_fail(uint32_t number, CUresult error) {
     driver_lock();
     for (struct CUctx_st *c = driver->contexts; c; c = c->next)

@@ -262,7 +262,9 @@ void *memory_bytes(uint64_t address, bool *known) {
 void *memory_resolve(uint64_t address) {
     bool known;
     void *bytes = memory_bytes(address, &known);
-    return known ? bytes : (void *)(uintptr_t)address;
+    if (known || memory_is_device_address(address))
+        return bytes;
+    return (void *)(uintptr_t)address;
 }
 
 bool memory_covers(uint64_t address, uint64_t bytes) {

@@ -30,6 +30,8 @@ struct allocation {
     void (*finish)(struct allocation *allocation); /* takes down what lies behind it; or NULL */
     bool freeing;     /* a stream is going to free it: the program may not do so again */
     bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+    bool guarded;     /* only these GPUs may reach it, one bit each; otherwise all may */
+    uint16_t readers, writers;
     struct allocation *next, *previous; /* of the same context */
 };
 
