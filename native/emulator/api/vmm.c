@@ -7,6 +7,7 @@
 
 #include "../process/context.h"
 #include "../process/handle.h"
+#include "../process/room.h"
 #include "../unsupported.h"
 
 CUresult physical_create(const struct physical *wanted, struct physical **out) {
@@ -85,12 +86,15 @@ static CUresult give_bytes(struct physical *physical) {
     return CUDA_SUCCESS;
 }
 
+/* Memory whose room has been taken. */
 static CUresult create(size_t bytes, const CUmemAllocationProp *properties, struct physical **out) {
     struct physical wanted = {.bytes = bytes, .properties = *properties};
     wanted.gpu = gpu_of_device(properties->location.id);
-    CUresult result = memory_allocate_plain(NULL, wanted.gpu, bytes, &wanted.memory);
-    if (result != CUDA_SUCCESS)
+    CUresult result = memory_allocate_physical(wanted.gpu, bytes, &wanted.memory);
+    if (result != CUDA_SUCCESS) {
+        room_give_plain(wanted.gpu, bytes);
         return result;
+    }
     result = give_bytes(&wanted);
     if (result == CUDA_SUCCESS)
         result = physical_create(&wanted, out);
@@ -106,6 +110,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     REQUIRE_LIVE_CONTEXT();
     REQUIRE(handle && size && size % BLOCK_BYTES == 0 && !flags, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_properties(prop);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = room_take(gpu_of_device(prop->location.id), ROOM_FOR_PLAIN, size);
     if (result != CUDA_SUCCESS)
         return result;
     struct physical *physical;

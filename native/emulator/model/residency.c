@@ -10,7 +10,8 @@
  *  - Who needs one takes, in this order: its own; one that waits; new ones; an unused one of any
  *    block; the one whose block was served longest ago (pick_root_chunk_to_evict). The blocks are
  *    those of any process.
- *  - Plain memory and contexts evict in the same order (uvm_pmm_gpu_pma_evict_pages), and wait.
+ *  - Plain memory and contexts evict in the same order (uvm_pmm_gpu_pma_evict_pages), and wait. What
+ *    was freed is not theirs before it is zero (scrub.c).
  *  - Evicted blocks are not mapped for the CPU (uvm_va_block_evict_chunks).
  *  - Assumed: what waits goes back when no process has a context on the GPU any more. */
 #include "residency.h"
@@ -20,6 +21,7 @@
 
 #include "chunks.h"
 #include "host.h"
+#include "scrub.h"
 
 enum { BATCH_CHUNKS = 64 };
 
@@ -169,7 +171,9 @@ static int make_room(struct node *node, uint32_t g, uint64_t bytes, struct room 
     *room = (struct room){0};
     if (bytes > gpu->profile.usable_bytes || pinned > gpu->profile.usable_bytes - bytes)
         return -ENOMEM;
-    while (gpu_free_bytes(gpu) < bytes) {
+    uint64_t evictable = ((uint64_t)gpu->chunks + gpu->surplus) * BLOCK_BYTES;
+    bool clean = gpu_clean_bytes(gpu) + evictable >= bytes;
+    while ((clean ? gpu_clean_bytes(gpu) : gpu_free_bytes(gpu)) < bytes) {
         uint64_t until = 0;
         if (gpu->surplus)
             gpu->surplus--;
@@ -195,6 +199,7 @@ int gpu_take_plain(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes,
 void gpu_give_plain(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes) {
     node->slots[slot].accounts[g].plain_bytes -= bytes;
     node->gpus[g].plain_bytes -= bytes;
+    scrub_begin(&node->gpus[g], bytes);
 }
 
 int gpu_take_code(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes, struct room *room) {
@@ -209,6 +214,7 @@ int gpu_take_code(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes, 
 void gpu_give_code(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes) {
     node->slots[slot].accounts[g].context_bytes -= bytes;
     node->gpus[g].context_bytes -= bytes;
+    scrub_begin(&node->gpus[g], bytes);
 }
 
 int gpu_take_context(struct node *node, uint32_t slot, uint32_t g, struct room *room) {

@@ -239,6 +239,7 @@ struct gpu {
     uint32_t resident_blocks; /* derived */
     uint32_t chunks;          /* derived */
     uint32_t surplus;         /* chunks that the driver has taken in a batch and not used yet */
+    uint64_t scrubbed_at;     /* all that is free will be zero (scrub.h) */
 
     /* Copies of managed memory to the host, one after the other, in bytes since the beginning. */
     uint64_t out_queued;

@@ -9,6 +9,7 @@
 #include "model/node.h"
 #include "model/recover.h"
 #include "model/residency.h"
+#include "model/scrub.h"
 
 static void write_gpu(struct json *json, const struct gpu *gpu, uint32_t index) {
     json_open(json, NULL, '{');
@@ -21,6 +22,7 @@ static void write_gpu(struct json *json, const struct gpu *gpu, uint32_t index) 
     json_number(json, "chunks", gpu->chunks);
     json_number(json, "surplus_bytes", gpu->surplus * BLOCK_BYTES);
     json_number(json, "free_bytes", gpu_free_bytes(gpu));
+    json_number(json, "scrubbing_bytes", gpu_dirty_bytes(gpu));
     json_number(json, "switches", gpu->switches);
     json_number(json, "faults", gpu->faults);
     json_number(json, "evictions", gpu->evictions);

@@ -87,17 +87,8 @@ static void set_default_limits(struct CUctx_st *context) {
     context->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
 }
 
-static CUresult take_room(uint32_t gpu) {
-    struct room room;
-    node_lock(driver->node);
-    int result = gpu_take_context(driver->node, driver->slot, gpu, &room);
-    node_unlock(driver->node);
-    room_wait(gpu, &room);
-    return result < 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
-}
-
 CUresult context_create(uint32_t gpu, unsigned flags, struct CUctx_st **out) {
-    CUresult result = take_room(gpu);
+    CUresult result = room_take(gpu, ROOM_FOR_CONTEXT, 0);
     if (result != CUDA_SUCCESS)
         return result;
     driver_pause(gpu_profile(gpu)->context_create_ns);
@@ -206,13 +197,9 @@ void context_destroy(struct CUctx_st *context) {
 }
 
 CUresult context_take_code(struct CUctx_st *context, uint64_t bytes) {
-    struct room room;
-    node_lock(driver->node);
-    int result = gpu_take_code(driver->node, driver->slot, context->gpu, bytes, &room);
-    node_unlock(driver->node);
-    room_wait(context->gpu, &room);
-    if (result < 0)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = room_take(context->gpu, ROOM_FOR_CODE, bytes);
+    if (result != CUDA_SUCCESS)
+        return result;
     driver_lock();
     context->code_bytes += bytes;
     driver_unlock();

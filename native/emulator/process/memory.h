@@ -41,6 +41,8 @@ struct allocator *memory_create(struct driver *new_driver);
 /* All of these want the driver's lock. Allocation returns CUDA_SUCCESS or OUT_OF_MEMORY. */
 CUresult memory_allocate_plain(struct CUctx_st *context, uint32_t gpu, uint64_t bytes,
                                struct allocation **out);
+/* Whole blocks whose room has been taken already (room.h), and which are zero. */
+CUresult memory_allocate_physical(uint32_t gpu, uint64_t bytes, struct allocation **out);
 CUresult memory_allocate_managed(struct CUctx_st *context, uint64_t bytes, struct allocation **out);
 void memory_release(struct allocation *allocation);
 

@@ -26,7 +26,8 @@ class GpuReport:
     What has moved is managed memory that changed its place, by prefetch, fault or eviction, and the
     time in which any did; ``in_bytes`` and ``out_bytes`` are all that went over the bus. Chunks are
     what blocks have of the GPU, also those that have left it; the surplus waits for more blocks.
-    Reclaims are chunks that were taken from blocks which had left.
+    Reclaims are chunks that were taken from blocks which had left. What is being scrubbed is free,
+    but not zero yet.
     """
 
     index: int
@@ -38,6 +39,7 @@ class GpuReport:
     chunks: int
     surplus_bytes: int
     free_bytes: int
+    scrubbing_bytes: int
     switches: int
     faults: int
     evictions: int

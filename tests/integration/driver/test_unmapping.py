@@ -122,7 +122,7 @@ def a_word_that_is_awaited_nowhere(cu: Any) -> None:
     window, stream = Window(cu), cu.cuStreamCreate(1)
     cu.cuStreamWaitValue32(stream, window.address, 3, 0)
     time.sleep(0.02)
-    window.go()
+    cu.cuMemUnmap(window.address, GRAIN)
     assert cu.error("cuStreamSynchronize", stream) == DEAD
 
 
