@@ -5,6 +5,7 @@
 
 #include "../process/context.h"
 #include "../process/memory.h"
+#include "../process/toll.h"
 #include "capture.h"
 
 enum {
@@ -30,6 +31,12 @@ static CUresult add_region(struct CUctx_st *context, enum memory_kind kind, void
     return memory_register(wanted, out);
 }
 
+static void pay_for_locking(uint32_t gpu, size_t bytes) {
+    const struct gpu_profile *profile = gpu_profile(gpu);
+    toll_of_own(toll_for(0, profile->host_lock_block_ns, bytes));
+    toll_of_node(profile->host_register_ns);
+}
+
 static CUresult allocate(void **out, size_t bytes, unsigned flags) {
     REQUIRE_CONTEXT(context);
     REQUIRE(out && bytes, CUDA_ERROR_INVALID_VALUE);
@@ -46,10 +53,12 @@ static CUresult allocate(void **out, size_t bytes, unsigned flags) {
     if (result == CUDA_SUCCESS)
         allocation->finish = unmap;
     driver_unlock();
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         *out = data;
-    else
+        pay_for_locking(context->gpu, bytes);
+    } else {
         munmap(data, bytes);
+    }
     return result;
 }
 
@@ -87,9 +96,13 @@ static CUresult remove_region(void *address, enum memory_kind kind, CUresult unk
     REQUIRE(region, unknown);
     if (of)
         context_synchronize(of);
+    const struct gpu_profile *profile = gpu_profile(region->gpu);
+    uint64_t toll = toll_for(0, profile->host_unlock_block_ns, region->bytes);
     driver_lock();
     memory_unregister(region);
     driver_unlock();
+    toll_of_node(profile->host_register_ns);
+    toll_of_own(toll);
     return CUDA_SUCCESS;
 }
 
@@ -124,6 +137,8 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
             result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     }
     driver_unlock();
+    if (result == CUDA_SUCCESS)
+        pay_for_locking(context->gpu, bytesize);
     return result;
 }
 

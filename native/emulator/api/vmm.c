@@ -8,6 +8,7 @@
 #include "../process/context.h"
 #include "../process/handle.h"
 #include "../process/room.h"
+#include "../process/toll.h"
 #include "../unsupported.h"
 
 CUresult physical_create(const struct physical *wanted, struct physical **out) {
@@ -112,7 +113,10 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     CUresult result = check_properties(prop);
     if (result != CUDA_SUCCESS)
         return result;
-    result = room_take(gpu_of_device(prop->location.id), ROOM_FOR_PLAIN, size);
+    uint32_t gpu = gpu_of_device(prop->location.id);
+    const struct gpu_profile *profile = gpu_profile(gpu);
+    result = room_take(gpu, ROOM_FOR_PLAIN, size);
+    toll_of_node(toll_for(profile->handle_create_ns, profile->handle_create_block_ns, size));
     if (result != CUDA_SUCCESS)
         return result;
     struct physical *physical;
@@ -124,16 +128,26 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     return result;
 }
 
+/* Of memory that goes with it, each block costs something. */
+static uint64_t release_toll(const struct physical *physical) {
+    const struct gpu_profile *profile = gpu_profile(physical->gpu);
+    bool last = physical->handles == 1 && !physical->mappings;
+    return toll_for(profile->handle_release_ns, profile->handle_release_block_ns,
+                    last ? physical->bytes : 0);
+}
+
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     REQUIRE_LIVE_CONTEXT();
     driver_lock();
     struct physical *physical = physical_find(handle);
     bool released = physical && physical->handles;
+    uint64_t toll = released ? release_toll(physical) : 0;
     if (released) {
         physical->handles--;
         physical_drop(physical);
     }
     driver_unlock();
+    toll_of_node(toll);
     return released ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -4,6 +4,7 @@
 
 #include "../process/context.h"
 #include "../process/reservation.h"
+#include "../process/toll.h"
 #include "../process/worker.h"
 #include "capture.h"
 #include "vmm.h"
@@ -22,6 +23,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
     if (result == CUDA_SUCCESS)
         *ptr = reservation->address;
     driver_unlock();
+    toll_of_node(gpu_profile(driver->visible[0])->handle_reserve_ns);
     return result;
 }
 
@@ -42,6 +44,8 @@ CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
     if (freed)
         reservation_release(reservation);
     mappings_end_change();
+    if (freed)
+        toll_of_node(gpu_profile(driver->visible[0])->handle_reserve_ns);
     return freed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -85,31 +89,53 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     REQUIRE(size && !flags, CUDA_ERROR_INVALID_VALUE);
     REQUIRE((ptr | size | offset) % BLOCK_BYTES == 0, CUDA_ERROR_INVALID_VALUE);
     CUresult result = CUDA_ERROR_INVALID_VALUE;
+    uint64_t toll = 0;
     mappings_begin_change();
     struct physical *physical = physical_find(handle);
     if (physical && physical->handles && offset <= physical->bytes &&
         size <= physical->bytes - offset && reservation_covers(ptr, size))
         result = map(ptr, size, offset, physical);
+    if (result == CUDA_SUCCESS)
+        toll = gpu_profile(physical->gpu)->handle_map_ns;
     mappings_end_change();
+    toll_of_node(toll);
     return result;
 }
 
-/* Are these whole mappings, with nothing between them? Calls `visit` for each when they are. */
-static bool for_each_mapping(uint64_t address, uint64_t bytes,
-                             void (*visit)(struct allocation *, const void *), const void *data) {
+/* Are these whole mappings, with nothing between them? Then `sum` adds up what `toll` says of each. */
+static bool are_mappings(uint64_t address, uint64_t bytes,
+                         uint64_t (*toll)(const struct allocation *), uint64_t *sum) {
     for (uint64_t at = 0; at < bytes;) {
         const struct allocation *piece = memory_find(address + at);
         if (!piece || !mapping_of(piece) || piece->address != address + at ||
             piece->bytes > bytes - at)
             return false;
         at += piece->bytes;
+        *sum += toll(piece);
     }
+    return true;
+}
+
+static void for_each_mapping(uint64_t address, uint64_t bytes,
+                             void (*visit)(struct allocation *, const void *), const void *data) {
     for (uint64_t at = 0; at < bytes;) {
         struct allocation *piece = memory_find(address + at);
         at += piece->bytes;
         visit(piece, data);
     }
-    return true;
+}
+
+static uint64_t unmap_toll(const struct allocation *piece) {
+    const struct gpu_profile *profile = gpu_profile(piece->gpu);
+    const struct physical *physical = mapping_of(piece)->physical;
+    bool last = physical->mappings == 1 && !physical->handles;
+    return toll_for(profile->handle_unmap_ns, profile->handle_unmap_block_ns, piece->bytes) +
+           toll_for(0, profile->handle_release_block_ns, last ? physical->bytes : 0);
+}
+
+static uint64_t access_toll(const struct allocation *piece) {
+    const struct gpu_profile *profile = gpu_profile(piece->gpu);
+    return toll_for(profile->handle_access_ns, profile->handle_access_block_ns, piece->bytes);
 }
 
 static void unmap_piece(struct allocation *piece, const void *data) {
@@ -126,9 +152,14 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
+    uint64_t toll = 0;
     mappings_begin_change();
-    bool done = for_each_mapping(ptr, size, unmap_piece, NULL);
+    bool done = are_mappings(ptr, size, unmap_toll, &toll);
+    if (done)
+        for_each_mapping(ptr, size, unmap_piece, NULL);
     mappings_end_change();
+    if (done)
+        toll_of_node(toll);
     return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -172,9 +203,14 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         REQUIRE(is_access(desc[i].flags), CUDA_ERROR_INVALID_VALUE);
     }
     struct wanted_access wanted = {desc, count};
+    uint64_t toll = 0;
     mappings_begin_change();
-    bool done = for_each_mapping(ptr, size, set_access, &wanted);
+    bool done = are_mappings(ptr, size, access_toll, &toll);
+    if (done)
+        for_each_mapping(ptr, size, set_access, &wanted);
     mappings_end_change();
+    if (done)
+        toll_of_node(toll * count);
     return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

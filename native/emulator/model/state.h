@@ -269,8 +269,9 @@ struct node {
     struct node_profile profile;
     pthread_mutex_t lock;
     uint64_t completions;
-    uint64_t services;    /* numbers of the order of service that were given out */
-    uint32_t host_blocks; /* derived */
+    uint64_t services;      /* numbers of the order of service that were given out */
+    uint32_t host_blocks;   /* derived */
+    uint64_t calls_free_at; /* the lock that calls take one after the other (process/toll.h) */
     uint64_t last_reap;
     uint64_t deaths;       /* processes whose slot was taken back */
     uint64_t recoveries;   /* of the lock from a dead owner */

@@ -48,15 +48,6 @@ static void sleep_until(struct worker *worker, pthread_cond_t *condition, uint64
         prctl(PR_SET_TIMERSLACK, slack);
 }
 
-void driver_pause(uint64_t emulated_ns) {
-    if (!driver->model)
-        return;
-    uint64_t until = real_now() + (uint64_t)((double)emulated_ns / driver->node->profile.speed);
-    struct timespec when = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR) {
-    }
-}
-
 /* The queue whose oldest finished operation finished first, or NO_INDEX. */
 static uint32_t next_to_reap(struct worker *worker) {
     uint32_t best = NO_INDEX;
