@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "../process/context.h"
+#include "../process/inject.h"
 #include "../process/memory.h"
 #include "../process/toll.h"
 #include "capture.h"
@@ -43,6 +44,8 @@ static CUresult allocate(void **out, size_t bytes, unsigned flags) {
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
+    result = inject(INJECT_REGISTER);
+    REQUIRE(result == CUDA_SUCCESS, result);
     void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED)
@@ -129,7 +132,9 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
     REQUIRE(is_mapped(p, bytesize), CUDA_ERROR_INVALID_VALUE);
     Flags |= CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP;
     struct allocation *ignored;
-    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    CUresult result = inject(INJECT_REGISTER);
+    REQUIRE(result == CUDA_SUCCESS, result);
+    result = CUDA_ERROR_INVALID_VALUE;
     driver_lock();
     if (!memory_is_device_address((uint64_t)(uintptr_t)p)) {
         result = add_region(context, MEMORY_REGISTERED, p, bytesize, Flags, &ignored);

@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../process/books.h"
 #include "../process/context.h"
 #include "../process/handle.h"
+#include "../process/inject.h"
 #include "../process/room.h"
 #include "../process/toll.h"
 #include "../unsupported.h"
@@ -18,8 +20,10 @@ CUresult physical_create(const struct physical *wanted, struct physical **out) {
     *physical = *wanted;
     physical->magic = PHYSICAL_MAGIC;
     physical->handles = 1;
+    books_add(BOOK_HANDLES);
     physical->id = driver_next_id();
     if (!handle_note(physical)) {
+        books_remove(BOOK_HANDLES);
         free(physical);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -42,6 +46,12 @@ void physical_drop(struct physical *physical) {
             munmap(physical->data, physical->bytes);
         close(physical->file);
     }
+    uint64_t bytes = physical->memory ? physical->bytes : 0;
+    bool stolen = bytes && inject(INJECT_STEAL) != CUDA_SUCCESS;
+    node_lock(driver->node);
+    if (stolen) /* before it is anybody's */
+        driver->node->gpus[physical->gpu].stolen_bytes += bytes;
+    node_unlock(driver->node);
     if (physical->memory)
         memory_release(physical->memory);
     free(physical);
@@ -113,6 +123,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     CUresult result = check_properties(prop);
     if (result != CUDA_SUCCESS)
         return result;
+    result = inject(INJECT_CREATE);
+    if (result != CUDA_SUCCESS)
+        return result;
     uint32_t gpu = gpu_of_device(prop->location.id);
     const struct gpu_profile *profile = gpu_profile(gpu);
     result = room_take(gpu, ROOM_FOR_PLAIN, size);
@@ -138,12 +151,15 @@ static uint64_t release_toll(const struct physical *physical) {
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     REQUIRE_LIVE_CONTEXT();
+    CUresult injected = inject(INJECT_RELEASE);
+    REQUIRE(injected == CUDA_SUCCESS, injected);
     driver_lock();
     struct physical *physical = physical_find(handle);
     bool released = physical && physical->handles;
     uint64_t toll = released ? release_toll(physical) : 0;
     if (released) {
         physical->handles--;
+        books_remove(BOOK_HANDLES);
         physical_drop(physical);
     }
     driver_unlock();
@@ -171,6 +187,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     const struct mapping *mapping = allocation ? mapping_of(allocation) : NULL;
     if (mapping) {
         mapping->physical->handles++;
+        books_add(BOOK_HANDLES);
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)mapping->physical;
     }
     driver_unlock();

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../process/books.h"
 #include "../process/context.h"
+#include "../process/inject.h"
 #include "../process/reservation.h"
 #include "../process/toll.h"
 #include "../process/worker.h"
@@ -16,12 +18,16 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
     REQUIRE(ptr && size && size % page == 0 && addr % page == 0 && !flags,
             CUDA_ERROR_INVALID_VALUE);
     REQUIRE((alignment & (alignment - 1)) == 0, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = inject(INJECT_RESERVE);
+    REQUIRE(result == CUDA_SUCCESS, result);
     struct reservation *reservation;
     driver_lock();
-    CUresult result = reservation_create(size, alignment > BLOCK_BYTES ? alignment : BLOCK_BYTES,
-                                         addr, &reservation);
-    if (result == CUDA_SUCCESS)
+    result = reservation_create(size, alignment > BLOCK_BYTES ? alignment : BLOCK_BYTES, addr,
+                                &reservation);
+    if (result == CUDA_SUCCESS) {
         *ptr = reservation->address;
+        books_add(BOOK_RESERVATIONS);
+    }
     driver_unlock();
     toll_of_node(gpu_profile(driver->visible[0])->handle_reserve_ns);
     return result;
@@ -41,8 +47,10 @@ CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
     struct reservation *reservation = reservation_find(ptr);
     bool whole = reservation && reservation->address == ptr && reservation->bytes == size;
     bool freed = whole && is_unmapped(ptr, size);
-    if (freed)
+    if (freed) {
         reservation_release(reservation);
+        books_remove(BOOK_RESERVATIONS);
+    }
     mappings_end_change();
     if (freed)
         toll_of_node(gpu_profile(driver->visible[0])->handle_reserve_ns);
@@ -88,7 +96,9 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     REQUIRE_LIVE_CONTEXT();
     REQUIRE(size && !flags, CUDA_ERROR_INVALID_VALUE);
     REQUIRE((ptr | size | offset) % BLOCK_BYTES == 0, CUDA_ERROR_INVALID_VALUE);
-    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    CUresult result = inject(INJECT_MAP);
+    REQUIRE(result == CUDA_SUCCESS, result);
+    result = CUDA_ERROR_INVALID_VALUE;
     uint64_t toll = 0;
     mappings_begin_change();
     struct physical *physical = physical_find(handle);
@@ -152,6 +162,8 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
+    result = inject(INJECT_UNMAP);
+    REQUIRE(result == CUDA_SUCCESS, result);
     uint64_t toll = 0;
     mappings_begin_change();
     bool done = are_mappings(ptr, size, unmap_toll, &toll);
@@ -202,6 +214,8 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         REQUIRE_DEVICE(desc[i].location.id);
         REQUIRE(is_access(desc[i].flags), CUDA_ERROR_INVALID_VALUE);
     }
+    CUresult injected = inject(INJECT_ACCESS);
+    REQUIRE(injected == CUDA_SUCCESS, injected);
     struct wanted_access wanted = {desc, count};
     uint64_t toll = 0;
     mappings_begin_change();

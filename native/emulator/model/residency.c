@@ -26,7 +26,7 @@
 enum { BATCH_CHUNKS = 64 };
 
 uint64_t gpu_free_bytes(const struct gpu *gpu) {
-    uint64_t used = gpu->plain_bytes + gpu->context_bytes +
+    uint64_t used = gpu->plain_bytes + gpu->context_bytes + gpu->stolen_bytes +
                     ((uint64_t)gpu->chunks + gpu->surplus) * BLOCK_BYTES;
     return used < gpu->profile.usable_bytes ? gpu->profile.usable_bytes - used : 0;
 }
@@ -167,7 +167,8 @@ void block_put(struct node *node, uint32_t slot, uint32_t index, uint8_t locatio
 /* Room for bytes that cannot be evicted themselves. */
 static int make_room(struct node *node, uint32_t g, uint64_t bytes, struct room *room) {
     struct gpu *gpu = &node->gpus[g];
-    uint64_t pinned = gpu->plain_bytes + gpu->context_bytes, out = gpu->moved_out_bytes;
+    uint64_t pinned = gpu->plain_bytes + gpu->context_bytes + gpu->stolen_bytes;
+    uint64_t out = gpu->moved_out_bytes;
     *room = (struct room){0};
     if (bytes > gpu->profile.usable_bytes || pinned > gpu->profile.usable_bytes - bytes)
         return -ENOMEM;

@@ -183,6 +183,9 @@ struct account {
     uint32_t busy_ns[BUSY_BUCKETS];     /* and the busy time in it */
 };
 
+/* What a process has and has to give back. Written by the process alone. */
+enum book { BOOK_HANDLES, BOOK_MAPPINGS, BOOK_RESERVATIONS, BOOK_REGISTRATIONS, BOOK_HOST, BOOKS };
+
 struct slot {
     uint32_t in_use;
     int32_t pid;
@@ -201,6 +204,7 @@ struct slot {
     uint64_t cgroup;       /* which memory cgroup it is in; 0: none that limits it */
     uint64_t cgroup_limit; /* bytes */
     uint64_t cgroup_bytes; /* really used in it, as this process has seen last */
+    uint32_t books[BOOKS];
     struct account accounts[MAX_GPUS];
     struct queue queues[MAX_QUEUES];
     struct range ranges[MAX_RANGES];
@@ -239,6 +243,7 @@ struct gpu {
     uint32_t resident_blocks; /* derived */
     uint32_t chunks;          /* derived */
     uint32_t surplus;         /* chunks that the driver has taken in a batch and not used yet */
+    uint64_t stolen_bytes;    /* memory of somebody who is no process here (nvml/faults.h) */
     uint64_t scrubbed_at;     /* all that is free will be zero (scrub.h) */
 
     /* Copies of managed memory to the host, one after the other, in bytes since the beginning. */

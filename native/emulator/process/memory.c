@@ -11,6 +11,7 @@
 
 #include "../model/residency.h"
 #include "arena.h"
+#include "books.h"
 #include "context.h"
 #include "regions.h"
 #include "reservation.h"
@@ -224,6 +225,16 @@ void memory_release(struct allocation *allocation) {
     drop_allocation(allocation);
 }
 
+/* Where it is noted what has to be given back, or BOOKS. */
+static enum book book_of(const struct allocation *allocation) {
+    switch (allocation->kind) {
+    case MEMORY_HOST: return BOOK_HOST;
+    case MEMORY_REGISTERED: return BOOK_REGISTRATIONS;
+    case MEMORY_MAPPED: return allocation->guarded ? BOOK_MAPPINGS : BOOKS;
+    default: return BOOKS;
+    }
+}
+
 CUresult memory_register(struct allocation wanted, struct allocation **out) {
     struct allocation *allocation = new_allocation(wanted.context, wanted.kind, wanted.bytes);
     if (!allocation)
@@ -236,11 +247,17 @@ CUresult memory_register(struct allocation wanted, struct allocation **out) {
         drop_allocation(allocation);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    enum book book = book_of(allocation);
+    if (book != BOOKS)
+        books_add(book);
     *out = allocation;
     return CUDA_SUCCESS;
 }
 
 void memory_unregister(struct allocation *allocation) {
+    enum book book = book_of(allocation);
+    if (book != BOOKS)
+        books_remove(book);
     regions_remove(driver->memory->regions, allocation->address);
     drop_allocation(allocation);
 }

@@ -60,8 +60,8 @@ def released_bytes_cost_nothing(cu: Any) -> None:
 
 
 def creating(cu: Any, size: int, pause: float) -> float:
-    """How long it takes to create what was released so long ago."""
-    cu.cuMemRelease(cu.cuMemCreate(size, properties(cu), 0))
+    """How long it takes to create what was freed so long ago."""
+    cu.cuMemFree(cu.cuMemAlloc(size))
     time.sleep(pause)
     before = time.monotonic()
     handle = cu.cuMemCreate(size, properties(cu), 0)
@@ -71,10 +71,7 @@ def creating(cu: Any, size: int, pause: float) -> float:
 
 
 def scrubbing(cu: Any) -> None:
-    """Free at once; but who needs it before it is zero waits for it.
-
-    Scrubbing all of it takes 10 ms at this speed, and the release itself half of that.
-    """
+    """Free at once; but who needs it before it is zero waits for it: 10 ms, at this speed."""
     large = MOST - 8 * MIB
     handle = cu.cuMemCreate(large, properties(cu), 0)
     free = cu.free()
@@ -82,7 +79,7 @@ def scrubbing(cu: Any) -> None:
     assert cu.free() == free + large
     clean = min(creating(cu, large, 0.05) for _ in range(5))
     dirty = min(creating(cu, large, 0) for _ in range(5))
-    assert dirty - clean > 0.003, (dirty, clean)
+    assert dirty - clean > 0.005, (dirty, clean)
 
 
 def more_than_there_is(cu: Any) -> None:
