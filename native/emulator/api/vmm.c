@@ -13,6 +13,13 @@
 #include "../process/toll.h"
 #include "../unsupported.h"
 
+bool handles_are_supported(void) {
+    bool any = false;
+    for (uint32_t i = 0; i < driver->visible_count && !any; i++)
+        any = gpu_profile(driver->visible[i])->handles_supported;
+    return any;
+}
+
 CUresult physical_create(const struct physical *wanted, struct physical **out) {
     struct physical *physical = malloc(sizeof *physical);
     if (!physical)
@@ -65,12 +72,14 @@ static CUresult check_properties(const CUmemAllocationProp *properties) {
     if (properties->requestedHandleTypes & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return emulator_unsupported("cuMemCreate for handles other than file descriptors");
     REQUIRE_DEVICE(properties->location.id);
+    REQUIRE(gpu_profile(gpu_of_device(properties->location.id))->handles_supported,
+            CUDA_ERROR_NOT_SUPPORTED);
     return CUDA_SUCCESS;
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
                                        CUmemAllocationGranularity_flags option) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     REQUIRE(granularity && (unsigned)option <= CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,
             CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_properties(prop);
@@ -118,7 +127,7 @@ static CUresult create(size_t bytes, const CUmemAllocationProp *properties, stru
  * in the middle of one. */
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     REQUIRE(handle && size && size % BLOCK_BYTES == 0 && !flags, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_properties(prop);
     if (result != CUDA_SUCCESS)
@@ -150,7 +159,7 @@ static uint64_t release_toll(const struct physical *physical) {
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     CUresult injected = inject(INJECT_RELEASE);
     REQUIRE(injected == CUDA_SUCCESS, injected);
     driver_lock();
@@ -169,7 +178,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
                                                 CUmemGenericAllocationHandle handle) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     REQUIRE(prop, CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     const struct physical *physical = physical_find(handle);
@@ -180,7 +189,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     const struct allocation *allocation = memory_find((uint64_t)(uintptr_t)addr);

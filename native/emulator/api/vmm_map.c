@@ -13,7 +13,7 @@
 
 CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
                              unsigned long long flags) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     REQUIRE(ptr && size && size % page == 0 && addr % page == 0 && !flags,
             CUDA_ERROR_INVALID_VALUE);
@@ -42,7 +42,7 @@ static bool is_unmapped(uint64_t address, uint64_t bytes) {
 }
 
 CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     mappings_begin_change();
     struct reservation *reservation = reservation_find(ptr);
     bool whole = reservation && reservation->address == ptr && reservation->bytes == size;
@@ -68,7 +68,7 @@ static void unmap(struct allocation *allocation) {
     free(mapping);
 }
 
-static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct physical *physical) {
+static CUresult map(uint64_t address, uint64_t bytes, struct physical *physical) {
     struct mapping *mapping = calloc(1, sizeof *mapping);
     if (!mapping)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -80,7 +80,7 @@ static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct ph
                                 .kind = MEMORY_MAPPED,
                                 .guarded = true, /* until somebody is given access, nobody has */
                                 .gpu = physical->gpu,
-                                .data = physical->data ? (char *)physical->data + offset : NULL,
+                                .data = physical->data,
                                 .owner = mapping};
     if (memory_register(wanted, &allocation) != CUDA_SUCCESS) {
         free(mapping);
@@ -91,20 +91,20 @@ static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct ph
     return CUDA_SUCCESS;
 }
 
+/* Documented: the offset "currently must be zero". */
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
-    REQUIRE_LIVE_CONTEXT();
-    REQUIRE(size && !flags, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE((ptr | size | offset) % BLOCK_BYTES == 0, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE_HANDLES();
+    REQUIRE(size && !offset && !flags, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE((ptr | size) % BLOCK_BYTES == 0, CUDA_ERROR_INVALID_VALUE);
     CUresult result = inject(INJECT_MAP);
     REQUIRE(result == CUDA_SUCCESS, result);
     result = CUDA_ERROR_INVALID_VALUE;
     uint64_t toll = 0;
     mappings_begin_change();
     struct physical *physical = physical_find(handle);
-    if (physical && physical->handles && offset <= physical->bytes &&
-        size <= physical->bytes - offset && reservation_covers(ptr, size))
-        result = map(ptr, size, offset, physical);
+    if (physical && physical->handles && size <= physical->bytes && reservation_covers(ptr, size))
+        result = map(ptr, size, physical);
     if (result == CUDA_SUCCESS)
         toll = gpu_profile(physical->gpu)->handle_map_ns;
     mappings_end_change();
@@ -157,7 +157,7 @@ static void unmap_piece(struct allocation *piece, const void *data) {
  * unmapping waits for the writes to the page tables, and not for the program's work
  * (uvm_map_external.c); and programs have seen it (vllm-project/vllm, issue 43020). */
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     REQUIRE(size, CUDA_ERROR_INVALID_VALUE);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
@@ -199,7 +199,7 @@ static void set_access(struct allocation *piece, const void *data) {
     }
 }
 
-static CUmemAccess_flags access_of(const struct allocation *piece, uint32_t gpu) {
+CUmemAccess_flags mapping_access(const struct allocation *piece, uint32_t gpu) {
     if (piece->writers >> gpu & 1)
         return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     return piece->readers >> gpu & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READ
@@ -207,11 +207,13 @@ static CUmemAccess_flags access_of(const struct allocation *piece, uint32_t gpu)
 }
 
 CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count) {
-    REQUIRE_LIVE_CONTEXT();
+    REQUIRE_HANDLES();
     REQUIRE(size && desc && count, CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < count; i++) {
         REQUIRE(desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE);
         REQUIRE_DEVICE(desc[i].location.id);
+        REQUIRE(gpu_profile(gpu_of_device(desc[i].location.id))->handles_supported,
+                CUDA_ERROR_NOT_SUPPORTED);
         REQUIRE(is_access(desc[i].flags), CUDA_ERROR_INVALID_VALUE);
     }
     CUresult injected = inject(INJECT_ACCESS);
@@ -229,7 +231,7 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
 }
 
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(flags && location && location->type == CU_MEM_LOCATION_TYPE_DEVICE,
             CUDA_ERROR_INVALID_VALUE);
     REQUIRE_DEVICE(location->id);
@@ -237,7 +239,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
     const struct allocation *allocation = memory_find(ptr);
     const struct mapping *mapping = allocation ? mapping_of(allocation) : NULL;
     if (mapping)
-        *flags = access_of(allocation, gpu_of_device(location->id));
+        *flags = mapping_access(allocation, gpu_of_device(location->id));
     driver_unlock();
     return mapping ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -58,13 +58,14 @@ def mappings_are_checked(cu: Any) -> None:
     assert cu.error("cuMemMap", address + 4 * GRAIN, GRAIN, 0, piece, 0) == "INVALID_VALUE"
     assert cu.error("cuMemMap", address, GRAIN, 0, 12345, 0) == "INVALID_VALUE"
     assert cu.error("cuMemSetAccess", address, GRAIN, [access(cu)], 1) == "INVALID_VALUE"
-    cu.cuMemMap(address, GRAIN, GRAIN, piece, 0)
+    assert cu.error("cuMemMap", address, GRAIN, GRAIN, piece, 0) == "INVALID_VALUE"
+    cu.cuMemMap(address, GRAIN, 0, piece, 0)
     assert cu.error("cuMemMap", address, GRAIN, 0, piece, 0) == "INVALID_VALUE"
     assert cu.error("cuMemFree", address) == "INVALID_VALUE"
     location = cu.cuMemGetAllocationPropertiesFromHandle(piece).location
     assert location.id == 0
     # The same memory at two addresses.
-    cu.cuMemMap(address + GRAIN, GRAIN, GRAIN, piece, 0)
+    cu.cuMemMap(address + GRAIN, GRAIN, 0, piece, 0)
     cu.cuMemSetAccess(address, 2 * GRAIN, [access(cu)], 1)
     cu.write(address, b"twice")
     assert cu.read(address + GRAIN, 5) == b"twice"
