@@ -41,6 +41,12 @@ static CUresult check_side(const struct copy_task *copy, const struct copy_side 
     return own ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+static bool is_device_memory(uint64_t address) {
+    const struct allocation *allocation = memory_find(address);
+    return allocation ? allocation->kind == MEMORY_PLAIN || allocation->kind == MEMORY_MAPPED
+                      : reservation_find(address) != NULL;
+}
+
 CUresult copy_check(const struct copy_task *copy, struct copy_claims claims,
                     struct copy_nature *nature) {
     *nature = (struct copy_nature){.device_only = true};
@@ -50,12 +56,16 @@ CUresult copy_check(const struct copy_task *copy, struct copy_claims claims,
     CUresult result = check_side(copy, &copy->from, claims.from, nature);
     if (result == CUDA_SUCCESS)
         result = check_side(copy, &copy->to, claims.to, nature);
+    if (nature->pageable && copy->rows == 1 && copy->layers == 1) {
+        nature->to_device = is_device_memory(copy->to.address);
+        nature->from_device = is_device_memory(copy->from.address);
+    }
     driver_unlock();
     return result;
 }
 
 /* As documented: synchronous calls wait, except for copies between device memories; asynchronous
- * ones do not, except for pageable memory, which the driver would have to stage. */
+ * ones do not, except for pageable memory, which the driver has to stage. */
 CUresult copy_do(CUstream handle, enum copy_mode mode, const struct copy_task *copy,
                  struct copy_claims claims) {
     struct CUstream_st *stream;
@@ -71,7 +81,7 @@ CUresult copy_do(CUstream handle, enum copy_mode mode, const struct copy_task *c
         return result == CUDA_SUCCESS ? task_queue(stream, &task, NULL) : result;
     }
     if (nature.pageable && !(mode == COPY_ASYNC && stream->capture))
-        return copy_staged(stream, copy);
+        return copy_staged(stream, copy, &nature);
     if (mode == COPY_SYNC)
         return stream_do_and_wait(stream, &task);
     return stream_do(stream, &task, NULL);

@@ -111,10 +111,14 @@ static void reach_side(struct reach **reach, const struct copy_task *copy,
 static CUresult effect_of(const struct copy_task *copy, uint32_t gpu, struct effect *out) {
     struct effect effect = {.work = true};
     if (driver->data) {
-        struct copy_task *own = malloc(sizeof *own);
+        struct copy_task *own = malloc(sizeof *own + (copy->staged ? copy->width : 0));
         if (!own)
             return CUDA_ERROR_OUT_OF_MEMORY;
         *own = *copy;
+        if (copy->staged) {
+            memcpy(own + 1, (const void *)(uintptr_t)copy->from.address, copy->width);
+            own->from.address = (uint64_t)(uintptr_t)(own + 1);
+        }
         effect.run = carry_out;
         effect.data = own;
         effect.eager = true;

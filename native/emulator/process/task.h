@@ -42,6 +42,7 @@ struct copy_task {
         uint32_t reacher; /* the GPU that goes there, + 1; 0: the stream's */
     } from, to;
     size_t width, rows, layers; /* bytes, rows per layer, layers */
+    bool staged;                /* the bytes of `from`, a line, are taken as the copy is queued */
 };
 
 struct fill_task {

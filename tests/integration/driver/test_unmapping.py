@@ -206,7 +206,7 @@ def one_byte_too_far(cu: Any) -> None:
 def a_copy_at_once_or_soon(cu: Any) -> None:
     window = Window(cu)
     window.go()
-    assert cu.error("cuMemcpyHtoD", window.address, b"1234", 4) == DEAD
+    assert cu.error("cuMemcpyDtoH", bytearray(4), window.address, 4) == DEAD
     everything_is_dead(cu)
 
 
