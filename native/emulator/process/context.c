@@ -62,6 +62,8 @@ bool context_exists(const struct CUctx_st *context) {
 
 CUresult context_error(const struct CUctx_st *context) {
     CUresult error = CUDA_SUCCESS;
+    if (!driver->some_failed) /* of an event, this is asked all the time */
+        return error;
     driver_lock();
     for (const struct CUctx_st *c = driver->contexts; c; c = c->next)
         if (c == context)
@@ -72,6 +74,7 @@ CUresult context_error(const struct CUctx_st *context) {
 
 void context_fail(uint32_t number, CUresult error) {
     driver_lock();
+    driver->some_failed = true;
     for (struct CUctx_st *c = driver->contexts; c; c = c->next)
         if (c->number == number && c->failed == CUDA_SUCCESS)
             c->failed = error;

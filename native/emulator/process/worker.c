@@ -82,8 +82,11 @@ static void carry_out(struct worker *worker, uint32_t q, struct effect effect, u
 }
 
 void effect_at_once(uint32_t queue, struct effect effect) {
-    if (!effect.run && !effect.reach)
+    if (!effect.work && !effect.reach) { /* an event: it goes nowhere */
+        if (effect.run)
+            effect.run(effect.data, 0);
         return;
+    }
     pthread_mutex_lock(&driver->worker->effects);
     carry_out(driver->worker, queue, effect, 0, false);
     pthread_mutex_unlock(&driver->worker->effects);
