@@ -16,6 +16,7 @@
 #include "model/node.h"
 #include "model/recover.h"
 #include "model/residency.h"
+#include "model/scrub.h"
 
 enum { MAX_NUMBERS = 1 << 16, WORDS_PER_REFERENCE = 4 };
 
@@ -280,6 +281,11 @@ static void do_unplain(struct play *play) {
     puts("null");
 }
 
+/* Emulated ns that pinned memory of a size waits for the scrubber. */
+static void do_scrub(struct play *play) {
+    printf("%" PRIu64 "\n", scrub_wait_ns(&play->node->gpus[number(play, 0)], number(play, 1)));
+}
+
 static void do_context(struct play *play) {
     struct room room;
     printf("%d\n",
@@ -466,15 +472,34 @@ static const struct {
     const char *verb;
     void (*run)(struct play *play);
 } COMMANDS[] = {
-    {"process", do_process},     {"kill", do_kill},         {"queue", do_queue},
-    {"work", do_work},           {"prefetch", do_prefetch}, {"wait", do_wait},
-    {"marker", do_marker},       {"host", do_host},         {"hostdone", do_hostdone},
-    {"room", do_room},           {"soonest", do_soonest},   {"range", do_range},
-    {"destroy", do_destroy},     {"place", do_place},       {"advise", do_advise},
-    {"plain", do_plain},         {"unplain", do_unplain},   {"context", do_context},
-    {"uncontext", do_uncontext}, {"advance", do_advance},   {"finished", do_finished},
-    {"busy", do_busy},           {"scramble", do_scramble}, {"difference", do_difference},
-    {"recover", do_recover},     {"report", do_report},     {"limit", do_limit},
+    {"process", do_process},
+    {"kill", do_kill},
+    {"queue", do_queue},
+    {"work", do_work},
+    {"prefetch", do_prefetch},
+    {"wait", do_wait},
+    {"marker", do_marker},
+    {"host", do_host},
+    {"hostdone", do_hostdone},
+    {"room", do_room},
+    {"soonest", do_soonest},
+    {"range", do_range},
+    {"destroy", do_destroy},
+    {"place", do_place},
+    {"advise", do_advise},
+    {"scrub", do_scrub},
+    {"plain", do_plain},
+    {"unplain", do_unplain},
+    {"context", do_context},
+    {"uncontext", do_uncontext},
+    {"advance", do_advance},
+    {"finished", do_finished},
+    {"busy", do_busy},
+    {"scramble", do_scramble},
+    {"difference", do_difference},
+    {"recover", do_recover},
+    {"report", do_report},
+    {"limit", do_limit},
     {"issued", do_issued},
 };
 

@@ -57,13 +57,19 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size
     return copy_piece(hStream, COPY_ASYNC, dstDevice, srcDevice, ByteCount, DEVICE_TO_DEVICE);
 }
 
-/* Addresses are the same in all contexts, so the contexts of a peer copy need only exist. */
+/* Addresses are the same in all contexts. Assumed: each side is reached by the GPU of its own context, as
+ * such copies work without peer access. */
 static CUresult copy_between_peers(CUstream stream, enum copy_mode mode, CUdeviceptr to,
                                    CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                                    size_t bytes) {
     REQUIRE_DRIVER();
     REQUIRE(context_exists(to_context) && context_exists(from_context), CUDA_ERROR_INVALID_CONTEXT);
-    return copy_piece(stream, mode, to, from, bytes, DEVICE_TO_DEVICE);
+    REQUIRE_CONTEXT(context);
+    (void)context;
+    struct copy_task copy = copy_line(to, from, bytes);
+    copy.to.reacher = to_context->gpu + 1;
+    copy.from.reacher = from_context->gpu + 1;
+    return copy_do(stream, mode, &copy, DEVICE_TO_DEVICE);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,

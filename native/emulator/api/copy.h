@@ -19,6 +19,8 @@ struct copy_claims {
 /* What the addresses turned out to be. */
 struct copy_nature {
     bool pageable;    /* a side is memory of the program's that the driver knows nothing of */
+    bool to_device;   /* a line from such memory to memory of a GPU; */
+    bool from_device; /* or the other way */
     bool device_only; /* both sides are device memory: nobody on the host needs to wait */
 };
 
@@ -31,8 +33,9 @@ enum copy_mode { COPY_SYNC, COPY_ASYNC };
 CUresult copy_do(CUstream handle, enum copy_mode mode, const struct copy_task *copy,
                  struct copy_claims claims);
 
-/* A checked copy of pageable memory, which ends before the call does. */
-CUresult copy_staged(struct CUstream_st *stream, const struct copy_task *copy);
+/* A checked copy of pageable memory, by the thread that calls. */
+CUresult copy_staged(struct CUstream_st *stream, const struct copy_task *copy,
+                     const struct copy_nature *nature);
 
 /* A copy of `bytes` in one piece. */
 struct copy_task copy_line(uint64_t to, uint64_t from, size_t bytes);

@@ -3,6 +3,7 @@
 #include "copy.h"
 
 #include "../process/memory.h"
+#include "../process/reservation.h"
 
 struct copy_task copy_line(uint64_t to, uint64_t from, size_t bytes) {
     struct copy_task copy = {.width = bytes, .rows = 1, .layers = 1};
@@ -28,12 +29,22 @@ static CUresult check_side(const struct copy_task *copy, const struct copy_side 
     if (allocation) {
         bool device = allocation->kind == MEMORY_PLAIN || allocation->kind == MEMORY_MAPPED;
         nature->device_only &= device && !allocation->sync_memops;
-        return memory_covers(side->address, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+        bool covered = memory_covers(side->address, bytes) ||
+                       (allocation->guarded && reservation_covers(side->address, bytes));
+        return covered ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     }
+    if (reservation_covers(side->address, bytes)) /* the GPU will see what is there */
+        return CUDA_SUCCESS;
     nature->device_only = false;
     nature->pageable = true;
     bool own = claim != SIDE_IS_DEVICE && !memory_is_device_address(side->address);
     return own ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static bool is_device_memory(uint64_t address) {
+    const struct allocation *allocation = memory_find(address);
+    return allocation ? allocation->kind == MEMORY_PLAIN || allocation->kind == MEMORY_MAPPED
+                      : reservation_find(address) != NULL;
 }
 
 CUresult copy_check(const struct copy_task *copy, struct copy_claims claims,
@@ -45,12 +56,16 @@ CUresult copy_check(const struct copy_task *copy, struct copy_claims claims,
     CUresult result = check_side(copy, &copy->from, claims.from, nature);
     if (result == CUDA_SUCCESS)
         result = check_side(copy, &copy->to, claims.to, nature);
+    if (nature->pageable && copy->rows == 1 && copy->layers == 1) {
+        nature->to_device = is_device_memory(copy->to.address);
+        nature->from_device = is_device_memory(copy->from.address);
+    }
     driver_unlock();
     return result;
 }
 
 /* As documented: synchronous calls wait, except for copies between device memories; asynchronous
- * ones do not, except for pageable memory, which the driver would have to stage. */
+ * ones do not, except for pageable memory, which the driver has to stage. */
 CUresult copy_do(CUstream handle, enum copy_mode mode, const struct copy_task *copy,
                  struct copy_claims claims) {
     struct CUstream_st *stream;
@@ -66,7 +81,7 @@ CUresult copy_do(CUstream handle, enum copy_mode mode, const struct copy_task *c
         return result == CUDA_SUCCESS ? task_queue(stream, &task, NULL) : result;
     }
     if (nature.pageable && !(mode == COPY_ASYNC && stream->capture))
-        return copy_staged(stream, copy);
+        return copy_staged(stream, copy, &nature);
     if (mode == COPY_SYNC)
         return stream_do_and_wait(stream, &task);
     return stream_do(stream, &task, NULL);

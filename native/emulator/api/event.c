@@ -39,7 +39,10 @@ CUresult cuEventQuery(CUevent event) {
     REQUIRE_DRIVER();
     REQUIRE(event_exists(event), CUDA_ERROR_INVALID_HANDLE);
     CUresult result = capture_forbids_event(event);
-    return result == CUDA_SUCCESS ? event_query(event) : result;
+    if (result == CUDA_SUCCESS)
+        result = event_query(event);
+    CUresult error = context_error(event->context);
+    return error == CUDA_SUCCESS ? result : error;
 }
 
 CUresult cuEventSynchronize(CUevent event) {
@@ -48,7 +51,7 @@ CUresult cuEventSynchronize(CUevent event) {
     CUresult result = capture_forbids_event(event);
     REQUIRE(result == CUDA_SUCCESS, result);
     event_wait(event);
-    return CUDA_SUCCESS;
+    return context_error(event->context);
 }
 
 CUresult cuEventElapsedTime_v2(float *ms, CUevent from, CUevent to) {

@@ -2,6 +2,7 @@
 #include "fill.h"
 
 #include "../process/memory.h"
+#include "../process/reservation.h"
 #include "capture.h"
 
 static bool is_aligned(const struct fill_task *fill) {
@@ -27,8 +28,9 @@ CUresult fill_check(const struct fill_task *fill, bool *on_device) {
     REQUIRE(extent(fill, &bytes), CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     const struct allocation *allocation = memory_find(fill->address);
-    bool covered = allocation && memory_covers(fill->address, bytes);
-    if (covered && on_device)
+    bool covered = (allocation && memory_covers(fill->address, bytes)) ||
+                   reservation_covers(fill->address, bytes);
+    if (allocation && covered && on_device)
         *on_device = (allocation->kind == MEMORY_PLAIN || allocation->kind == MEMORY_MAPPED) &&
                      !allocation->sync_memops;
     driver_unlock();

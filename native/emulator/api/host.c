@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "../process/context.h"
+#include "../process/inject.h"
 #include "../process/memory.h"
+#include "../process/toll.h"
 #include "capture.h"
 
 enum {
@@ -30,12 +32,20 @@ static CUresult add_region(struct CUctx_st *context, enum memory_kind kind, void
     return memory_register(wanted, out);
 }
 
+static void pay_for_locking(uint32_t gpu, size_t bytes) {
+    const struct gpu_profile *profile = gpu_profile(gpu);
+    toll_of_own(toll_for(0, profile->host_lock_block_ns, bytes));
+    toll_of_node(profile->host_register_ns);
+}
+
 static CUresult allocate(void **out, size_t bytes, unsigned flags) {
     REQUIRE_CONTEXT(context);
     REQUIRE(out && bytes, CUDA_ERROR_INVALID_VALUE);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
+    result = inject(INJECT_REGISTER);
+    REQUIRE(result == CUDA_SUCCESS, result);
     void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED)
@@ -46,10 +56,12 @@ static CUresult allocate(void **out, size_t bytes, unsigned flags) {
     if (result == CUDA_SUCCESS)
         allocation->finish = unmap;
     driver_unlock();
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         *out = data;
-    else
+        pay_for_locking(context->gpu, bytes);
+    } else {
         munmap(data, bytes);
+    }
     return result;
 }
 
@@ -73,9 +85,8 @@ static struct allocation *region_at(const void *address, enum memory_kind kind) 
 /* Work under way may be using the memory, so it is waited for before the memory goes. As with
  * cuMemFree, no context need be current. */
 static CUresult remove_region(void *address, enum memory_kind kind, CUresult unknown) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     struct CUctx_st *context = context_current();
-    REQUIRE(!context || context->failed == CUDA_SUCCESS, context->failed);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
@@ -88,9 +99,13 @@ static CUresult remove_region(void *address, enum memory_kind kind, CUresult unk
     REQUIRE(region, unknown);
     if (of)
         context_synchronize(of);
+    const struct gpu_profile *profile = gpu_profile(region->gpu);
+    uint64_t toll = toll_for(0, profile->host_unlock_block_ns, region->bytes);
     driver_lock();
     memory_unregister(region);
     driver_unlock();
+    toll_of_node(profile->host_register_ns);
+    toll_of_own(toll);
     return CUDA_SUCCESS;
 }
 
@@ -117,7 +132,9 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
     REQUIRE(is_mapped(p, bytesize), CUDA_ERROR_INVALID_VALUE);
     Flags |= CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP;
     struct allocation *ignored;
-    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    CUresult result = inject(INJECT_REGISTER);
+    REQUIRE(result == CUDA_SUCCESS, result);
+    result = CUDA_ERROR_INVALID_VALUE;
     driver_lock();
     if (!memory_is_device_address((uint64_t)(uintptr_t)p)) {
         result = add_region(context, MEMORY_REGISTERED, p, bytesize, Flags, &ignored);
@@ -125,6 +142,8 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
             result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     }
     driver_unlock();
+    if (result == CUDA_SUCCESS)
+        pay_for_locking(context->gpu, bytesize);
     return result;
 }
 

@@ -60,9 +60,8 @@ static struct allocation *freeable(CUdeviceptr address) {
 /* Needs no current context, since an address tells whose it is: numba-cuda frees what is left after it
  * has popped its contexts. */
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
-    REQUIRE_DRIVER();
+    REQUIRE_LIVE_CONTEXT();
     struct CUctx_st *context = context_current();
-    REQUIRE(!context || context->failed == CUDA_SUCCESS, context->failed);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS || !dptr)
         return result;

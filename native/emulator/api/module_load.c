@@ -48,8 +48,12 @@ static struct function make_function(struct module *module, const struct image_k
     function.max_dynamic_shared = SHARED_BY_DEFAULT - kernel->shared_bytes;
     if (function.max_dynamic_shared < 0)
         function.max_dynamic_shared = 0;
-    if (ours)
-        function.body = kernels_find(kernel->name, &function.cost);
+    const struct named_kernel *named = ours ? kernels_find(kernel->name) : NULL;
+    if (named) {
+        function.body = named->body;
+        function.cost = named->cost;
+        function.spans = named->spans;
+    }
     return function;
 }
 

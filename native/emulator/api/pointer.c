@@ -59,6 +59,13 @@ static uint64_t physical_id(const struct allocation *a) {
     return mapping ? mapping->physical->id : a->id;
 }
 
+/* Of the current context's GPU; without one, of the memory's own. */
+static CUmemAccess_flags access_flags(const struct allocation *a) {
+    const struct CUctx_st *context = context_current();
+    return a->guarded ? mapping_access(a, context ? context->gpu : a->gpu)
+                      : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
 static struct value device_pointer(uint64_t pointer) {
     return context_current() ? (struct value){.bits = pointer}
                              : (struct value){.result = CUDA_ERROR_INVALID_CONTEXT};
@@ -92,7 +99,7 @@ static struct value look_up(const struct allocation *a, CUpointer_attribute attr
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return IS(reserved ? reserved->bytes : a->bytes);
     case CU_POINTER_ATTRIBUTE_MAPPED: return IS(1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return IS(handle_types(a));
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return IS(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return IS(access_flags(a));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return IS(pool_handle(a));
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return IS(a->bytes);
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return IS(a->address);

@@ -5,8 +5,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../process/books.h"
+#include "../process/context.h"
 #include "../process/handle.h"
+#include "../process/inject.h"
+#include "../process/room.h"
+#include "../process/toll.h"
 #include "../unsupported.h"
+
+bool handles_are_supported(void) {
+    bool any = false;
+    for (uint32_t i = 0; i < driver->visible_count && !any; i++)
+        any = gpu_profile(driver->visible[i])->handles_supported;
+    return any;
+}
 
 CUresult physical_create(const struct physical *wanted, struct physical **out) {
     struct physical *physical = malloc(sizeof *physical);
@@ -15,8 +27,10 @@ CUresult physical_create(const struct physical *wanted, struct physical **out) {
     *physical = *wanted;
     physical->magic = PHYSICAL_MAGIC;
     physical->handles = 1;
+    books_add(BOOK_HANDLES);
     physical->id = driver_next_id();
     if (!handle_note(physical)) {
+        books_remove(BOOK_HANDLES);
         free(physical);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -39,6 +53,12 @@ void physical_drop(struct physical *physical) {
             munmap(physical->data, physical->bytes);
         close(physical->file);
     }
+    uint64_t bytes = physical->memory ? physical->bytes : 0;
+    bool stolen = bytes && inject(INJECT_STEAL) != CUDA_SUCCESS;
+    node_lock(driver->node);
+    if (stolen) /* before it is anybody's */
+        driver->node->gpus[physical->gpu].stolen_bytes += bytes;
+    node_unlock(driver->node);
     if (physical->memory)
         memory_release(physical->memory);
     free(physical);
@@ -52,12 +72,14 @@ static CUresult check_properties(const CUmemAllocationProp *properties) {
     if (properties->requestedHandleTypes & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return emulator_unsupported("cuMemCreate for handles other than file descriptors");
     REQUIRE_DEVICE(properties->location.id);
+    REQUIRE(gpu_profile(gpu_of_device(properties->location.id))->handles_supported,
+            CUDA_ERROR_NOT_SUPPORTED);
     return CUDA_SUCCESS;
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
                                        CUmemAllocationGranularity_flags option) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(granularity && (unsigned)option <= CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,
             CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_properties(prop);
@@ -84,12 +106,15 @@ static CUresult give_bytes(struct physical *physical) {
     return CUDA_SUCCESS;
 }
 
+/* Memory whose room has been taken. */
 static CUresult create(size_t bytes, const CUmemAllocationProp *properties, struct physical **out) {
     struct physical wanted = {.bytes = bytes, .properties = *properties};
     wanted.gpu = gpu_of_device(properties->location.id);
-    CUresult result = memory_allocate_plain(NULL, wanted.gpu, bytes, &wanted.memory);
-    if (result != CUDA_SUCCESS)
+    CUresult result = memory_allocate_physical(wanted.gpu, bytes, &wanted.memory);
+    if (result != CUDA_SUCCESS) {
+        room_give_plain(wanted.gpu, bytes);
         return result;
+    }
     result = give_bytes(&wanted);
     if (result == CUDA_SUCCESS)
         result = physical_create(&wanted, out);
@@ -102,9 +127,18 @@ static CUresult create(size_t bytes, const CUmemAllocationProp *properties, stru
  * in the middle of one. */
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(handle && size && size % BLOCK_BYTES == 0 && !flags, CUDA_ERROR_INVALID_VALUE);
     CUresult result = check_properties(prop);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = inject(INJECT_CREATE);
+    if (result != CUDA_SUCCESS)
+        return result;
+    uint32_t gpu = gpu_of_device(prop->location.id);
+    const struct gpu_profile *profile = gpu_profile(gpu);
+    result = room_take(gpu, ROOM_FOR_PLAIN, size);
+    toll_of_node(toll_for(profile->handle_create_ns, profile->handle_create_block_ns, size));
     if (result != CUDA_SUCCESS)
         return result;
     struct physical *physical;
@@ -116,22 +150,35 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     return result;
 }
 
+/* Of memory that goes with it, each block costs something. */
+static uint64_t release_toll(const struct physical *physical) {
+    const struct gpu_profile *profile = gpu_profile(physical->gpu);
+    bool last = physical->handles == 1 && !physical->mappings;
+    return toll_for(profile->handle_release_ns, profile->handle_release_block_ns,
+                    last ? physical->bytes : 0);
+}
+
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
+    CUresult injected = inject(INJECT_RELEASE);
+    REQUIRE(injected == CUDA_SUCCESS, injected);
     driver_lock();
     struct physical *physical = physical_find(handle);
     bool released = physical && physical->handles;
+    uint64_t toll = released ? release_toll(physical) : 0;
     if (released) {
         physical->handles--;
+        books_remove(BOOK_HANDLES);
         physical_drop(physical);
     }
     driver_unlock();
+    toll_of_node(toll);
     return released ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
                                                 CUmemGenericAllocationHandle handle) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(prop, CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     const struct physical *physical = physical_find(handle);
@@ -142,13 +189,14 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
     driver_lock();
     const struct allocation *allocation = memory_find((uint64_t)(uintptr_t)addr);
     const struct mapping *mapping = allocation ? mapping_of(allocation) : NULL;
     if (mapping) {
         mapping->physical->handles++;
+        books_add(BOOK_HANDLES);
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)mapping->physical;
     }
     driver_unlock();

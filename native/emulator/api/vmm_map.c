@@ -2,25 +2,34 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../process/books.h"
 #include "../process/context.h"
+#include "../process/inject.h"
 #include "../process/reservation.h"
+#include "../process/toll.h"
+#include "../process/worker.h"
 #include "capture.h"
 #include "vmm.h"
 
 CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
                              unsigned long long flags) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     REQUIRE(ptr && size && size % page == 0 && addr % page == 0 && !flags,
             CUDA_ERROR_INVALID_VALUE);
     REQUIRE((alignment & (alignment - 1)) == 0, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = inject(INJECT_RESERVE);
+    REQUIRE(result == CUDA_SUCCESS, result);
     struct reservation *reservation;
     driver_lock();
-    CUresult result = reservation_create(size, alignment > BLOCK_BYTES ? alignment : BLOCK_BYTES,
-                                         addr, &reservation);
-    if (result == CUDA_SUCCESS)
+    result = reservation_create(size, alignment > BLOCK_BYTES ? alignment : BLOCK_BYTES, addr,
+                                &reservation);
+    if (result == CUDA_SUCCESS) {
         *ptr = reservation->address;
+        books_add(BOOK_RESERVATIONS);
+    }
     driver_unlock();
+    toll_of_node(gpu_profile(driver->visible[0])->handle_reserve_ns);
     return result;
 }
 
@@ -33,14 +42,18 @@ static bool is_unmapped(uint64_t address, uint64_t bytes) {
 }
 
 CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
-    REQUIRE_DRIVER();
-    driver_lock();
+    REQUIRE_HANDLES();
+    mappings_begin_change();
     struct reservation *reservation = reservation_find(ptr);
     bool whole = reservation && reservation->address == ptr && reservation->bytes == size;
     bool freed = whole && is_unmapped(ptr, size);
-    if (freed)
+    if (freed) {
         reservation_release(reservation);
-    driver_unlock();
+        books_remove(BOOK_RESERVATIONS);
+    }
+    mappings_end_change();
+    if (freed)
+        toll_of_node(gpu_profile(driver->visible[0])->handle_reserve_ns);
     return freed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -55,12 +68,7 @@ static void unmap(struct allocation *allocation) {
     free(mapping);
 }
 
-static bool is_reserved(uint64_t address, uint64_t bytes) {
-    const struct reservation *reservation = reservation_find(address);
-    return reservation && bytes <= reservation->bytes - (address - reservation->address);
-}
-
-static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct physical *physical) {
+static CUresult map(uint64_t address, uint64_t bytes, struct physical *physical) {
     struct mapping *mapping = calloc(1, sizeof *mapping);
     if (!mapping)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -70,8 +78,9 @@ static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct ph
     struct allocation wanted = {.address = address,
                                 .bytes = bytes,
                                 .kind = MEMORY_MAPPED,
+                                .guarded = true, /* until somebody is given access, nobody has */
                                 .gpu = physical->gpu,
-                                .data = physical->data ? (char *)physical->data + offset : NULL,
+                                .data = physical->data,
                                 .owner = mapping};
     if (memory_register(wanted, &allocation) != CUDA_SUCCESS) {
         free(mapping);
@@ -82,37 +91,61 @@ static CUresult map(uint64_t address, uint64_t bytes, uint64_t offset, struct ph
     return CUDA_SUCCESS;
 }
 
+/* Documented: the offset "currently must be zero". */
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
-    REQUIRE_DRIVER();
-    REQUIRE(size && !flags, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE((ptr | size | offset) % BLOCK_BYTES == 0, CUDA_ERROR_INVALID_VALUE);
-    CUresult result = CUDA_ERROR_INVALID_VALUE;
-    driver_lock();
+    REQUIRE_HANDLES();
+    REQUIRE(size && !offset && !flags, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE((ptr | size) % BLOCK_BYTES == 0, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = inject(INJECT_MAP);
+    REQUIRE(result == CUDA_SUCCESS, result);
+    result = CUDA_ERROR_INVALID_VALUE;
+    uint64_t toll = 0;
+    mappings_begin_change();
     struct physical *physical = physical_find(handle);
-    if (physical && physical->handles && offset <= physical->bytes &&
-        size <= physical->bytes - offset && is_reserved(ptr, size))
-        result = map(ptr, size, offset, physical);
-    driver_unlock();
+    if (physical && physical->handles && size <= physical->bytes && reservation_covers(ptr, size))
+        result = map(ptr, size, physical);
+    if (result == CUDA_SUCCESS)
+        toll = gpu_profile(physical->gpu)->handle_map_ns;
+    mappings_end_change();
+    toll_of_node(toll);
     return result;
 }
 
-/* Are these whole mappings, with nothing between them? Calls `visit` for each when they are. */
-static bool for_each_mapping(uint64_t address, uint64_t bytes,
-                             void (*visit)(struct allocation *, const void *), const void *data) {
+/* Are these whole mappings, with nothing between them? Then `sum` adds up what `toll` says of each. */
+static bool are_mappings(uint64_t address, uint64_t bytes,
+                         uint64_t (*toll)(const struct allocation *), uint64_t *sum) {
     for (uint64_t at = 0; at < bytes;) {
         const struct allocation *piece = memory_find(address + at);
         if (!piece || !mapping_of(piece) || piece->address != address + at ||
             piece->bytes > bytes - at)
             return false;
         at += piece->bytes;
+        *sum += toll(piece);
     }
+    return true;
+}
+
+static void for_each_mapping(uint64_t address, uint64_t bytes,
+                             void (*visit)(struct allocation *, const void *), const void *data) {
     for (uint64_t at = 0; at < bytes;) {
         struct allocation *piece = memory_find(address + at);
         at += piece->bytes;
         visit(piece, data);
     }
-    return true;
+}
+
+static uint64_t unmap_toll(const struct allocation *piece) {
+    const struct gpu_profile *profile = gpu_profile(piece->gpu);
+    const struct physical *physical = mapping_of(piece)->physical;
+    bool last = physical->mappings == 1 && !physical->handles;
+    return toll_for(profile->handle_unmap_ns, profile->handle_unmap_block_ns, piece->bytes) +
+           toll_for(0, profile->handle_release_block_ns, last ? physical->bytes : 0);
+}
+
+static uint64_t access_toll(const struct allocation *piece) {
+    const struct gpu_profile *profile = gpu_profile(piece->gpu);
+    return toll_for(profile->handle_access_ns, profile->handle_access_block_ns, piece->bytes);
 }
 
 static void unmap_piece(struct allocation *piece, const void *data) {
@@ -120,25 +153,31 @@ static void unmap_piece(struct allocation *piece, const void *data) {
     memory_unregister(piece);
 }
 
-/* Work under way may be using the memory. Without a current context there is nothing to wait for
- * that the caller could mean. */
-static void wait_for_work(void) {
-    struct CUctx_st *context = context_current();
-    if (context)
-        context_synchronize(context);
-}
-
+/* Waits for nobody: work that reaches the memory afterwards kills its context. Published driver: an
+ * unmapping waits for the writes to the page tables, and not for the program's work
+ * (uvm_map_external.c); and programs have seen it (vllm-project/vllm, issue 43020). */
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(size, CUDA_ERROR_INVALID_VALUE);
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
-    wait_for_work();
-    driver_lock();
-    bool done = for_each_mapping(ptr, size, unmap_piece, NULL);
-    driver_unlock();
+    result = inject(INJECT_UNMAP);
+    REQUIRE(result == CUDA_SUCCESS, result);
+    uint64_t toll = 0;
+    mappings_begin_change();
+    bool done = are_mappings(ptr, size, unmap_toll, &toll);
+    if (done)
+        for_each_mapping(ptr, size, unmap_piece, NULL);
+    mappings_end_change();
+    if (done)
+        toll_of_node(toll);
     return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static bool is_access(CUmemAccess_flags flags) {
+    return flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+           flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 struct wanted_access {
@@ -148,27 +187,51 @@ struct wanted_access {
 
 static void set_access(struct allocation *piece, const void *data) {
     const struct wanted_access *wanted = data;
-    for (size_t i = 0; i < wanted->count; i++)
-        mapping_of(piece)->access[gpu_of_device(wanted->list[i].location.id)] =
-            wanted->list[i].flags;
+    for (size_t i = 0; i < wanted->count; i++) {
+        uint16_t bit = (uint16_t)(1u << gpu_of_device(wanted->list[i].location.id));
+        unsigned flags = wanted->list[i].flags;
+        piece->readers &= (uint16_t)~bit;
+        piece->writers &= (uint16_t)~bit;
+        if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE)
+            piece->readers |= bit;
+        if (flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            piece->writers |= bit;
+    }
+}
+
+CUmemAccess_flags mapping_access(const struct allocation *piece, uint32_t gpu) {
+    if (piece->writers >> gpu & 1)
+        return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    return piece->readers >> gpu & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READ
+                                     : CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
 CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(size && desc && count, CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < count; i++) {
         REQUIRE(desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE);
         REQUIRE_DEVICE(desc[i].location.id);
+        REQUIRE(gpu_profile(gpu_of_device(desc[i].location.id))->handles_supported,
+                CUDA_ERROR_NOT_SUPPORTED);
+        REQUIRE(is_access(desc[i].flags), CUDA_ERROR_INVALID_VALUE);
     }
+    CUresult injected = inject(INJECT_ACCESS);
+    REQUIRE(injected == CUDA_SUCCESS, injected);
     struct wanted_access wanted = {desc, count};
-    driver_lock();
-    bool done = for_each_mapping(ptr, size, set_access, &wanted);
-    driver_unlock();
+    uint64_t toll = 0;
+    mappings_begin_change();
+    bool done = are_mappings(ptr, size, access_toll, &toll);
+    if (done)
+        for_each_mapping(ptr, size, set_access, &wanted);
+    mappings_end_change();
+    if (done)
+        toll_of_node(toll * count);
     return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(flags && location && location->type == CU_MEM_LOCATION_TYPE_DEVICE,
             CUDA_ERROR_INVALID_VALUE);
     REQUIRE_DEVICE(location->id);
@@ -176,7 +239,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
     const struct allocation *allocation = memory_find(ptr);
     const struct mapping *mapping = allocation ? mapping_of(allocation) : NULL;
     if (mapping)
-        *flags = mapping->access[gpu_of_device(location->id)];
+        *flags = mapping_access(allocation, gpu_of_device(location->id));
     driver_unlock();
     return mapping ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -27,7 +27,7 @@ CUresult shared_file_create(uint32_t gpu, uint64_t bytes, int *file) {
 CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType handleType,
                                       unsigned long long flags) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(shareableHandle && !flags, CUDA_ERROR_INVALID_VALUE);
     if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return emulator_unsupported("cuMemExportToShareableHandle to other than a file descriptor");
@@ -73,7 +73,7 @@ static CUresult import(int file, struct physical **out) {
 
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
                                         CUmemAllocationHandleType shHandleType) {
-    REQUIRE_DRIVER();
+    REQUIRE_HANDLES();
     REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
     if (shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return emulator_unsupported("cuMemImportFromShareableHandle of other than a descriptor");

@@ -223,27 +223,23 @@ static uint64_t spin_cost(const struct kernel_call *call) {
     return microseconds < UINT64_MAX / 1000 ? microseconds * 1000 : UINT64_MAX;
 }
 
-static const struct {
-    const char *name;
-    kernel_body *body;
-    uint64_t (*cost)(const struct kernel_call *call);
-} KERNELS[] = {
-    {"nvshare_fill_f32", fill_32, NULL},
-    {"nvshare_fill_u32", fill_32, NULL},
-    {"nvshare_add_f32", add_f32, NULL},
-    {"nvshare_sum_u32", sum_u32, NULL},
-    {"nvshare_checksum", checksum, NULL},
-    {"nvshare_pattern_u64", pattern_u64, NULL},
-    {"nvshare_count_mismatches_u64", count_mismatches_u64, NULL},
-    {"nvshare_spin", nothing, spin_cost},
+#define SPANS(...) ((const struct kernel_span[]){__VA_ARGS__, {0}})
+
+static const struct named_kernel KERNELS[] = {
+    {"nvshare_fill_f32", fill_32, NULL, SPANS({0, 16, 4})},
+    {"nvshare_fill_u32", fill_32, NULL, SPANS({0, 16, 4})},
+    {"nvshare_add_f32", add_f32, NULL, SPANS({0, 24, 4}, {8, 24, 4}, {16, 24, 4})},
+    {"nvshare_sum_u32", sum_u32, NULL, SPANS({0, 16, 4}, {8, ONE_ELEMENT, 8})},
+    {"nvshare_checksum", checksum, NULL, SPANS({0, 8, 1}, {16, ONE_ELEMENT, 8})},
+    {"nvshare_pattern_u64", pattern_u64, NULL, SPANS({0, 8, 8})},
+    {"nvshare_count_mismatches_u64", count_mismatches_u64, NULL,
+     SPANS({0, 8, 8}, {24, ONE_ELEMENT, 8})},
+    {"nvshare_spin", nothing, spin_cost, (const struct kernel_span[]){{0}}},
 };
 
-kernel_body *kernels_find(const char *name, uint64_t (**cost)(const struct kernel_call *call)) {
-    for (size_t i = 0; i < sizeof KERNELS / sizeof KERNELS[0]; i++) {
-        if (strcmp(KERNELS[i].name, name) == 0) {
-            *cost = KERNELS[i].cost;
-            return KERNELS[i].body;
-        }
-    }
+const struct named_kernel *kernels_find(const char *name) {
+    for (size_t i = 0; i < sizeof KERNELS / sizeof KERNELS[0]; i++)
+        if (strcmp(KERNELS[i].name, name) == 0)
+            return &KERNELS[i];
     return NULL;
 }

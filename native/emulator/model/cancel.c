@@ -20,6 +20,11 @@ static void fail_context(struct slot *slot, uint32_t gpu, uint32_t context) {
             slot->queues[q].failed = 1;
 }
 
+static void note_page_fault(struct gpu *gpu) {
+    gpu->last_xid = XID_PAGE_FAULT;
+    gpu->xids++;
+}
+
 void cancel_faults(struct node *node, uint32_t index, struct queue *queue) {
     struct gpu *gpu = &node->gpus[index];
     queue->failed = 1;
@@ -30,6 +35,10 @@ void cancel_faults(struct node *node, uint32_t index, struct queue *queue) {
             fail_context(slot, index, other->context);
     }
     gpu->cancelled++;
-    gpu->last_xid = XID_PAGE_FAULT;
-    gpu->xids++;
+    note_page_fault(gpu);
+}
+
+void cancel_context(struct node *node, uint32_t slot, uint32_t gpu, uint32_t context) {
+    fail_context(&node->slots[slot], gpu, context);
+    note_page_fault(&node->gpus[gpu]);
 }

@@ -10,4 +10,7 @@
  * now on, and the GPU tells of it. `queue` is where the one is that could not be served. */
 void cancel_faults(struct node *node, uint32_t gpu, struct queue *queue);
 
+/* A context has gone where there is no memory: it is dead from now on, and the GPU tells of it. */
+void cancel_context(struct node *node, uint32_t slot, uint32_t gpu, uint32_t context);
+
 #endif

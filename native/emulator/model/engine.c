@@ -66,7 +66,9 @@ static enum outcome settle_work(const struct place *place, struct operation *ope
         operation->left = 0;
     if (operation->stretch != STRETCH_FIRST && operation->left > 0)
         return STUCK;
-    return stretch_next(place, operation) && !place->queue->failed ? STUCK : DONE;
+    bool goes_on = stretch_next(place, operation);
+    operation->abandoned = place->queue->failed != 0;
+    return goes_on && !operation->abandoned ? STUCK : DONE;
 }
 
 /* Nothing of a dead context runs, but for host functions: somebody may wait for these. */
@@ -74,6 +76,7 @@ static enum outcome settle_failed(const struct place *place, struct operation *o
     if (operation->kind == OPERATION_PREFETCH)
         migrate_abandon(place, operation);
     operation->host_ready = operation->kind == OPERATION_HOST;
+    operation->abandoned = 1;
     return operation->kind != OPERATION_HOST || operation->host_done ? DONE : STUCK;
 }
 

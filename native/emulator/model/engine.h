@@ -16,6 +16,9 @@ bool engine_has_room(const struct node *node, const struct queue *queue, uint32_
 /* The least emulated time in which a ticket can be reached, if nobody else gets in the way. */
 uint64_t engine_soonest(const struct node *node, uint32_t slot, uint32_t queue, uint64_t ticket);
 
+/* Is the operation at the head of a queue under way: has it had any time of its engine? */
+bool engine_is_under_way(struct node *node, uint32_t slot, uint32_t queue);
+
 /* A prefetch by its ticket: has its call returned, and what did it say (0 or a negative errno)? The
  * call of a stream that had work returns at once: a thread of the driver's waits for the stream. That
  * is inferred from what the vendor has published; its library is closed. */

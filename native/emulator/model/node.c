@@ -14,6 +14,7 @@
 
 #include "engine.h"
 #include "recover.h"
+#include "scrub.h"
 
 /* "hareNode", and the size of the state: another version's layout is not ours to touch. */
 #define NODE_MAGIC (UINT64_C(0x65646f4e65726168) + sizeof(struct node))
@@ -236,7 +237,11 @@ void node_clear_slot(struct node *node, uint32_t index) {
     memset(slot->blocks, 0, slot->block_limit * sizeof slot->blocks[0]);
     for (uint32_t g = 0; g < node->profile.gpu_count; g++)
         memset(slot->chunks[g], 0, slot->block_limit * sizeof slot->chunks[g][0]);
+    for (uint32_t g = 0; g < node->profile.gpu_count; g++)
+        scrub_begin(&node->gpus[g],
+                    slot->accounts[g].plain_bytes + slot->accounts[g].context_bytes);
     memset(slot->accounts, 0, sizeof slot->accounts);
+    memset(slot->books, 0, sizeof slot->books);
     slot->queue_limit = slot->range_limit = slot->range_hint = slot->block_limit = 0;
     slot->host_blocks = slot->doomed = 0;
     slot->host_limit = slot->cgroup = slot->cgroup_limit = slot->cgroup_bytes = 0;

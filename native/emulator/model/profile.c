@@ -37,6 +37,7 @@ static const struct {
     NUMBER(d2h_bandwidth),
     NUMBER(peer_bandwidth),
     NUMBER(duplex_permille),
+    NUMBER(pageable_bandwidth),
     NUMBER(fault_bandwidth),
     NUMBER(fault_evict_bandwidth),
     NUMBER(populate_bandwidth),
@@ -45,6 +46,20 @@ static const struct {
     NUMBER(host_unmap_ns),
     NUMBER(service_ns),
     NUMBER(evict_ns),
+    NUMBER(handles_supported),
+    NUMBER(handle_create_ns),
+    NUMBER(handle_create_block_ns),
+    NUMBER(handle_map_ns),
+    NUMBER(handle_access_ns),
+    NUMBER(handle_access_block_ns),
+    NUMBER(handle_unmap_ns),
+    NUMBER(handle_unmap_block_ns),
+    NUMBER(handle_release_ns),
+    NUMBER(handle_release_block_ns),
+    NUMBER(handle_reserve_ns),
+    NUMBER(host_register_ns),
+    NUMBER(host_lock_block_ns),
+    NUMBER(host_unlock_block_ns),
     NUMBER(slice_ns),
     NUMBER(switch_ns),
     NUMBER(kernel_floor_ns),
@@ -60,6 +75,7 @@ static const struct {
 #undef NUMBER
 };
 enum { NUMBER_COUNT = sizeof NUMBERS / sizeof NUMBERS[0] };
+_Static_assert(NUMBER_COUNT <= 64, "each number has one bit in reading.seen");
 
 struct reading {
     struct node_profile node;
@@ -153,6 +169,7 @@ static const char *zero_of(const struct gpu_profile *gpu) {
         {"d2h_bandwidth", gpu->d2h_bandwidth},
         {"peer_bandwidth", gpu->peer_bandwidth},
         {"duplex_permille", gpu->duplex_permille},
+        {"pageable_bandwidth", gpu->pageable_bandwidth},
         {"fault_bandwidth", gpu->fault_bandwidth},
         {"fault_evict_bandwidth", gpu->fault_evict_bandwidth},
         {"populate_bandwidth", gpu->populate_bandwidth},

@@ -24,6 +24,7 @@ struct gpu_profile {
     uint64_t bandwidth;     /* bytes/s of device memory, as kernels reach it */
     uint64_t h2d_bandwidth, d2h_bandwidth, peer_bandwidth;
     uint64_t duplex_permille;       /* both directions together, of one alone */
+    uint64_t pageable_bandwidth;    /* bytes/s of memory that is not page-locked */
     uint64_t fault_bandwidth;       /* bytes/s paged in by faults */
     uint64_t fault_evict_bandwidth; /* bytes/s pushed out while a fault is served */
     uint64_t populate_bandwidth;    /* bytes/s of first touch */
@@ -33,6 +34,16 @@ struct gpu_profile {
     uint64_t host_unmap_ns; /* and unmapped */
     uint64_t service_ns;    /* a migrate call comes to it, whether it moves or not */
     uint64_t evict_ns;      /* a victim is picked and unmapped */
+    /* Memory with handles: whether there is any, and what its calls cost, each and per block. */
+    uint64_t handles_supported;
+    uint64_t handle_create_ns, handle_create_block_ns;
+    uint64_t handle_map_ns;
+    uint64_t handle_access_ns, handle_access_block_ns;
+    uint64_t handle_unmap_ns, handle_unmap_block_ns;
+    uint64_t handle_release_ns, handle_release_block_ns;
+    uint64_t handle_reserve_ns;
+    /* Page-locked memory of the host: a call, and 2 MiB of pages that are locked and let go. */
+    uint64_t host_register_ns, host_lock_block_ns, host_unlock_block_ns;
     uint64_t slice_ns, switch_ns, kernel_floor_ns, launch_ns, context_create_ns;
     uint64_t queue_depth;
     uint64_t pcie_generation, pcie_width;

@@ -10,7 +10,8 @@
  *  - Who needs one takes, in this order: its own; one that waits; new ones; an unused one of any
  *    block; the one whose block was served longest ago (pick_root_chunk_to_evict). The blocks are
  *    those of any process.
- *  - Plain memory and contexts evict in the same order (uvm_pmm_gpu_pma_evict_pages), and wait.
+ *  - Plain memory and contexts evict in the same order (uvm_pmm_gpu_pma_evict_pages), and wait. What
+ *    was freed is not theirs before it is zero (scrub.c).
  *  - Evicted blocks are not mapped for the CPU (uvm_va_block_evict_chunks).
  *  - Assumed: what waits goes back when no process has a context on the GPU any more. */
 #include "residency.h"
@@ -20,11 +21,12 @@
 
 #include "chunks.h"
 #include "host.h"
+#include "scrub.h"
 
 enum { BATCH_CHUNKS = 64 };
 
 uint64_t gpu_free_bytes(const struct gpu *gpu) {
-    uint64_t used = gpu->plain_bytes + gpu->context_bytes +
+    uint64_t used = gpu->plain_bytes + gpu->context_bytes + gpu->stolen_bytes +
                     ((uint64_t)gpu->chunks + gpu->surplus) * BLOCK_BYTES;
     return used < gpu->profile.usable_bytes ? gpu->profile.usable_bytes - used : 0;
 }
@@ -165,11 +167,14 @@ void block_put(struct node *node, uint32_t slot, uint32_t index, uint8_t locatio
 /* Room for bytes that cannot be evicted themselves. */
 static int make_room(struct node *node, uint32_t g, uint64_t bytes, struct room *room) {
     struct gpu *gpu = &node->gpus[g];
-    uint64_t pinned = gpu->plain_bytes + gpu->context_bytes, out = gpu->moved_out_bytes;
+    uint64_t pinned = gpu->plain_bytes + gpu->context_bytes + gpu->stolen_bytes;
+    uint64_t out = gpu->moved_out_bytes;
     *room = (struct room){0};
     if (bytes > gpu->profile.usable_bytes || pinned > gpu->profile.usable_bytes - bytes)
         return -ENOMEM;
-    while (gpu_free_bytes(gpu) < bytes) {
+    uint64_t evictable = ((uint64_t)gpu->chunks + gpu->surplus) * BLOCK_BYTES;
+    bool clean = gpu_clean_bytes(gpu) + evictable >= bytes;
+    while ((clean ? gpu_clean_bytes(gpu) : gpu_free_bytes(gpu)) < bytes) {
         uint64_t until = 0;
         if (gpu->surplus)
             gpu->surplus--;
@@ -195,6 +200,7 @@ int gpu_take_plain(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes,
 void gpu_give_plain(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes) {
     node->slots[slot].accounts[g].plain_bytes -= bytes;
     node->gpus[g].plain_bytes -= bytes;
+    scrub_begin(&node->gpus[g], bytes);
 }
 
 int gpu_take_code(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes, struct room *room) {
@@ -209,6 +215,7 @@ int gpu_take_code(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes, 
 void gpu_give_code(struct node *node, uint32_t slot, uint32_t g, uint64_t bytes) {
     node->slots[slot].accounts[g].context_bytes -= bytes;
     node->gpus[g].context_bytes -= bytes;
+    scrub_begin(&node->gpus[g], bytes);
 }
 
 int gpu_take_context(struct node *node, uint32_t slot, uint32_t g, struct room *room) {

@@ -111,6 +111,7 @@ struct operation {
     uint16_t references;
     uint8_t host_ready; /* a host function may run now */
     uint8_t host_done;  /* and has */
+    uint8_t abandoned;  /* its context had died before it was done */
     uint32_t wait_queue;
     uint32_t across; /* a wait for another GPU's queue */
     uint64_t wait_ticket;
@@ -182,6 +183,9 @@ struct account {
     uint32_t busy_ns[BUSY_BUCKETS];     /* and the busy time in it */
 };
 
+/* What a process has and has to give back. Written by the process alone. */
+enum book { BOOK_HANDLES, BOOK_MAPPINGS, BOOK_RESERVATIONS, BOOK_REGISTRATIONS, BOOK_HOST, BOOKS };
+
 struct slot {
     uint32_t in_use;
     int32_t pid;
@@ -200,6 +204,7 @@ struct slot {
     uint64_t cgroup;       /* which memory cgroup it is in; 0: none that limits it */
     uint64_t cgroup_limit; /* bytes */
     uint64_t cgroup_bytes; /* really used in it, as this process has seen last */
+    uint32_t books[BOOKS];
     struct account accounts[MAX_GPUS];
     struct queue queues[MAX_QUEUES];
     struct range ranges[MAX_RANGES];
@@ -238,6 +243,8 @@ struct gpu {
     uint32_t resident_blocks; /* derived */
     uint32_t chunks;          /* derived */
     uint32_t surplus;         /* chunks that the driver has taken in a batch and not used yet */
+    uint64_t stolen_bytes;    /* memory of somebody who is no process here (nvml/faults.h) */
+    uint64_t scrubbed_at;     /* all that is free will be zero (scrub.h) */
 
     /* Copies of managed memory to the host, one after the other, in bytes since the beginning. */
     uint64_t out_queued;
@@ -267,8 +274,9 @@ struct node {
     struct node_profile profile;
     pthread_mutex_t lock;
     uint64_t completions;
-    uint64_t services;    /* numbers of the order of service that were given out */
-    uint32_t host_blocks; /* derived */
+    uint64_t services;      /* numbers of the order of service that were given out */
+    uint32_t host_blocks;   /* derived */
+    uint64_t calls_free_at; /* the lock that calls take one after the other (process/toll.h) */
     uint64_t last_reap;
     uint64_t deaths;       /* processes whose slot was taken back */
     uint64_t recoveries;   /* of the lock from a dead owner */

@@ -91,6 +91,15 @@ uint64_t engine_soonest(const struct node *node, uint32_t slot, uint32_t index, 
     return (uint64_t)sum;
 }
 
+bool engine_is_under_way(struct node *node, uint32_t slot, uint32_t index) {
+    struct queue *queue = &node->slots[slot].queues[index];
+    const struct operation *head = head_of(queue);
+    if (queue->completed == queue->submitted || head->kind != OPERATION_WORK)
+        return false;
+    return head->stretch > STRETCH_PLAIN ||
+           (head->stretch == STRETCH_PLAIN && head->left < (double)head->amount);
+}
+
 uint64_t engine_issue_soonest(const struct node *node, uint32_t slot, uint32_t index,
                               uint64_t ticket) {
     const struct queue *queue = &node->slots[slot].queues[index];

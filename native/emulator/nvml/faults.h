@@ -15,4 +15,8 @@
 nvmlReturn_t nvshareEmulatorFault(const char *folder, unsigned int gpu, unsigned int xid,
                                   int needs_reset);
 
+/* Has somebody who is no process of the node hold so much memory of a GPU, or as much as is free. 0 gives
+ * it back. Programs do notice this. */
+nvmlReturn_t nvshareEmulatorSteal(const char *folder, unsigned int gpu, unsigned long long bytes);
+
 #endif

@@ -9,6 +9,7 @@
 #include "model/node.h"
 #include "model/recover.h"
 #include "model/residency.h"
+#include "model/scrub.h"
 
 static void write_gpu(struct json *json, const struct gpu *gpu, uint32_t index) {
     json_open(json, NULL, '{');
@@ -21,6 +22,8 @@ static void write_gpu(struct json *json, const struct gpu *gpu, uint32_t index) 
     json_number(json, "chunks", gpu->chunks);
     json_number(json, "surplus_bytes", gpu->surplus * BLOCK_BYTES);
     json_number(json, "free_bytes", gpu_free_bytes(gpu));
+    json_number(json, "scrubbing_bytes", gpu_dirty_bytes(gpu));
+    json_number(json, "stolen_bytes", gpu->stolen_bytes);
     json_number(json, "switches", gpu->switches);
     json_number(json, "faults", gpu->faults);
     json_number(json, "evictions", gpu->evictions);
@@ -55,6 +58,11 @@ static void write_process(struct json *json, const struct slot *slot, uint32_t g
     json_number(json, "pid", (uint64_t)slot->pid);
     json_string(json, "name", slot->name);
     json_number(json, "host_bytes", slot->host_blocks * BLOCK_BYTES);
+    json_number(json, "handles", slot->books[BOOK_HANDLES]);
+    json_number(json, "mappings", slot->books[BOOK_MAPPINGS]);
+    json_number(json, "reservations", slot->books[BOOK_RESERVATIONS]);
+    json_number(json, "registrations", slot->books[BOOK_REGISTRATIONS]);
+    json_number(json, "host_allocations", slot->books[BOOK_HOST]);
     json_open(json, "gpus", '[');
     for (uint32_t g = 0; g < gpu_count; g++)
         write_account(json, &slot->accounts[g]);

@@ -60,8 +60,21 @@ bool context_exists(const struct CUctx_st *context) {
     return found;
 }
 
+CUresult context_error(const struct CUctx_st *context) {
+    CUresult error = CUDA_SUCCESS;
+    if (!driver->some_failed) /* of an event, this is asked all the time */
+        return error;
+    driver_lock();
+    for (const struct CUctx_st *c = driver->contexts; c; c = c->next)
+        if (c == context)
+            error = c->failed;
+    driver_unlock();
+    return error;
+}
+
 void context_fail(uint32_t number, CUresult error) {
     driver_lock();
+    driver->some_failed = true;
     for (struct CUctx_st *c = driver->contexts; c; c = c->next)
         if (c->number == number && c->failed == CUDA_SUCCESS)
             c->failed = error;
@@ -77,17 +90,8 @@ static void set_default_limits(struct CUctx_st *context) {
     context->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
 }
 
-static CUresult take_room(uint32_t gpu) {
-    struct room room;
-    node_lock(driver->node);
-    int result = gpu_take_context(driver->node, driver->slot, gpu, &room);
-    node_unlock(driver->node);
-    room_wait(gpu, &room);
-    return result < 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
-}
-
 CUresult context_create(uint32_t gpu, unsigned flags, struct CUctx_st **out) {
-    CUresult result = take_room(gpu);
+    CUresult result = room_take(gpu, ROOM_FOR_CONTEXT, 0);
     if (result != CUDA_SUCCESS)
         return result;
     driver_pause(gpu_profile(gpu)->context_create_ns);
@@ -196,13 +200,9 @@ void context_destroy(struct CUctx_st *context) {
 }
 
 CUresult context_take_code(struct CUctx_st *context, uint64_t bytes) {
-    struct room room;
-    node_lock(driver->node);
-    int result = gpu_take_code(driver->node, driver->slot, context->gpu, bytes, &room);
-    node_unlock(driver->node);
-    room_wait(context->gpu, &room);
-    if (result < 0)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = room_take(context->gpu, ROOM_FOR_CODE, bytes);
+    if (result != CUDA_SUCCESS)
+        return result;
     driver_lock();
     context->code_bytes += bytes;
     driver_unlock();

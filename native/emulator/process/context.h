@@ -72,6 +72,9 @@ CUresult context_retain_primary(uint32_t gpu, struct CUctx_st **out);
 /* From now on every call in the context, by its number, returns this. */
 void context_fail(uint32_t number, CUresult error);
 
+/* The sticky error of a context, if it exists and has one. */
+CUresult context_error(const struct CUctx_st *context);
+
 /* Is this a context that exists? */
 bool context_exists(const struct CUctx_st *context);
 
@@ -91,6 +94,15 @@ CUresult stream_create(struct CUctx_st *context, unsigned flags, int priority,
                        struct CUstream_st **out);
 void stream_destroy(struct CUstream_st *stream);
 CUresult stream_synchronize(struct CUstream_st *stream);
+
+/* First line of an API function that needs no context, but fails in one that is dead. */
+#define REQUIRE_LIVE_CONTEXT()                                                                     \
+    do {                                                                                           \
+        REQUIRE_DRIVER();                                                                          \
+        const struct CUctx_st *of_thread = context_current();                                      \
+        if (__builtin_expect(of_thread && of_thread->failed != CUDA_SUCCESS, 0))                   \
+            return of_thread->failed;                                                              \
+    } while (0)
 
 /* First line of an API function that works in the current context. */
 #define REQUIRE_CONTEXT(name)                                                                      \

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "memory.h"
+#include "reach.h"
+#include "reservation.h"
 #include "task.h"
 
 static uint64_t bytes_of(const struct copy_task *copy) {
@@ -55,7 +57,9 @@ enum side_kind { SIDE_HOST, SIDE_DEVICE, SIDE_MANAGED };
 
 static enum side_kind kind_of(uint64_t address, uint32_t *gpu) {
     const struct allocation *allocation = memory_find(address);
-    if (!allocation || allocation->kind == MEMORY_HOST || allocation->kind == MEMORY_REGISTERED)
+    if (!allocation) /* reserved: something may be mapped there in time */
+        return reservation_find(address) ? SIDE_DEVICE : SIDE_HOST;
+    if (allocation->kind == MEMORY_HOST || allocation->kind == MEMORY_REGISTERED)
         return SIDE_HOST;
     *gpu = allocation->gpu;
     return allocation->kind == MEMORY_MANAGED ? SIDE_MANAGED : SIDE_DEVICE;
@@ -97,27 +101,57 @@ static void plan(const struct copy_task *copy, uint32_t gpu, struct operation *o
     }
 }
 
+static void reach_side(struct reach **reach, const struct copy_task *copy,
+                       const struct copy_side *side, uint32_t gpu, enum reach_access access) {
+    uint64_t last = address_at(side, copy->layers - 1, copy->rows - 1) + copy->width;
+    reach_add(reach, side->address, last - side->address, side->reacher ? side->reacher - 1 : gpu,
+              access);
+}
+
+static CUresult effect_of(const struct copy_task *copy, uint32_t gpu, struct effect *out) {
+    struct effect effect = {.work = true};
+    if (driver->data) {
+        struct copy_task *own = malloc(sizeof *own + (copy->staged ? copy->width : 0));
+        if (!own)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        *own = *copy;
+        if (copy->staged) {
+            memcpy(own + 1, (const void *)(uintptr_t)copy->from.address, copy->width);
+            own->from.address = (uint64_t)(uintptr_t)(own + 1);
+        }
+        effect.run = carry_out;
+        effect.data = own;
+        effect.eager = true;
+    }
+    if (driver->reservations) {
+        driver_lock();
+        reach_side(&effect.reach, copy, &copy->from, gpu, REACH_READS);
+        reach_side(&effect.reach, copy, &copy->to, gpu, REACH_WRITES);
+        driver_unlock();
+    }
+    effect.eager |= effect.reach != NULL;
+    *out = effect;
+    return CUDA_SUCCESS;
+}
+
 CUresult queue_copy(struct CUstream_st *stream, const struct copy_task *copy, uint64_t *ticket) {
     if (bytes_of(copy) == 0) {
         *ticket = queue_newest(stream->queue);
         return CUDA_SUCCESS;
     }
-    if (!driver->model) {
+    if (!driver->model && !driver->reservations) {
         if (driver->data)
             copy_bytes(copy);
         return CUDA_SUCCESS;
     }
+    struct effect effect;
+    CUresult result = effect_of(copy, stream->context->gpu, &effect);
+    if (result != CUDA_SUCCESS)
+        return result;
     struct operation operation = {.kind = OPERATION_WORK};
     struct touch touch = {0};
-    plan(copy, stream->context->gpu, &operation, &touch);
-    struct effect effect = {0};
-    if (driver->data) {
-        struct copy_task *own = malloc(sizeof *own);
-        if (!own)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        *own = *copy;
-        effect = (struct effect){carry_out, own, true};
-    }
+    if (driver->model)
+        plan(copy, stream->context->gpu, &operation, &touch);
     *ticket = stream_push(stream, operation, &touch, effect);
     return CUDA_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host_limit.h"
+#include "inject.h"
 #include "memory.h"
 #include "visible.h"
 #include "worker.h"
@@ -46,6 +47,8 @@ static CUresult init_once(void) {
     if (result < 0)
         return explain(result, why);
     read_environment(new_driver);
+    if (!inject_read())
+        return CUDA_ERROR_INVALID_VALUE;
     new_driver->visible_count =
         visible_gpus(new_driver->node, getenv("CUDA_VISIBLE_DEVICES"), new_driver->visible);
     if (!new_driver->visible_count)

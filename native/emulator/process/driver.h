@@ -32,6 +32,7 @@ struct driver {
     struct CUctx_st *primary[MAX_GPUS]; /* by GPU, like every other index but CUdevice */
     struct CUctx_st *contexts;          /* all of them, linked */
     uint32_t last_context;              /* number of the newest */
+    bool some_failed;                   /* contexts are dead, or were */
     uint64_t last_id;                   /* of streams, buffers, captures, ... */
     struct regions *reservations;       /* addresses without memory; see reservation.h */
     struct regions *handles;            /* physical memory and the like, by handle; see handle.h */

@@ -88,8 +88,9 @@ CUresult queue_event_record(struct CUstream_st *stream, CUevent event, uint64_t 
     }
     /* A recording that is asked for is pumped out by who asks, so it needs no worker; unless the one
      * who asks is another process. */
-    *ticket = stream_push(stream, (struct operation){.kind = OPERATION_MARKER}, NULL,
-                          (struct effect){note_time, record, event->shared.cell != NULL});
+    *ticket = stream_push(
+        stream, (struct operation){.kind = OPERATION_MARKER}, NULL,
+        (struct effect){.run = note_time, .data = record, .eager = event->shared.cell != NULL});
     record->ticket = *ticket;
     driver_lock();
     struct event_record *before = event->record;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "reach.h"
 #include "task.h"
 
 /* Of a row, what is filled already is copied behind itself: one by one, elements take tens of times as long. */
@@ -50,27 +51,33 @@ CUresult queue_fill(struct CUstream_st *stream, const struct fill_task *fill, ui
         *ticket = queue_newest(stream->queue);
         return CUDA_SUCCESS;
     }
-    if (!driver->model) {
+    if (!driver->model && !driver->reservations) {
         if (driver->data)
             fill_all(fill);
         return CUDA_SUCCESS;
     }
-    struct touch touch = {0};
-    driver_lock();
-    memory_touch(&touch, fill->address, bytes);
-    driver_unlock();
-    struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
-    operation.flags = OPERATION_OVERWRITES;
-    operation.amount = (uint64_t)((double)touch.plain_bytes * 1e9 /
-                                  (double)gpu_profile(stream->context->gpu)->bandwidth);
-    struct effect effect = {0};
+    struct effect effect = {.work = true};
     if (driver->data) {
         struct fill_task *own = malloc(sizeof *own);
         if (!own)
             return CUDA_ERROR_OUT_OF_MEMORY;
         *own = *fill;
-        effect = (struct effect){carry_out, own, true};
+        effect.run = carry_out;
+        effect.data = own;
     }
+    uint64_t extent = (fill->rows - 1) * fill->pitch + fill->width * fill->element_bytes;
+    struct touch touch = {0};
+    driver_lock();
+    memory_touch(&touch, fill->address, bytes);
+    reach_add(&effect.reach, fill->address, extent, stream->context->gpu, REACH_WRITES);
+    driver_unlock();
+    effect.eager = effect.run || effect.reach;
+    struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
+    operation.flags = OPERATION_OVERWRITES;
+    if (effect.reach) /* whether there is memory yet or not */
+        touch.plain_bytes = bytes;
+    operation.amount = (uint64_t)((double)touch.plain_bytes * 1e9 /
+                                  (double)gpu_profile(stream->context->gpu)->bandwidth);
     *ticket = stream_push(stream, operation, &touch, effect);
     return CUDA_SUCCESS;
 }

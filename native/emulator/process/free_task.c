@@ -44,6 +44,6 @@ CUresult queue_free(struct CUstream_st *stream, uint64_t address, uint64_t *tick
         return CUDA_ERROR_OUT_OF_MEMORY;
     *own = (struct free_task){address, announce(address, stream->queue)};
     *ticket = stream_push(stream, (struct operation){.kind = OPERATION_MARKER}, NULL,
-                          (struct effect){free_now, own, true});
+                          (struct effect){.run = free_now, .data = own, .eager = true});
     return CUDA_SUCCESS;
 }

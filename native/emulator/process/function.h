@@ -16,6 +16,15 @@ struct kernel_call {
 };
 typedef void kernel_body(const struct kernel_call *call);
 
+/* Memory that a kernel of ours goes to: where in its parameters its address is, and its length. The
+ * last one of a list has elements of no size. */
+enum { ONE_ELEMENT = -1 };
+struct kernel_span {
+    unsigned pointer;
+    int count; /* offset of the number of elements, or ONE_ELEMENT */
+    uint64_t element;
+};
+
 struct module; /* owns the image; see ../api/module.h */
 
 struct function {
@@ -24,6 +33,7 @@ struct function {
     const struct image_kernel *image;
     kernel_body *body;                                /* NULL: timed, not computed */
     uint64_t (*cost)(const struct kernel_call *call); /* ns; NULL: by the bytes touched */
+    const struct kernel_span *spans;                  /* NULL: not known */
     int max_dynamic_shared;
     int preferred_carveout;
     CUfunc_cache cache_config;
@@ -35,6 +45,12 @@ static inline struct function *function_of(CUfunction handle) {
 }
 
 /* The named kernels that compute: looked up when a module that has them is loaded. */
-kernel_body *kernels_find(const char *name, uint64_t (**cost)(const struct kernel_call *call));
+struct named_kernel {
+    const char *name;
+    kernel_body *body;
+    uint64_t (*cost)(const struct kernel_call *call);
+    const struct kernel_span *spans;
+};
+const struct named_kernel *kernels_find(const char *name);
 
 #endif

@@ -40,7 +40,7 @@ static struct effect effect_of(const struct kernel_task *kernel) {
     computation->call = call_of(kernel);
     memcpy(computation->parameters, kernel->parameters, kernel->parameter_bytes);
     computation->call.parameters = computation->parameters;
-    return (struct effect){compute, computation, true};
+    return (struct effect){.run = compute, .data = computation, .eager = true, .work = true};
 }
 
 /* Everything in the parameters that is the address of an allocation counts as touched, whole. This
@@ -87,10 +87,11 @@ static bool continues(const struct sweep *before, const struct sweep *now) {
 
 /* Returns whether what the kernel touches is paid for. */
 static bool touch_for(struct CUstream_st *stream, const struct kernel_task *kernel,
-                      struct touch *touch) {
+                      struct touch *touch, struct effect *effect) {
     struct sweep sweep = {.function = kernel->function};
     driver_lock();
     touch_parameters(kernel, touch, &sweep);
+    kernel_reach(kernel, stream->context->gpu, effect);
     bool paid = continues(&stream->sweep, &sweep);
     stream->sweep = sweep;
     driver_unlock();
@@ -120,11 +121,16 @@ CUresult queue_kernel(struct CUstream_st *stream, const struct kernel_task *kern
                       uint64_t *ticket) {
     struct effect effect = effect_of(kernel);
     if (!driver->model) {
+        if (kernel->function->spans || driver->reservations) {
+            driver_lock();
+            kernel_reach(kernel, stream->context->gpu, &effect);
+            driver_unlock();
+        }
         *ticket = stream_push(stream, (struct operation){0}, NULL, effect);
         return CUDA_SUCCESS;
     }
     struct touch touch = {0};
-    bool paid = touch_for(stream, kernel, &touch);
+    bool paid = touch_for(stream, kernel, &touch, &effect);
     bool fixed;
     struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
     operation.amount = duration_of(kernel, stream->context->gpu, &touch, paid, &fixed);

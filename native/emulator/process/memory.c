@@ -11,6 +11,7 @@
 
 #include "../model/residency.h"
 #include "arena.h"
+#include "books.h"
 #include "context.h"
 #include "regions.h"
 #include "reservation.h"
@@ -108,37 +109,19 @@ static void drop_allocation(struct allocation *allocation) {
     free(allocation);
 }
 
-/* Books chunks of device memory, after what must be evicted for them has left. */
-static int take_plain(uint32_t gpu, uint32_t chunks) {
-    struct room room;
-    node_lock(driver->node);
-    int result = gpu_take_plain(driver->node, driver->slot, gpu, chunks * CHUNK_BYTES, &room);
-    node_unlock(driver->node);
-    room_wait(gpu, &room);
-    return result;
-}
-
-static void give_plain(uint32_t gpu, uint32_t chunks) {
-    node_lock(driver->node);
-    gpu_give_plain(driver->node, driver->slot, gpu, chunks * CHUNK_BYTES);
-    node_unlock(driver->node);
-}
-
-CUresult memory_allocate_plain(struct CUctx_st *context, uint32_t gpu, uint64_t bytes,
-                               struct allocation **out) {
+/* Addresses for plain memory; `chunks` of the GPU are to be booked for it. */
+static CUresult place_plain(struct CUctx_st *context, uint32_t gpu, uint64_t bytes,
+                            struct allocation **out, uint32_t *chunks) {
     struct plain_memory *plain = &driver->memory->plain[gpu];
     struct allocation *allocation = new_allocation(context, MEMORY_PLAIN, bytes);
+    *out = NULL;
     if (!allocation)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    uint32_t first = 0, chunks = 0;
+    uint32_t first = 0;
+    *chunks = 0;
     allocation->gpu = gpu;
-    allocation->address = arena_allocate(plain->arena, bytes, allocation, &first, &chunks);
+    allocation->address = arena_allocate(plain->arena, bytes, allocation, &first, chunks);
     if (!allocation->address) {
-        drop_allocation(allocation);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (chunks && take_plain(gpu, chunks) < 0) {
-        arena_release(plain->arena, allocation->address, &first, &chunks);
         drop_allocation(allocation);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -146,6 +129,31 @@ CUresult memory_allocate_plain(struct CUctx_st *context, uint32_t gpu, uint64_t 
         allocation->data = plain->data + (allocation->address - plain->base);
     *out = allocation;
     return CUDA_SUCCESS;
+}
+
+CUresult memory_allocate_plain(struct CUctx_st *context, uint32_t gpu, uint64_t bytes,
+                               struct allocation **out) {
+    uint32_t first, chunks;
+    CUresult result = place_plain(context, gpu, bytes, out, &chunks);
+    if (result == CUDA_SUCCESS && chunks)
+        result = room_take(gpu, ROOM_FOR_PLAIN, chunks * CHUNK_BYTES);
+    if (result != CUDA_SUCCESS && *out) {
+        arena_release(driver->memory->plain[gpu].arena, (*out)->address, &first, &chunks);
+        drop_allocation(*out);
+    }
+    return result;
+}
+
+static void punch_hole(const struct plain_memory *plain, uint64_t offset, uint64_t bytes) {
+    fallocate(plain->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
+}
+
+CUresult memory_allocate_physical(uint32_t gpu, uint64_t bytes, struct allocation **out) {
+    uint32_t chunks;
+    CUresult result = place_plain(NULL, gpu, bytes, out, &chunks);
+    if (result == CUDA_SUCCESS) /* small allocations may have left something in a chunk */
+        punch_hole(&driver->memory->plain[gpu], memory_offset(*out), bytes);
+    return result;
 }
 
 /* Chunks of managed memory and blocks of the node are the same size, and both are counted from the
@@ -192,10 +200,9 @@ static void release_plain(struct allocation *allocation) {
     arena_release(plain->arena, allocation->address, &first, &chunks);
     if (!chunks)
         return;
-    give_plain(allocation->gpu, chunks);
+    room_give_plain(allocation->gpu, chunks * CHUNK_BYTES);
     if (allocation->bytes > CHUNK_BYTES / 2) /* small ones are bounded by their peak */
-        fallocate(plain->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                  (off_t)(first * CHUNK_BYTES), (off_t)(chunks * CHUNK_BYTES));
+        punch_hole(plain, first * CHUNK_BYTES, chunks * CHUNK_BYTES);
 }
 
 static void release_managed(struct allocation *allocation) {
@@ -218,6 +225,16 @@ void memory_release(struct allocation *allocation) {
     drop_allocation(allocation);
 }
 
+/* Where it is noted what has to be given back, or BOOKS. */
+static enum book book_of(const struct allocation *allocation) {
+    switch (allocation->kind) {
+    case MEMORY_HOST: return BOOK_HOST;
+    case MEMORY_REGISTERED: return BOOK_REGISTRATIONS;
+    case MEMORY_MAPPED: return allocation->guarded ? BOOK_MAPPINGS : BOOKS;
+    default: return BOOKS;
+    }
+}
+
 CUresult memory_register(struct allocation wanted, struct allocation **out) {
     struct allocation *allocation = new_allocation(wanted.context, wanted.kind, wanted.bytes);
     if (!allocation)
@@ -230,11 +247,17 @@ CUresult memory_register(struct allocation wanted, struct allocation **out) {
         drop_allocation(allocation);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    enum book book = book_of(allocation);
+    if (book != BOOKS)
+        books_add(book);
     *out = allocation;
     return CUDA_SUCCESS;
 }
 
 void memory_unregister(struct allocation *allocation) {
+    enum book book = book_of(allocation);
+    if (book != BOOKS)
+        books_remove(book);
     regions_remove(driver->memory->regions, allocation->address);
     drop_allocation(allocation);
 }
@@ -262,7 +285,9 @@ void *memory_bytes(uint64_t address, bool *known) {
 void *memory_resolve(uint64_t address) {
     bool known;
     void *bytes = memory_bytes(address, &known);
-    return known ? bytes : (void *)(uintptr_t)address;
+    if (known || memory_is_device_address(address))
+        return bytes;
+    return (void *)(uintptr_t)address;
 }
 
 bool memory_covers(uint64_t address, uint64_t bytes) {

@@ -30,6 +30,8 @@ struct allocation {
     void (*finish)(struct allocation *allocation); /* takes down what lies behind it; or NULL */
     bool freeing;     /* a stream is going to free it: the program may not do so again */
     bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+    bool guarded;     /* only these GPUs may reach it, one bit each; otherwise all may */
+    uint16_t readers, writers;
     struct allocation *next, *previous; /* of the same context */
 };
 
@@ -39,6 +41,8 @@ struct allocator *memory_create(struct driver *new_driver);
 /* All of these want the driver's lock. Allocation returns CUDA_SUCCESS or OUT_OF_MEMORY. */
 CUresult memory_allocate_plain(struct CUctx_st *context, uint32_t gpu, uint64_t bytes,
                                struct allocation **out);
+/* Whole blocks whose room has been taken already (room.h), and which are zero. */
+CUresult memory_allocate_physical(uint32_t gpu, uint64_t bytes, struct allocation **out);
 CUresult memory_allocate_managed(struct CUctx_st *context, uint64_t bytes, struct allocation **out);
 void memory_release(struct allocation *allocation);
 

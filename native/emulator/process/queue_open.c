@@ -70,6 +70,8 @@ uint32_t queue_open(uint32_t gpu, uint32_t context, int priority) {
         queue->context = context;
         queue->priority = (int16_t)priority;
         queue->failed = 0;
+        if (worker->queues[q])
+            worker->queues[q]->dead = false;
         if (q >= slot->queue_limit)
             slot->queue_limit = q + 1;
         queue->in_use = 1;

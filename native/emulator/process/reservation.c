@@ -65,3 +65,8 @@ void reservation_release(struct reservation *reservation) {
 struct reservation *reservation_find(uint64_t address) {
     return driver->reservations ? regions_find(driver->reservations, address) : NULL;
 }
+
+bool reservation_covers(uint64_t address, uint64_t bytes) {
+    const struct reservation *found = reservation_find(address);
+    return found && bytes <= found->bytes - (address - found->address);
+}

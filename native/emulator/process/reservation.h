@@ -20,4 +20,7 @@ void reservation_release(struct reservation *reservation);
 /* The reservation that contains an address, or NULL. */
 struct reservation *reservation_find(uint64_t address);
 
+/* Is every byte inside one reservation? */
+bool reservation_covers(uint64_t address, uint64_t bytes);
+
 #endif

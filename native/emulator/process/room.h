@@ -1,13 +1,15 @@
-/* Waiting for memory that has to leave the GPU first. */
+/* Room on a GPU for what cannot be evicted. */
 #ifndef NVSHARE_EMULATOR_ROOM_H
 #define NVSHARE_EMULATOR_ROOM_H
 
-#include "../model/residency.h"
 #include "driver.h"
 
-/* Lets the calling thread wait until what it has evicted is on the host, with no lock of the node
- * held: allocating pinned memory waits for its evictions (published driver:
- * uvm_pmm_gpu_pma_evict_pages). */
-void room_wait(uint32_t gpu, const struct room *room);
+enum room_for { ROOM_FOR_PLAIN, ROOM_FOR_CODE, ROOM_FOR_CONTEXT };
+
+/* Books it, with no lock of the node held while the calling thread waits: for the scrubber, if what is
+ * free is not zero yet, and then for what had to leave to be on the host (published driver:
+ * pmaAllocatePages, uvm_pmm_gpu_pma_evict_pages). `bytes` of a context are the profile's. */
+CUresult room_take(uint32_t gpu, enum room_for what, uint64_t bytes);
+void room_give_plain(uint32_t gpu, uint64_t bytes);
 
 #endif

@@ -41,8 +41,7 @@ void stream_push_wait(struct CUstream_st *stream, uint32_t queue, uint64_t ticke
 uint64_t stream_push(struct CUstream_st *stream, struct operation operation,
                      const struct touch *touch, struct effect effect) {
     if (!driver->model) { /* everything is done at once, at no time */
-        if (effect.run)
-            effect.run(effect.data, 0);
+        effect_at_once(stream->queue, effect);
         return 0;
     }
     wait_for_neighbours(stream);
@@ -113,8 +112,10 @@ CUresult stream_do_and_wait(struct CUstream_st *stream, const struct task *task)
     uint64_t ticket = 0;
     if (result == CUDA_SUCCESS)
         result = task_queue(stream, task, &ticket);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         queue_wait(stream->queue, ticket);
+        result = stream->context->failed;
+    }
     return result;
 }
 

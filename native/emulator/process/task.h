@@ -39,8 +39,10 @@ struct copy_task {
     struct copy_side {
         uint64_t address; /* of the first byte, wherever it is */
         size_t pitch, height;
+        uint32_t reacher; /* the GPU that goes there, + 1; 0: the stream's */
     } from, to;
     size_t width, rows, layers; /* bytes, rows per layer, layers */
+    bool staged;                /* the bytes of `from`, a line, are taken as the copy is queued */
 };
 
 struct fill_task {
@@ -101,6 +103,9 @@ uint64_t stream_push(struct CUstream_st *stream, struct operation operation,
 
 /* Makes the stream wait for a ticket of another queue of this process. */
 void stream_push_wait(struct CUstream_st *stream, uint32_t queue, uint64_t ticket);
+
+/* Adds to an effect where its kernel goes. With the driver's lock held. */
+void kernel_reach(const struct kernel_task *kernel, uint32_t gpu, struct effect *effect);
 
 /* One file per kind. */
 CUresult queue_kernel(struct CUstream_st *stream, const struct kernel_task *kernel,

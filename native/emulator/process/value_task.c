@@ -5,19 +5,34 @@
 #include <time.h>
 
 #include "memory.h"
+#include "reach.h"
 #include "task.h"
+#include "worker_state.h"
 
 struct value_task {
     uint64_t address, value;
     unsigned bytes, flags;
+    uint32_t queue;
+    struct reach *reach; /* of one that waits */
 };
 
 static struct value_task *new_value_task(const struct task *task) {
     struct value_task *own = malloc(sizeof *own);
     if (own)
-        *own = (struct value_task){task->value.address, task->value.value, task->value.bytes,
-                                   task->value.flags};
+        *own = (struct value_task){.address = task->value.address,
+                                   .value = task->value.value,
+                                   .bytes = task->value.bytes,
+                                   .flags = task->value.flags};
     return own;
+}
+
+static struct reach *reach_of(const struct CUstream_st *stream, const struct value_task *own,
+                              enum reach_access access) {
+    struct reach *reach = NULL;
+    driver_lock();
+    reach_add(&reach, own->address, own->bytes, stream->context->gpu, access);
+    driver_unlock();
+    return reach;
 }
 
 static void write_value(void *data, uint64_t finished_at) {
@@ -35,9 +50,20 @@ CUresult queue_write_value(struct CUstream_st *stream, const struct task *task, 
     struct value_task *own = new_value_task(task);
     if (!own)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *ticket = stream_push(stream, (struct operation){.kind = OPERATION_MARKER}, NULL,
-                          (struct effect){write_value, own, true});
+    struct effect effect = {.run = write_value, .data = own, .eager = true, .work = true};
+    effect.reach = reach_of(stream, own, REACH_WRITES);
+    *ticket = stream_push(stream, (struct operation){.kind = OPERATION_MARKER}, NULL, effect);
     return CUDA_SUCCESS;
+}
+
+/* A wait for a word that cannot be read ends, and so does its context. */
+static bool has_gone_astray(const struct value_task *own) {
+    if (!own->reach)
+        return false;
+    pthread_mutex_lock(&driver->worker->effects);
+    bool good = judge(driver->worker, own->queue, own->reach);
+    pthread_mutex_unlock(&driver->worker->effects);
+    return !good;
 }
 
 static bool is_there(const struct value_task *own) {
@@ -61,10 +87,11 @@ static bool is_there(const struct value_task *own) {
 static void wait_value(void *data) {
     struct value_task *own = data;
     const struct timespec pause = {0, 20000};
-    while (!is_there(own)) {
+    while (!has_gone_astray(own) && !is_there(own)) {
         worker_pump();
         nanosleep(&pause, NULL);
     }
+    free(own->reach);
     free(own);
 }
 
@@ -72,6 +99,8 @@ CUresult queue_wait_value(struct CUstream_st *stream, const struct task *task, u
     struct value_task *own = new_value_task(task);
     if (!own)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    own->queue = stream->queue;
+    own->reach = reach_of(stream, own, REACH_READS);
     if (!driver->model) {
         wait_value(own);
         return CUDA_SUCCESS;

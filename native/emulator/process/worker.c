@@ -48,15 +48,6 @@ static void sleep_until(struct worker *worker, pthread_cond_t *condition, uint64
         prctl(PR_SET_TIMERSLACK, slack);
 }
 
-void driver_pause(uint64_t emulated_ns) {
-    if (!driver->model)
-        return;
-    uint64_t until = real_now() + (uint64_t)((double)emulated_ns / driver->node->profile.speed);
-    struct timespec when = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR) {
-    }
-}
-
 /* The queue whose oldest finished operation finished first, or NO_INDEX. */
 static uint32_t next_to_reap(struct worker *worker) {
     uint32_t best = NO_INDEX;
@@ -76,31 +67,60 @@ static uint32_t next_to_reap(struct worker *worker) {
     return best;
 }
 
+static void carry_out(struct worker *worker, uint32_t q, struct effect effect, uint64_t finished_at,
+                      bool abandoned) {
+    abandoned |= worker->queues[q]->dead;
+    if (__builtin_expect(effect.reach != NULL, 0)) {
+        if (!abandoned)
+            abandoned = !judge(worker, q, effect.reach);
+        free(effect.reach);
+    }
+    if (effect.work && abandoned)
+        free(effect.data);
+    else if (effect.run)
+        effect.run(effect.data, finished_at);
+}
+
+void effect_at_once(uint32_t queue, struct effect effect) {
+    if (!effect.work && !effect.reach) { /* an event: it goes nowhere */
+        if (effect.run)
+            effect.run(effect.data, 0);
+        return;
+    }
+    pthread_mutex_lock(&driver->worker->effects);
+    carry_out(driver->worker, queue, effect, 0, false);
+    pthread_mutex_unlock(&driver->worker->effects);
+}
+
 static void reap(struct worker *worker, uint32_t q) {
     struct queue *queue = shared_queue(q);
     uint64_t number = queue->reaped;
     struct local_operation *local = &worker->queues[q]->operations[number % QUEUE_SLOTS];
     struct effect effect = local->effect;
-    uint64_t finished_at = queue->operations[number % QUEUE_SLOTS].finished_at;
+    const struct operation *operation = &queue->operations[number % QUEUE_SLOTS];
     local->effect = (struct effect){0};
     if (__builtin_expect(queue->failed, 0))
         context_fail(queue->context, CUDA_ERROR_ILLEGAL_ADDRESS);
-    if (effect.run)
-        effect.run(effect.data, finished_at);
+    carry_out(worker, q, effect, operation->finished_at, operation->abandoned);
     __atomic_store_n(&queue->reaped, number + 1, __ATOMIC_RELEASE);
 }
 
-static void announce_progress(struct worker *worker) {
+void announce_progress(struct worker *worker) {
     pthread_mutex_lock(&worker->sleep);
     pthread_cond_broadcast(&worker->progress);
     pthread_mutex_unlock(&worker->sleep);
 }
 
-static void reap_all(struct worker *worker) {
+bool reap_finished(struct worker *worker) {
     bool any = false;
-    pthread_mutex_lock(&worker->effects);
     for (uint32_t q; (q = next_to_reap(worker)) != NO_INDEX; any = true)
         reap(worker, q);
+    return any;
+}
+
+static void reap_all(struct worker *worker) {
+    pthread_mutex_lock(&worker->effects);
+    bool any = reap_finished(worker);
     pthread_mutex_unlock(&worker->effects);
     if (any)
         announce_progress(worker);
@@ -190,7 +210,7 @@ int queue_wait_issued(uint32_t q, uint64_t ticket) {
     }
 }
 
-static void alert_worker(struct worker *worker) {
+void alert_worker(struct worker *worker) {
     pthread_mutex_lock(&worker->sleep);
     worker->changes++;
     pthread_cond_signal(&worker->alarm);

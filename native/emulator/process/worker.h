@@ -11,7 +11,12 @@ struct effect {
     void (*run)(void *data, uint64_t finished_at);
     void *data;
     bool eager; /* somebody may look at the result without asking the driver first */
+    bool work;  /* the GPU's: a context that is dead does none, and `data` is freed instead */
+    struct reach *reach; /* where the work goes (reach.h), or NULL; freed with it */
 };
+
+/* Carries an effect out where nothing takes time (NVSHARE_EMULATOR_MODEL=off). */
+void effect_at_once(uint32_t queue, struct effect effect);
 
 /* Starts the thread, which joins the node on the process's behalf. Returns 0 or negative errno. */
 int worker_start(struct driver *new_driver);
@@ -36,6 +41,12 @@ int queue_wait_issued(uint32_t queue, uint64_t ticket);
 
 /* Carries out the effects of all that is done by now. */
 void worker_pump(void);
+
+/* Around every change of what is mapped where, and who may reach it. Work that is done by then is
+ * judged by what there was before; work under way by both, and work that has yet to begin by what it
+ * finds. The driver's lock is held in between. */
+void mappings_begin_change(void);
+void mappings_end_change(void);
 
 /* A function of the user's, run by the worker when its queue has come to it. */
 typedef void host_function(void *data);

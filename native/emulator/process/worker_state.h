@@ -14,6 +14,7 @@ struct local_queue {
     struct local_operation operations[QUEUE_SLOTS];
     uint32_t users;  /* streams that share it */
     uint64_t urgent; /* tickets up to here must be seen to without being asked */
+    bool dead;       /* its context went where there is no memory */
 };
 
 struct worker {
@@ -28,5 +29,14 @@ struct worker {
     uint64_t changes; /* counts up with every push that needs the worker */
     struct local_queue *queues[MAX_QUEUES];
 };
+
+/* With `effects` held: carries out the effects of all that is done; does the work of a queue go where
+ * there is memory? If not, its context dies, and what it has not done yet is not done. */
+bool reap_finished(struct worker *worker);
+bool judge(struct worker *worker, uint32_t queue, const struct reach *reach);
+
+/* To those who wait, and to the worker. */
+void announce_progress(struct worker *worker);
+void alert_worker(struct worker *worker);
 
 #endif

@@ -92,6 +92,7 @@ def gpu_uuid(node: str, index: int) -> str:
 def _gpu_lines(node: str, index: int, profile: Profile) -> Iterable[tuple[str, str | int]]:
     gpu, memory, bus = profile.gpu, profile.memory, profile.bus
     managed, engine, board = profile.managed, profile.engine, profile.board
+    handles, host = profile.handles, profile.host
     major, minor = gpu.compute_capability.split(".")
     return [
         ("name", gpu.name),
@@ -119,6 +120,7 @@ def _gpu_lines(node: str, index: int, profile: Profile) -> Iterable[tuple[str, s
         ("d2h_bandwidth", _bytes_per_s(bus.device_to_host_gb_per_s)),
         ("peer_bandwidth", _bytes_per_s(bus.peer_gb_per_s)),
         ("duplex_permille", round(bus.duplex * 1000)),
+        ("pageable_bandwidth", _bytes_per_s(bus.pageable_gb_per_s)),
         ("fault_bandwidth", _bytes_per_s(managed.fault_gb_per_s)),
         ("fault_evict_bandwidth", _bytes_per_s(managed.fault_evict_gb_per_s)),
         ("populate_bandwidth", _bytes_per_s(managed.populate_gb_per_s)),
@@ -127,6 +129,20 @@ def _gpu_lines(node: str, index: int, profile: Profile) -> Iterable[tuple[str, s
         ("host_unmap_ns", round(managed.host_unmap_us * 1e3)),
         ("service_ns", round(managed.service_us * 1e3)),
         ("evict_ns", round(managed.evict_us * 1e3)),
+        ("handles_supported", int(handles.supported)),
+        ("handle_create_ns", round(handles.create_us * 1e3)),
+        ("handle_create_block_ns", round(handles.create_block_us * 1e3)),
+        ("handle_map_ns", round(handles.map_us * 1e3)),
+        ("handle_access_ns", round(handles.access_us * 1e3)),
+        ("handle_access_block_ns", round(handles.access_block_us * 1e3)),
+        ("handle_unmap_ns", round(handles.unmap_us * 1e3)),
+        ("handle_unmap_block_ns", round(handles.unmap_block_us * 1e3)),
+        ("handle_release_ns", round(handles.release_us * 1e3)),
+        ("handle_release_block_ns", round(handles.release_block_us * 1e3)),
+        ("handle_reserve_ns", round(handles.reserve_us * 1e3)),
+        ("host_register_ns", round(host.register_us * 1e3)),
+        ("host_lock_block_ns", round(host.lock_block_us * 1e3)),
+        ("host_unlock_block_ns", round(host.unlock_block_us * 1e3)),
         ("slice_ns", round(engine.slice_us * 1e3)),
         # Every slice ends with a switch, so the loss per slice is the loss over all.
         ("switch_ns", round(engine.slice_us * engine.sharing_loss * 1e3)),

@@ -13,6 +13,15 @@ XID_LOST = 79
 
 def set_fault(node: Node, gpu: int, xid: int, *, needs_reset: bool) -> None:
     """Give a GPU an XID; 0 mends it."""
+    _change(node, gpu, "nvshareEmulatorFault", ctypes.c_uint(xid), int(needs_reset))
+
+
+def steal_memory(node: Node, gpu: int, size: int) -> None:
+    """Have somebody else hold so much of a GPU's memory, or all that is free; 0 gives it back."""
+    _change(node, gpu, "nvshareEmulatorSteal", ctypes.c_ulonglong(size))
+
+
+def _change(node: Node, gpu: int, function: str, *arguments: object) -> None:
     if not 0 <= gpu < len(node.gpu_names):
         raise BadInputError(
             f'the emulated node "{node.name}" has no GPU {gpu}',
@@ -20,7 +29,7 @@ def set_fault(node: Node, gpu: int, xid: int, *, needs_reset: bool) -> None:
             do="name one of them",
         )
     library = ctypes.CDLL(str(library_folder() / NVML))
-    result = library.nvshareEmulatorFault(os.fsencode(node.folder), gpu, xid, int(needs_reset))
+    result = library[function](os.fsencode(node.folder), gpu, *arguments)
     if result != 0:
         raise BadInputError(
             f'the emulated node "{node.name}" cannot be changed',

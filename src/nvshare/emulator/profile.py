@@ -87,6 +87,7 @@ class Bus(_Table):
     device_to_host_gb_per_s: Rate
     peer_gb_per_s: Rate
     duplex: float = Field(ge=1, le=2)
+    pageable_gb_per_s: Rate
 
 
 class Managed(_Table):
@@ -100,6 +101,30 @@ class Managed(_Table):
     host_unmap_us: Duration
     service_us: Duration
     evict_us: Duration
+
+
+class Handles(_Table):
+    """Memory with handles, and what its calls cost: each, and for every block of 2 MiB."""
+
+    supported: bool
+    create_us: Duration
+    create_block_us: Duration
+    map_us: Duration
+    access_us: Duration
+    access_block_us: Duration
+    unmap_us: Duration
+    unmap_block_us: Duration
+    release_us: Duration
+    release_block_us: Duration
+    reserve_us: Duration
+
+
+class Host(_Table):
+    """The cost of page-locking, each call and for every 2 MiB."""
+
+    register_us: Duration
+    lock_block_us: Duration
+    unlock_block_us: Duration
 
 
 class Engine(_Table):
@@ -129,6 +154,8 @@ class Profile(_Table):
     memory: Memory
     bus: Bus
     managed: Managed
+    handles: Handles
+    host: Host
     engine: Engine
     board: Board
 

@@ -26,7 +26,8 @@ class GpuReport:
     What has moved is managed memory that changed its place, by prefetch, fault or eviction, and the
     time in which any did; ``in_bytes`` and ``out_bytes`` are all that went over the bus. Chunks are
     what blocks have of the GPU, also those that have left it; the surplus waits for more blocks.
-    Reclaims are chunks that were taken from blocks which had left.
+    Reclaims are chunks that were taken from blocks which had left. What is being scrubbed is free,
+    but not zero yet; what is stolen is held by nobody on the node.
     """
 
     index: int
@@ -38,6 +39,8 @@ class GpuReport:
     chunks: int
     surplus_bytes: int
     free_bytes: int
+    scrubbing_bytes: int
+    stolen_bytes: int
     switches: int
     faults: int
     evictions: int
@@ -72,11 +75,18 @@ class ProcessReport:
     """One process on the node, with an account for every GPU.
 
     ``host_bytes`` are the host pages of its managed memory, which it keeps as long as the memory.
+    The counts are what it has not given back: handles of physical memory, each as often as it has
+    to be released; mappings; reserved addresses; registered and allocated host memory.
     """
 
     pid: int
     name: str
     host_bytes: int
+    handles: int
+    mappings: int
+    reservations: int
+    registrations: int
+    host_allocations: int
     gpus: tuple[Account, ...]
 
 

@@ -123,5 +123,5 @@ def _unknown(table: str, fields: dict[str, Any], measured: Measured) -> list[str
 
 
 def _line(key: str, value: float | int | str, comment: str) -> str:
-    text = json.dumps(value) if isinstance(value, str) else f"{value:.10g}"
+    text = json.dumps(value) if isinstance(value, bool | str) else f"{value:.10g}"
     return f"{f'{key} = {text}':<{_COMMENT_COLUMN}}# {comment}"

@@ -11,10 +11,14 @@ import os
 import runpy
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest  # noqa: F401  the files of the tests import it
 from cuda.bindings import driver
+
+# What the files of the tests import of each other.
+sys.path.append(str(Path(__file__).parents[3]))
 
 
 class Cuda:

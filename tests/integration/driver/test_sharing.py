@@ -9,27 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.integration.driver.physical import GRAIN, access, properties
+
 MIB = 1 << 20
-GRAIN = 2 * MIB
-
-
-def properties(cu: Any, shared: bool = False) -> Any:
-    wanted = cu.CUmemAllocationProp()
-    wanted.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    wanted.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    wanted.location.id = 0
-    if shared:
-        kind = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-        wanted.requestedHandleTypes = kind
-    return wanted
-
-
-def read_write(cu: Any) -> Any:
-    access = cu.CUmemAccessDesc()
-    access.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    access.location.id = 0
-    access.flags = cu.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-    return access
 
 
 def two_pieces_side_by_side(cu: Any) -> None:
@@ -41,8 +23,8 @@ def two_pieces_side_by_side(cu: Any) -> None:
     assert cu.free() == free - 2 * GRAIN
     for number, piece in enumerate(pieces):
         cu.cuMemMap(address + number * GRAIN, GRAIN, 0, piece, 0)
-    cu.cuMemSetAccess(address, 2 * GRAIN, [read_write(cu)], 1)
-    assert cu.cuMemGetAccess(read_write(cu).location, address) == 3
+    cu.cuMemSetAccess(address, 2 * GRAIN, [access(cu)], 1)
+    assert cu.cuMemGetAccess(access(cu).location, address) == 3
     data = bytes(range(200))
     cu.write(address + GRAIN - 100, data)  # across the seam
     assert cu.read(address + GRAIN - 100, 200) == data
@@ -75,15 +57,16 @@ def mappings_are_checked(cu: Any) -> None:
     assert cu.error("cuMemMap", address + 4096, GRAIN, 0, piece, 0) == "INVALID_VALUE"
     assert cu.error("cuMemMap", address + 4 * GRAIN, GRAIN, 0, piece, 0) == "INVALID_VALUE"
     assert cu.error("cuMemMap", address, GRAIN, 0, 12345, 0) == "INVALID_VALUE"
-    assert cu.error("cuMemSetAccess", address, GRAIN, [read_write(cu)], 1) == "INVALID_VALUE"
-    cu.cuMemMap(address, GRAIN, GRAIN, piece, 0)
+    assert cu.error("cuMemSetAccess", address, GRAIN, [access(cu)], 1) == "INVALID_VALUE"
+    assert cu.error("cuMemMap", address, GRAIN, GRAIN, piece, 0) == "INVALID_VALUE"
+    cu.cuMemMap(address, GRAIN, 0, piece, 0)
     assert cu.error("cuMemMap", address, GRAIN, 0, piece, 0) == "INVALID_VALUE"
     assert cu.error("cuMemFree", address) == "INVALID_VALUE"
-    assert cu.error("cuMemcpyHtoD", address + GRAIN, b"1", 1) == "INVALID_VALUE"
     location = cu.cuMemGetAllocationPropertiesFromHandle(piece).location
     assert location.id == 0
     # The same memory at two addresses.
-    cu.cuMemMap(address + GRAIN, GRAIN, GRAIN, piece, 0)
+    cu.cuMemMap(address + GRAIN, GRAIN, 0, piece, 0)
+    cu.cuMemSetAccess(address, 2 * GRAIN, [access(cu)], 1)
     cu.write(address, b"twice")
     assert cu.read(address + GRAIN, 5) == b"twice"
     hint = address + 1024 * GRAIN
@@ -119,16 +102,19 @@ def descriptors_cross_processes(cu: Any) -> None:
     kind = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
     address = cu.cuMemAddressReserve(GRAIN, 0, 0, 0)
     cu.cuMemMap(address, GRAIN, 0, piece, 0)
+    cu.cuMemSetAccess(address, GRAIN, [access(cu)], 1)
     cu.write(address, b"from the first")
     file = int(cu.cuMemExportToShareableHandle(piece, kind, 0))
     free = cu.free()
     code = """
+from tests.integration.driver.physical import access
 kind = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 free = cu.free()
 piece = cu.cuMemImportFromShareableHandle(int(argument), kind)
 assert cu.free() == free
 address = cu.cuMemAddressReserve(2 << 20, 0, 0, 0)
 cu.cuMemMap(address, 2 << 20, 0, piece, 0)
+cu.cuMemSetAccess(address, 2 << 20, [access(cu)], 1)
 print(cu.read(address, 14).decode())
 cu.write(address, b"and the second")
 """

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.fault import XID_LOST, set_fault
+from nvshare.emulator.fault import XID_LOST, set_fault, steal_memory
 from nvshare.emulator.node import Node
 from nvshare.errors import BadInputError
 
@@ -58,3 +58,14 @@ def test_who_needs_a_reset(nvml: Any, node: Node) -> None:
 def test_a_gpu_that_is_not_there(node: Node) -> None:
     with pytest.raises(BadInputError, match="has no GPU 2"):
         set_fault(node, 2, 48, needs_reset=True)
+
+
+def test_memory_that_somebody_else_holds(nvml: Any, node: Node) -> None:
+    handle = nvml.nvmlDeviceGetHandleByIndex(1)
+    before = nvml.nvmlDeviceGetMemoryInfo(handle).free
+    steal_memory(node, 1, 64 << 20)
+    assert nvml.nvmlDeviceGetMemoryInfo(handle).free == before - (64 << 20)
+    steal_memory(node, 1, 1 << 50)
+    assert nvml.nvmlDeviceGetMemoryInfo(handle).free == 0
+    steal_memory(node, 1, 0)
+    assert nvml.nvmlDeviceGetMemoryInfo(handle).free == before

@@ -19,7 +19,7 @@ def problem_with(old: str, new: str) -> str:
 
 
 def test_the_known_profiles() -> None:
-    assert known_profiles() == ["a10", "a100-40g", "h100-80g", "t4", "tiny", "v100-16g"]
+    assert known_profiles() == ["a10", "a10-12q", "a100-40g", "h100-80g", "t4", "tiny", "v100-16g"]
 
 
 @pytest.mark.parametrize("name", known_profiles())

@@ -2,8 +2,8 @@
 
 import click
 
-from nvshare.cli.emulate.options import node_name
-from nvshare.emulator.fault import XID_LOST, set_fault
+from nvshare.cli.emulate.options import node_name, size
+from nvshare.emulator.fault import XID_LOST, set_fault, steal_memory
 from nvshare.emulator.node import find
 from nvshare.emulator.root import node_root
 
@@ -21,14 +21,26 @@ _gpu = click.option("--gpu", type=int, default=0, show_default=True, help="Index
     help="Number of the error. With the default, NVML calls the GPU lost.",
 )
 @click.option("--harmless", is_flag=True, help="The GPU needs no reset afterwards.")
-def fault(name: str, gpu: int, xid: int, harmless: bool) -> None:
+@click.option(
+    "--steal",
+    metavar="SIZE",
+    callback=size,
+    help="Have somebody else hold so much of its memory, instead of an error.",
+)
+def fault(name: str, gpu: int, xid: int, harmless: bool, steal: int | None) -> None:
     """Give a GPU of an emulated node an XID error, as far as NVML shows."""
-    set_fault(find(node_root(), name), gpu, xid, needs_reset=not harmless)
+    node = find(node_root(), name)
+    if steal is not None:
+        steal_memory(node, gpu, steal)
+    else:
+        set_fault(node, gpu, xid, needs_reset=not harmless)
 
 
 @click.command()
 @node_name
 @_gpu
 def heal(name: str, gpu: int) -> None:
-    """Mend a GPU of an emulated node."""
-    set_fault(find(node_root(), name), gpu, 0, needs_reset=False)
+    """Mend a GPU of an emulated node, and give back memory that was stolen."""
+    node = find(node_root(), name)
+    set_fault(node, gpu, 0, needs_reset=False)
+    steal_memory(node, gpu, 0)

@@ -29,8 +29,10 @@ class Speed(click.FloatRange):
         return speed
 
 
-def _size(ctx: click.Context, param: click.Parameter, value: str) -> int:
+def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """Read an amount of memory, such as 64Gi."""
+    if value is None:
+        return None
     try:
         return parse_quantity(value)
     except BadInputError as error:
@@ -73,7 +75,7 @@ _NODE_OPTIONS = [
     click.option(
         "--host-memory",
         "host_bytes",
-        callback=_size,
+        callback=size,
         default="256Gi",
         show_default=True,
         metavar="SIZE",
