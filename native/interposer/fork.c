@@ -10,6 +10,7 @@
 #include "devices.h"
 #include "gate.h"
 #include "inflight.h"
+#include "inside.h"
 #include "meter.h"
 #include "sample.h"
 #include "session.h"
@@ -24,6 +25,7 @@ static void begin_anew(void) {
     inflight_forget();
     meter_forget();
     sample_forget();
+    inside_forget();
     gate_thread = (struct gate_thread){.gate = &gate_unknown};
 }
 

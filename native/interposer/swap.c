@@ -48,7 +48,7 @@ static int tell(struct client *client, uint64_t turn, struct frame_moved moved) 
     moved.turn = turn;
     moved.swapped_out = swap_tell_away(client);
     moved.allocated = atomic_load(&account->used);
-    moved.pinned = atomic_load(&account->pinned);
+    moved.pinned = turn_pinned(client);
     moved.left = mover_left(&client->device->mover);
     moved.untouched = atomic_load(&account->untouched);
     return connection_send(&client->connection, FRAME_MOVED, &moved, sizeof moved);
