@@ -303,9 +303,9 @@ static int report_usage(struct client *client, uint64_t now) {
 }
 
 static uint64_t next_due(const struct client *client, uint64_t now) {
-    if (client->state != CLIENT_WELCOME)
-        return client->due;
     uint64_t due = turn_due(client);
+    if (client->state != CLIENT_WELCOME)
+        return client->due < due ? client->due : due;
     if (now < client->report_due && client->report_due < due &&
         atomic_load(&client->device->memory_has_changed))
         due = client->report_due;

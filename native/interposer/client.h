@@ -29,6 +29,7 @@ struct turn {
     bool is_quiet;  /* behind the closed gate nobody is inside, and nothing is in flight */
     uint64_t closing_since;
     uint64_t due;        /* when to look again at what is in flight */
+    uint64_t retry_due;  /* when to tell the mover again what it could not do */
     uint64_t growth_due; /* when memory that is to be allocated is not waited for any longer */
 };
 

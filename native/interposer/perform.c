@@ -108,6 +108,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_ORDER_MORE: mover_order_more(&device->mover, action->bytes); break;
     case DO_ORDER_FILL: fill(client, action->bytes); break;
     case DO_ORDER_GENTLY: order(client, MOVER_FILL_GENTLY, UINT64_MAX); break;
+    case DO_ORDER_RETURN: order(client, MOVER_RETURN, UINT64_MAX); break;
     case DO_ORDER_REST: order(client, MOVER_REST, 0); break;
     case DO_DISPLACE: mover_displace(&device->mover, action->bytes); break;
     case DO_SETTLE: residency_all_there(&books.memory, device->ordinal); break;
@@ -128,6 +129,7 @@ int turn_feed(struct client *client, struct machine_input input) {
     struct machine_actions actions;
     if (input.event != ON_STANDBY && input.event != ON_PASS_TO)
         input.descriptor = -1;
+    input.is_explicit = device_is_explicit(client->device);
     if (machine_feed(&client->machine, &input, &actions) == MACHINE_IMPOSSIBLE)
         log_info("GPU %d: %s while %s makes no sense", client->device->ordinal,
                  machine_event_name(input.event), machine_state_name(state));

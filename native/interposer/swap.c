@@ -5,8 +5,9 @@
 #include "residency.h"
 
 bool swap_is_needed(const struct device *device) {
-    /* Less than a block is not worth a wait. */
-    return mover_is_busy(&device->mover) || account_absent(&device->account) >= RESIDENCY_BLOCK;
+    /* Less than a block is not worth a wait, if it comes when it is used. */
+    uint64_t least = device_is_explicit(device) ? 1 : RESIDENCY_BLOCK;
+    return mover_is_busy(&device->mover) || account_absent(&device->account) >= least;
 }
 
 uint64_t swap_tell_away(struct client *client) {

@@ -28,7 +28,8 @@ uint64_t turn_there(const struct client *client) {
 
 static bool is_unsure(const struct client *client) {
     return device_is_explicit(client->device) && !client->turn.is_quiet &&
-           (client->machine.state == MACHINE_CLOSED || client->machine.state == MACHINE_LEAVING);
+           (client->machine.state == MACHINE_RETURNING || client->machine.state == MACHINE_CLOSED ||
+            client->machine.state == MACHINE_LEAVING);
 }
 
 /* Or the daemon would ask for it again and again. */
@@ -40,9 +41,11 @@ uint64_t turn_pinned(const struct client *client) {
     return used > away ? used - away : 0;
 }
 
-/* If the gate has opened by itself and memory is away (allocated since), that comes as it is used. */
+/* If the gate has opened by itself and memory is away (allocated since), that comes as it is used; or else the gate is
+ * short, and has not opened. */
 static bool must_fill(const struct client *client) {
-    return swap_is_needed(client->device) && !gate_has_begun(&client->device->gate);
+    return swap_is_needed(client->device) &&
+           (device_is_explicit(client->device) || !gate_has_begun(&client->device->gate));
 }
 
 int turn_is_handed(struct client *client) {
@@ -265,13 +268,23 @@ int turn_step(struct client *client, uint64_t now) {
 }
 
 /* Whether the gate need not be closed any longer for memory that was only being allocated: it is, and there is
- * room for it. Nobody has used it yet, so that nothing has to come. */
+ * room for it. Nobody has used it yet, so that nothing has to come. Explicit memory is made when there is room, by a
+ * thread that waits at the gate until then. */
 static bool has_grown(const struct client *client, uint64_t now) {
     const struct account *account = &client->device->account;
     /* In this order: what is allocated is away before it stops to come. */
     bool is_coming = atomic_load(&account->coming) > 0, is_there = atomic_load(&account->away) > 0;
     bool waits = is_coming || (is_there && client->machine.missing);
+    if (device_is_explicit(client->device))
+        waits = client->machine.missing > 0;
     return !waits || now >= client->turn.growth_due;
+}
+
+/* The mover has done what it could, and explicit memory is still away: it is told again, but not all the time. */
+static bool fills_in_vain(const struct client *client) {
+    bool fills = client->machine.job == MACHINE_FILLS || client->machine.job == MACHINE_RETURNS;
+    return fills && device_is_explicit(client->device) && !mover_is_busy(&client->device->mover) &&
+           swap_is_needed(client->device);
 }
 
 int turn_look_at_memory(struct client *client, uint64_t now) {
@@ -279,7 +292,11 @@ int turn_look_at_memory(struct client *client, uint64_t now) {
     struct machine_input moved = {.event = ON_MOVED}, grew = {.event = ON_GREW};
     struct machine_input progress = {.event = ON_PROGRESS};
     int result = 0;
-    if (client->machine.job != MACHINE_RESTS && !mover_is_busy(mover))
+    moved.must_fill = fills_in_vain(client);
+    bool is_too_soon = moved.must_fill && now < client->turn.retry_due;
+    if (moved.must_fill && !is_too_soon)
+        client->turn.retry_due = now + CLOCK_MS(10);
+    if (client->machine.job != MACHINE_RESTS && !mover_is_busy(mover) && !is_too_soon)
         result = turn_feed(client, moved);
     else if (client->machine.state == MACHINE_LEAVING && mover_has_news(mover))
         result = turn_feed(client, progress);
@@ -290,6 +307,8 @@ int turn_look_at_memory(struct client *client, uint64_t now) {
 }
 
 uint64_t turn_due(const struct client *client) {
+    if (fills_in_vain(client))
+        return client->turn.retry_due;
     switch (client->machine.state) {
     case MACHINE_CLOSED:
     case MACHINE_LEAVING: return is_unsure(client) ? client->turn.due : CLOCK_NEVER;
