@@ -82,7 +82,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
                  (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0),
         .allocated = used,
-        .pinned = atomic_load(&device->account.pinned),
+        .pinned = turn_pinned(client),
         .swapped_out = swap_tell_away(client),
         .memory_limit = config()->memory_limit,
         .compute_percent = config()->compute_percent,
@@ -251,7 +251,7 @@ static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
     if (used < atomic_load(&account->agreed))
         atomic_store(&account->agreed, used);
     struct frame_memory memory = {.allocated = used,
-                                  .pinned = atomic_load(&account->pinned),
+                                  .pinned = turn_pinned(client),
                                   .swapped_out = swap_tell_away(client),
                                   .ticket = ticket,
                                   .untouched = account_nowhere(account),
@@ -305,9 +305,9 @@ static int report_usage(struct client *client, uint64_t now) {
 }
 
 static uint64_t next_due(const struct client *client, uint64_t now) {
-    if (client->state != CLIENT_WELCOME)
-        return client->due;
     uint64_t due = turn_due(client);
+    if (client->state != CLIENT_WELCOME)
+        return client->due < due ? client->due : due;
     if (now < client->report_due && client->report_due < due &&
         atomic_load(&client->device->memory_has_changed))
         due = client->report_due;

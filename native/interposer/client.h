@@ -26,8 +26,10 @@ struct turn {
     uint64_t idle_ns; /* how long it has to be without work */
     uint64_t quiet_since;
     bool is_marked; /* the work submitted so far, for drain.h */
+    bool is_quiet;  /* behind the closed gate nobody is inside, and nothing is in flight */
     uint64_t closing_since;
     uint64_t due;        /* when to look again at what is in flight */
+    uint64_t retry_due;  /* when to tell the mover again what it could not do */
     uint64_t growth_due; /* when memory that is to be allocated is not waited for any longer */
 };
 
@@ -81,7 +83,12 @@ int turn_step(struct client *client, uint64_t now);
 int turn_look_at_memory(struct client *client, uint64_t now);
 uint64_t turn_due(const struct client *client);
 
-/* For perform.c: from now on, look whether the program is idle, or has nothing in flight. */
+/* Bytes on the GPU that can leave it now; and bytes that cannot, as the daemon is told. */
+uint64_t turn_there(const struct client *client);
+uint64_t turn_pinned(const struct client *client);
+
+/* For perform.c: work may be in flight from now on. And: from now on, look whether the program is idle, or has nothing in flight. */
+void turn_opens(struct turn *turn);
 void turn_watch(struct client *client, uint64_t idle_ns);
 void turn_drain(struct client *client);
 

@@ -72,7 +72,7 @@ const struct context *context_here(void) {
 void context_switched(CUcontext handle) {
     uint64_t forgotten = atomic_load_explicit(&state.forgotten, memory_order_acquire);
     if (handle && memo.handle == handle && memo.forgotten == forgotten)
-        gate_thread.gate = &memo.context->device->gate;
+        gate_be_at(&memo.context->device->gate);
     else
         gate_forget();
 }

@@ -8,17 +8,41 @@ static bool may_begin(struct gate *gate, CUstream stream) {
     return gate == &gate_unknown || !gate_is_closed(gate) || stream_is_capturing(stream);
 }
 
+/* The way of nearly every copy that is marked. */
+static bool is_let_in(const struct gate *gate) {
+    gate_mark();
+    if (atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed) &&
+        !gate_meters_copies(gate))
+        return true;
+    gate_leave();
+    return false;
+}
+
 CUresult copying_waits(CUstream stream, struct copying *copying) {
+    if (is_let_in(copying->gate)) {
+        atomic_fetch_add(&copying->gate->copying, 1);
+        copying->came_slowly = true;
+        copying->is_metered = false;
+        return CUDA_SUCCESS;
+    }
     for (;;) {
         CUresult refused = submit_copy(stream);
-        struct gate *gate = gate_thread.gate;
+        struct gate *gate = gate_here();
         if (refused)
             return refused;
         atomic_fetch_add(&gate->copying, 1);
         if (may_begin(gate, stream)) {
-            *copying = (struct copying){gate, gate_thread.is_metered};
+            *copying =
+                (struct copying){gate, .came_slowly = true, .is_metered = gate_thread.is_metered};
             return CUDA_SUCCESS;
         }
         atomic_fetch_sub(&gate->copying, 1);
+        gate_leave();
     }
+}
+
+void copying_leaves(CUstream stream, const struct copying *copying) {
+    if (copying->is_metered)
+        meter_end(stream);
+    gate_leave();
 }

@@ -148,6 +148,12 @@ bool device_moves_memory(const struct device *device) {
     return device->can_manage && !config()->native;
 }
 
+/* All memory that can be moved is managed memory so far. */
+bool device_is_explicit(const struct device *device) {
+    (void)device;
+    return false;
+}
+
 struct device_view device_view(struct device *device) {
     uint64_t limit = account_limit(&device->account), left = account_left(&device->account);
     uint64_t used = atomic_load(&device->account.used), size = device->total_bytes;

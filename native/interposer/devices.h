@@ -66,6 +66,10 @@ void device_set_oversubscription(struct device *device, bool is_allowed);
 /* Whether memory that is allocated on it can be moved. */
 bool device_moves_memory(const struct device *device);
 
+/* Whether what is away has to be brought back before it may be used: an access to it would be an illegal address, where
+ * managed memory comes by itself. */
+bool device_is_explicit(const struct device *device);
+
 /* The limit is that of a group now, which stands in a page. The descriptor stays the caller's. */
 void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number);
 

@@ -10,6 +10,7 @@
 #include "devices.h"
 #include "gate.h"
 #include "inflight.h"
+#include "inside.h"
 #include "meter.h"
 #include "pools.h"
 #include "sample.h"
@@ -26,6 +27,7 @@ static void begin_anew(void) {
     meter_forget();
     pools_forget();
     sample_forget();
+    inside_forget();
     gate_thread = (struct gate_thread){.gate = &gate_unknown};
 }
 

@@ -6,9 +6,19 @@ struct gate gate_unknown = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 _Thread_local struct gate_thread gate_thread = {.gate = &gate_unknown};
 
+_Atomic bool gate_marks_calls;
+_Atomic unsigned gate_strays;
+
+/* What calls read, with the lock held. */
+static void publish(struct gate *gate, bool open) {
+    bool is_marked = gate_calls_are_marked();
+    atomic_store_explicit(&gate->open, open && !is_marked, memory_order_relaxed);
+    atomic_store_explicit(&gate->open_to_marked, open && is_marked, memory_order_relaxed);
+}
+
 void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
-    atomic_store_explicit(&gate->open, false, memory_order_relaxed);
-    gate->passable = gate->refuses = gate->is_settled = gate->used = false;
+    publish(gate, false);
+    gate->passable = gate->refuses = gate->is_settled = gate->used = gate->is_short = false;
     atomic_store_explicit(&gate->curious, false, memory_order_relaxed);
     atomic_store_explicit(&gate->meters_copies, false, memory_order_relaxed);
     atomic_store_explicit(&gate->copying, 0, memory_order_relaxed);
@@ -21,6 +31,10 @@ void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
 }
 
 static void open_by_standby(struct gate *gate) {
+    if (gate->is_short) {
+        gate->knock(gate->knock_argument);
+        return;
+    }
     gate->passable = true;
     pthread_cond_broadcast(&gate->changed);
 }
@@ -44,17 +58,30 @@ static void wait_until_passable(struct gate *gate) {
     gate->waiting--;
 }
 
+/* With the lock held, which whoever closes the gate needs as well: it sees the mark, or is seen. */
+static bool pass_if_passable(struct gate *gate) {
+    if (!gate->passable)
+        return false;
+    gate_mark();
+    gate->used = true;
+    publish(gate, !gate_is_curious(gate));
+    return true;
+}
+
 int gate_enter(struct gate *gate) {
     pthread_mutex_lock(&gate->lock);
     if (!gate->passable && !gate->refuses)
         wait_until_passable(gate);
-    bool passes = gate->passable;
-    if (passes) {
-        gate->used = true;
-        atomic_store_explicit(&gate->open, !gate_is_curious(gate), memory_order_relaxed);
-    }
+    bool passes = pass_if_passable(gate);
     pthread_mutex_unlock(&gate->lock);
     return passes ? 0 : -EPERM;
+}
+
+bool gate_try(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool passes = pass_if_passable(gate);
+    pthread_mutex_unlock(&gate->lock);
+    return passes;
 }
 
 int gate_settle(struct gate *gate) {
@@ -78,7 +105,7 @@ static void set(struct gate *gate, bool passable, bool refuses) {
     gate->passable = passable;
     gate->refuses = refuses;
     gate->is_settled = true;
-    atomic_store_explicit(&gate->open, passable && !gate_is_curious(gate), memory_order_relaxed);
+    publish(gate, passable && !gate_is_curious(gate));
     standby_call_back(&gate->standby);
     pthread_mutex_unlock(&gate->lock);
     /* After the lock is free: who is woken needs it, and would go to sleep again. */
@@ -140,10 +167,16 @@ unsigned gate_waiting(struct gate *gate) {
     return waiting;
 }
 
+void gate_set_short(struct gate *gate, bool is_short) {
+    pthread_mutex_lock(&gate->lock);
+    gate->is_short = is_short;
+    pthread_mutex_unlock(&gate->lock);
+}
+
 void gate_watch(struct gate *gate) {
     pthread_mutex_lock(&gate->lock);
     gate->used = false;
-    atomic_store_explicit(&gate->open, false, memory_order_relaxed);
+    publish(gate, false);
     pthread_mutex_unlock(&gate->lock);
 }
 
@@ -152,7 +185,7 @@ void gate_set_curious(struct gate *gate, bool curious) {
     pthread_mutex_lock(&gate->lock);
     atomic_store_explicit(&gate->curious, curious, memory_order_relaxed);
     if (curious)
-        atomic_store_explicit(&gate->open, false, memory_order_relaxed);
+        publish(gate, false);
     pthread_mutex_unlock(&gate->lock);
 }
 
@@ -168,7 +201,7 @@ bool gate_close_if_unused(struct gate *gate) {
     bool unused = !gate->used;
     if (unused) {
         gate->passable = false;
-        atomic_store_explicit(&gate->open, false, memory_order_relaxed);
+        publish(gate, false);
     }
     pthread_mutex_unlock(&gate->lock);
     return unused;

@@ -1,9 +1,15 @@
 /* The gate of one GPU: calls that would give it work pass, or wait here and nowhere else.
  *
  * The session opens and closes it, and it opens by itself when another program hands its turn on. A
- * closed gate holds every thread at its next call; at most one call per thread, which had looked before
- * the gate closed, still slips through. Nothing on the way through an open gate is shared between
- * threads except for one flag that is only read. */
+ * closed gate holds every thread at its next call. Nothing on the way through an open gate is shared between
+ * threads except for one flag that is only read.
+ *
+ * At most one call per thread, which had looked before the gate closed, still slips through. That does no harm to
+ * managed memory. For a program whose memory is unmapped behind the closed gate it would be the end; there,
+ * calls are marked: each says that its thread is inside before it looks at the gate, and takes that back when the
+ * driver's function has returned. Who closes the gate waits until nobody is inside (inside.h). Whether calls
+ * are marked is decided once for the whole process. If so, `open` is never true, and a call that
+ * finds it false marks itself and looks at `open_to_marked`: so those that are not marked pay nothing for it. */
 #ifndef NVSHARE_GATE_H
 #define NVSHARE_GATE_H
 
@@ -17,10 +23,12 @@
 struct gate {
     _Atomic bool
         open; /* what every call reads; false also while somebody watches for calls, or is curious */
-    bool passable;              /* the truth, under the lock */
-    bool refuses;               /* calls get an error instead of waiting */
-    bool is_settled;            /* the session has decided something */
-    bool used;                  /* a call has come since gate_watch */
+    _Atomic bool open_to_marked; /* the same, where calls are marked */
+    bool passable;               /* the truth, under the lock */
+    bool is_short;               /* memory is absent: it does not open by itself */
+    bool refuses;                /* calls get an error instead of waiting */
+    bool is_settled;             /* the session has decided something */
+    bool used;                   /* a call has come since gate_watch */
     _Atomic bool curious;       /* every call comes by the slow path, so that it can be looked at */
     _Atomic bool meters_copies; /* those that return when they are done as well: see copying.h */
     _Atomic unsigned copying;   /* threads that are in one */
@@ -32,14 +40,24 @@ struct gate {
     pthread_cond_t changed;
 };
 
-/* What a thread knows about its next call. */
+/* Whether those who close a gate see the marks of a thread. */
+enum gate_standing {
+    GATE_STRANGER, /* not yet */
+    GATE_KNOWN,
+    GATE_STRAY, /* it cannot be: it is counted instead, and always comes by the slow path */
+};
+
+/* What a thread knows about its next call. What is atomic is read by other threads. */
 struct gate_thread {
-    struct gate *gate; /* of the GPU that its context is on, or gate_unknown */
-    long budget;       /* calls until it comes by the slow path */
-    long rest;         /* of these, after a stop that is only made to look at one call; 0: none */
-    bool is_sampled;   /* it is that call */
-    bool is_metered;   /* the call is measured, see meter.h */
-    uint32_t random;   /* for which call is looked at */
+    struct gate *_Atomic gate; /* of the GPU that its context is on, or gate_unknown */
+    long budget;               /* calls until it comes by the slow path */
+    _Atomic long inside;       /* calls that it is in, one in the other */
+    long rest;       /* of these, after a stop that is only made to look at one call; 0: none */
+    bool is_sampled; /* it is that call */
+    bool is_metered; /* the call is measured, see meter.h */
+    uint32_t random; /* for which call is looked at */
+    enum gate_standing standing;
+    struct gate_thread *next, **link; /* in the list of those that are known */
 };
 
 /* In the static block, where it is two instructions away: other models call a function. */
@@ -48,9 +66,44 @@ extern _Thread_local struct gate_thread gate_thread __attribute__((tls_model("in
 /* Never open: the slow path has to find out which gate it is. */
 extern struct gate gate_unknown;
 
+/* Whether calls are marked in this process. Set by inside_enable, before any gate is used. */
+extern _Atomic bool gate_marks_calls;
+
+/* How many calls of strays are inside. */
+extern _Atomic unsigned gate_strays;
+
+static inline bool gate_calls_are_marked(void) {
+    return __builtin_expect(atomic_load_explicit(&gate_marks_calls, memory_order_relaxed), 0);
+}
+
+static inline struct gate *gate_here(void) {
+    return atomic_load_explicit(&gate_thread.gate, memory_order_relaxed);
+}
+
+static inline bool gate_is_inside(void) {
+    return atomic_load_explicit(&gate_thread.inside, memory_order_relaxed) > 0;
+}
+
+/* Says that the thread is inside, before it looks whether it may be. No fence: the one who closes the gate
+ * has it made. Harmless where calls are not marked. */
+static inline void gate_mark(void) {
+    long inside = atomic_load_explicit(&gate_thread.inside, memory_order_relaxed);
+    atomic_store_explicit(&gate_thread.inside, inside + 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(gate_thread.standing == GATE_STRAY, 0))
+        atomic_fetch_add(&gate_strays, 1);
+}
+
+static inline void gate_leave(void) {
+    long inside = atomic_load_explicit(&gate_thread.inside, memory_order_relaxed);
+    atomic_store_explicit(&gate_thread.inside, inside - 1, memory_order_release);
+    if (__builtin_expect(gate_thread.standing == GATE_STRAY, 0))
+        atomic_fetch_sub(&gate_strays, 1);
+}
+
 /* The way of calls that leave nothing in flight. */
-static inline bool gate_lets_pass(void) {
-    return __builtin_expect(atomic_load_explicit(&gate_thread.gate->open, memory_order_relaxed), 1);
+static inline bool gate_lets_pass(const struct gate *gate) {
+    return __builtin_expect(atomic_load_explicit(&gate->open, memory_order_relaxed), 1);
 }
 
 static inline bool gate_meters_copies(const struct gate *gate) {
@@ -63,21 +116,45 @@ static inline bool gate_is_curious(const struct gate *gate) {
 
 /* The way of nearly every call. */
 static inline bool gate_is_open(void) {
-    if (!gate_lets_pass())
+    if (!gate_lets_pass(gate_here()))
         return false;
     return __builtin_expect(--gate_thread.budget >= 0, 1);
 }
 
+/* The same where calls are marked. The thread is inside if it returns true. */
+static inline bool gate_is_open_to_marked(void) {
+    struct gate *gate = gate_here();
+    gate_mark();
+    if (__builtin_expect(atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed), 1) &&
+        __builtin_expect(--gate_thread.budget >= 0, 1))
+        return true;
+    gate_leave();
+    return false;
+}
+
 /* The thread's context is another one now, perhaps on another GPU. */
 static inline void gate_forget(void) {
-    gate_thread.gate = &gate_unknown;
+    atomic_store_explicit(&gate_thread.gate, &gate_unknown, memory_order_relaxed);
+}
+
+/* The gate that the thread's next calls look at. Whose marks nobody sees must not pass unseen. And one that is
+ * inside stays inside of what it had passed: if that was another gate, it counts as inside of all of them. */
+static inline void gate_be_at(struct gate *gate) {
+    bool is_seen = gate_thread.standing == GATE_KNOWN || !gate_calls_are_marked();
+    bool is_inside_another = gate_is_inside() && gate_here() != gate;
+    atomic_store_explicit(&gate_thread.gate, is_seen && !is_inside_another ? gate : &gate_unknown,
+                          memory_order_relaxed);
 }
 
 /* A new gate is closed. `knock` is called with the gate's lock held. */
 void gate_init(struct gate *gate, void (*knock)(void *), void *argument);
 
-/* Waits until the gate may be passed. Returns 0, or -EPERM if it refuses. */
+/* Waits until the gate may be passed. Returns 0, and the thread is inside until gate_leave; or -EPERM if it
+ * refuses. A thread that waits is not inside. */
 int gate_enter(struct gate *gate);
+
+/* The same if it may be passed now. Returns false otherwise. */
+bool gate_try(struct gate *gate);
 
 /* Waits until it is known whether there is a daemon. Returns 0, or -EPERM if the gate refuses. */
 int gate_settle(struct gate *gate);
@@ -101,6 +178,10 @@ bool gate_withdraw(struct gate *gate);
 
 /* Takes it back, unless the gate has opened by it: then it returns false, and nothing has changed. */
 bool gate_disarm(struct gate *gate);
+
+/* While it is short, a turn that is handed on does not open it: the session is knocked, which sees by gate_has_begun
+ * that it has come, and brings the memory first. */
+void gate_set_short(struct gate *gate, bool is_short);
 
 /* Makes the next call be noticed, and closes the gate if there has been none since. */
 void gate_watch(struct gate *gate);

@@ -208,7 +208,8 @@ static void carry_out(struct haul *haul) {
         touch_leftovers(haul);
         fill(haul);
         break;
-    case MOVER_FILL_GENTLY: fill_with_what_is_free(haul); break;
+    case MOVER_FILL_GENTLY:
+    case MOVER_RETURN: fill_with_what_is_free(haul); break;
     default: break;
     }
 }

@@ -20,6 +20,7 @@ enum mover_job {
     MOVER_OUT,         /* to the host, the coldest first */
     MOVER_FILL,        /* to the GPU, the hottest first; waits until others have made room */
     MOVER_FILL_GENTLY, /* the same without a daemon: what is free now is all there is */
+    MOVER_RETURN, /* without a daemon, and the gate waits for it: all of it, as long as that takes */
 };
 
 /* What has been moved since the last look, and how long that took; and what is still to leave. Every byte

@@ -31,7 +31,7 @@ static int disarm_or_begin(struct client *client) {
     if (!gate_disarm(&client->device->gate))
         return turn_is_handed(client);
     close_descriptor(&client->turn.standby);
-    struct machine_input input = {.event = ON_DISARMED, .there = swap_there(client->device)};
+    struct machine_input input = {.event = ON_DISARMED, .there = turn_there(client)};
     return turn_feed(client, input);
 }
 
@@ -70,7 +70,7 @@ static int released(struct client *client, const struct machine_action *action) 
                                    .wants = client->machine.is_wanted,
                                    .handed_turn = client->turn.handed,
                                    .allocated = atomic_load(&account->used),
-                                   .pinned = atomic_load(&account->pinned),
+                                   .pinned = turn_pinned(client),
                                    .swapped_out = swap_tell_away(client),
                                    .moved_bytes = untold->displaced,
                                    .left = mover_left(&client->device->mover),
@@ -88,7 +88,10 @@ static int perform(struct client *client, const struct machine_action *action) {
     struct device *device = client->device;
     int descriptor = action->descriptor;
     switch ((enum machine_act)action->act) {
-    case DO_OPEN: gate_open(&device->gate); break;
+    case DO_OPEN:
+        turn_opens(&client->turn);
+        gate_open(&device->gate);
+        break;
     case DO_CLOSE: gate_close(&device->gate); break;
     case DO_REFUSE: gate_refuse(&device->gate); break;
     case DO_WATCH: turn_watch(client, action->bytes); break;
@@ -106,6 +109,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_ORDER_MORE: mover_order_more(&device->mover, action->bytes); break;
     case DO_ORDER_FILL: fill(client, action->bytes); break;
     case DO_ORDER_GENTLY: order(client, MOVER_FILL_GENTLY, UINT64_MAX); break;
+    case DO_ORDER_RETURN: order(client, MOVER_RETURN, UINT64_MAX); break;
     case DO_ORDER_REST: order(client, MOVER_REST, 0); break;
     case DO_DISPLACE: mover_displace(&device->mover, action->bytes); break;
     case DO_SETTLE: residency_all_there(&books.memory, device->ordinal); break;
@@ -126,6 +130,7 @@ int turn_feed(struct client *client, struct machine_input input) {
     struct machine_actions actions;
     if (input.event != ON_STANDBY && input.event != ON_PASS_TO)
         input.descriptor = -1;
+    input.is_explicit = device_is_explicit(client->device);
     if (machine_feed(&client->machine, &input, &actions) == MACHINE_IMPOSSIBLE)
         log_info("GPU %d: %s while %s makes no sense", client->device->ordinal,
                  machine_event_name(input.event), machine_state_name(state));
@@ -135,8 +140,10 @@ int turn_feed(struct client *client, struct machine_input input) {
         int done = perform(client, &actions.list[i]);
         result = result < 0 ? result : done;
     }
-    if (client->machine.turn != turn)
+    if (client->machine.turn != turn) {
+        client->turn.is_quiet = false; /* the gate may have opened by itself */
         log_debug("GPU %d: turn %llu begins", client->device->ordinal,
                   (unsigned long long)client->machine.turn);
+    }
     return result;
 }

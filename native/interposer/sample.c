@@ -49,7 +49,7 @@ static void note(const struct numbers *numbers) {
     uint64_t now = clock_now();
     if (numbers->count)
         recency_note(&recency, &books.memory, numbers->at, numbers->count, now);
-    if (gate_is_curious(gate_thread.gate))
+    if (gate_is_curious(gate_here()))
         for (size_t i = 0; i < numbers->count; i++)
             see(numbers->at[i], now);
     if (numbers->is_cut)

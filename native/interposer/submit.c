@@ -7,6 +7,7 @@
 #include "devices.h"
 #include "gate.h"
 #include "inflight.h"
+#include "inside.h"
 #include "sample.h"
 
 /* The gate of a program that nvshare leaves alone. */
@@ -17,14 +18,33 @@ static bool is_default(CUstream stream) {
     return (uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD;
 }
 
+/* Whether the call passes as most do. A stray's mark is none, so that it has to come by the gate's lock. */
+static bool is_let_in(const struct gate *gate) {
+    gate_mark();
+    if (gate_thread.standing != GATE_STRAY &&
+        (atomic_load_explicit(&gate->open, memory_order_relaxed) ||
+         atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed)))
+        return true;
+    gate_leave();
+    return false;
+}
+
 /* Waits at the gate if it is closed. What goes into a capture runs later, with the graph. It must not be
  * held up: other threads may be waiting for the capture to end. */
 static CUresult enter(struct gate *gate, CUstream stream) {
-    if (atomic_load_explicit(&gate->open, memory_order_relaxed))
+    if (is_let_in(gate))
         return CUDA_SUCCESS;
-    if (gate_is_closed(gate) && stream_is_capturing(stream))
+    if (gate_is_closed(gate) && stream_is_capturing(stream)) {
+        gate_mark();
         return CUDA_SUCCESS;
-    return gate_enter(gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+    }
+    return inside_enter(gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+}
+
+/* From now on the thread's calls look at this gate. */
+static void come_to(struct gate *gate) {
+    inside_be_known();
+    gate_be_at(gate);
 }
 
 /* Which of the next calls is looked at, for the memory that it uses. It is chosen at random, because
@@ -50,8 +70,9 @@ static bool is_looked_at(struct device *device) {
     return sample_wants(device);
 }
 
+/* Who waits for work in flight is not inside meanwhile. */
 static CUresult pass(struct device *device, CUstream stream) {
-    gate_thread.gate = &device->gate;
+    come_to(&device->gate);
     CUresult refused = enter(&device->gate, stream);
     gate_thread.is_sampled = !refused && is_looked_at(device);
     if (refused || gate_thread.budget >= 0)
@@ -63,6 +84,7 @@ static CUresult pass(struct device *device, CUstream stream) {
         return CUDA_SUCCESS;
     }
     bool is_sampled = gate_thread.is_sampled;
+    gate_leave();
     plan(device, inflight_step(device, stream));
     gate_thread.is_sampled |= is_sampled;
     /* That may have taken a while, and the gate may have closed. */
@@ -71,16 +93,19 @@ static CUresult pass(struct device *device, CUstream stream) {
 
 /* A program with a share comes this way with every call, or with every few that are very short. */
 static CUresult pass_with_share(struct device *device, CUstream stream, bool computes) {
-    gate_thread.gate = &device->gate;
+    come_to(&device->gate);
     gate_thread.is_sampled = false;
-    if (stream_is_capturing(stream))
+    if (stream_is_capturing(stream)) {
+        gate_mark();
         return CUDA_SUCCESS; /* what is captured runs later */
+    }
     share_wait(device);
     CUresult refused = enter(&device->gate, stream);
     if (refused)
         return refused;
     gate_thread.is_sampled = is_looked_at(device);
     if (gate_thread.rest-- <= 0) {
+        gate_leave();
         gate_thread.rest = inflight_step(device, stream);
         gate_thread.is_sampled |= atomic_load_explicit(&device->is_managed, memory_order_relaxed);
         refused = enter(&device->gate, stream);
@@ -98,16 +123,65 @@ static CUresult pass_either_way(struct device *device, CUstream stream, bool com
     return pass(device, stream);
 }
 
-CUresult submit_elsewhere(CUstream stream) {
+/* What the driver will say itself is wrong finds no device. */
+static struct device *go_to(CUstream stream) {
     CUcontext context;
     if (is_default(stream) || real.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS ||
         real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
-        return CUDA_SUCCESS; /* the driver will say what is wrong */
+        return NULL;
     struct device *device = device_here();
-    CUresult refused = device ? pass(device, stream) : CUDA_SUCCESS;
+    if (!device)
+        real.cuCtxPopCurrent_v2(&context);
+    return device;
+}
+
+/* A thread that is inside and at no gate is inside of all. */
+static void come_back(void) {
+    CUcontext context;
     real.cuCtxPopCurrent_v2(&context);
     gate_forget();
+}
+
+/* For a stream of a context that is not the current one. */
+static CUresult submit_elsewhere(CUstream stream) {
+    struct device *device = go_to(stream);
+    if (!device) {
+        gate_mark();
+        return CUDA_SUCCESS;
+    }
+    CUresult refused = pass(device, stream);
+    come_back();
     return refused;
+}
+
+static bool is_closed_to(CUstream stream) {
+    struct device *device = go_to(stream);
+    if (!device)
+        return false;
+    bool closed = gate_is_closed(&device->gate) && !stream_is_capturing(stream);
+    come_back();
+    return closed;
+}
+
+/* Who waits at one gate is not inside of another: that one could not close, and perhaps has to. So each is passed
+ * on its own, and then all must be open at the same time. */
+CUresult submit_everywhere(unsigned count, CUstream (*stream_of)(const void *list, unsigned index),
+                           const void *list) {
+    for (bool closed = true; closed;) {
+        for (unsigned i = 0; i < count; i++) {
+            CUresult refused = submit_elsewhere(stream_of(list, i));
+            if (refused)
+                return refused;
+            gate_leave();
+        }
+        gate_mark();
+        closed = false;
+        for (unsigned i = 0; i < count && !closed; i++)
+            closed = is_closed_to(stream_of(list, i));
+        if (closed)
+            gate_leave();
+    }
+    return CUDA_SUCCESS;
 }
 
 static CUresult submit(CUstream stream, bool computes) {
@@ -116,7 +190,7 @@ static CUresult submit(CUstream stream, bool computes) {
     if (device)
         return pass_either_way(device, stream, computes);
     if (config()->disable) {
-        gate_thread = (struct gate_thread){.gate = &always_open, .budget = LONG_MAX};
+        gate_thread = (struct gate_thread){.gate = &always_open, .budget = LONG_MAX, .inside = 1};
         return CUDA_SUCCESS;
     }
     /* A thread without a context may still use a stream that it was given. */

@@ -6,13 +6,15 @@
 #include "driver.h"
 #include "streams.h"
 
-/* Returns CUDA_SUCCESS when the call may go on, else what the program gets instead. */
+/* Returns CUDA_SUCCESS when the call may go on, and the thread is inside until gate_leave; else what the program
+ * gets instead. */
 CUresult submit_slow(CUstream stream);
 
 /* The same for a call that computes nothing. */
 CUresult submit_copy(CUstream stream);
 
-/* The same for a stream of a context that is not the current one. */
-CUresult submit_elsewhere(CUstream stream);
+/* The same for streams of any contexts: a call that uses all of them. */
+CUresult submit_everywhere(unsigned count, CUstream (*stream_of)(const void *list, unsigned index),
+                           const void *list);
 
 #endif

@@ -5,8 +5,9 @@
 #include "residency.h"
 
 bool swap_is_needed(const struct device *device) {
-    /* Less than a block is not worth a wait. */
-    return mover_is_busy(&device->mover) || account_absent(&device->account) >= RESIDENCY_BLOCK;
+    /* Less than a block is not worth a wait, if it comes when it is used. */
+    uint64_t least = device_is_explicit(device) ? 1 : RESIDENCY_BLOCK;
+    return mover_is_busy(&device->mover) || account_absent(&device->account) >= least;
 }
 
 uint64_t swap_tell_away(struct client *client) {
@@ -48,7 +49,7 @@ static int tell(struct client *client, uint64_t turn, struct frame_moved moved) 
     moved.turn = turn;
     moved.swapped_out = swap_tell_away(client);
     moved.allocated = atomic_load(&account->used);
-    moved.pinned = atomic_load(&account->pinned);
+    moved.pinned = turn_pinned(client);
     moved.left = mover_left(&client->device->mover);
     moved.untouched = account_nowhere(account);
     moved.kept = atomic_load(&account->kept);

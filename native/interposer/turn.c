@@ -6,15 +6,46 @@
 #include "client.h"
 #include "clock.h"
 #include "drain.h"
+#include "inside.h"
 #include "residency.h"
+#include "session.h"
 
 void turn_init(struct turn *turn) {
-    *turn = (struct turn){.standby = -1, .due = CLOCK_NEVER, .growth_due = CLOCK_NEVER};
+    *turn = (struct turn){
+        .standby = -1, .due = CLOCK_NEVER, .growth_due = CLOCK_NEVER, .is_quiet = true};
 }
 
-/* If the gate has opened by itself and memory is away (allocated since), that comes as it is used. */
+void turn_opens(struct turn *turn) {
+    turn->is_quiet = turn->is_marked = false;
+    turn->due = 0;
+}
+
+/* What can leave the GPU now. Memory that does not come by being used stays as long as somebody may use it. */
+uint64_t turn_there(const struct client *client) {
+    bool may_leave = client->turn.is_quiet || !device_is_explicit(client->device);
+    return may_leave ? swap_there(client->device) : 0;
+}
+
+static bool is_unsure(const struct client *client) {
+    return device_is_explicit(client->device) && !client->turn.is_quiet &&
+           (client->machine.state == MACHINE_RETURNING || client->machine.state == MACHINE_CLOSED ||
+            client->machine.state == MACHINE_LEAVING);
+}
+
+/* Or the daemon would ask for it again and again. */
+uint64_t turn_pinned(const struct client *client) {
+    const struct account *account = &client->device->account;
+    uint64_t used = atomic_load(&account->used), away = atomic_load(&account->away);
+    if (!is_unsure(client))
+        return atomic_load(&account->pinned);
+    return used > away ? used - away : 0;
+}
+
+/* If the gate has opened by itself and memory is away (allocated since), that comes as it is used; or else the gate is
+ * short, and has not opened. */
 static bool must_fill(const struct client *client) {
-    return swap_is_needed(client->device) && !gate_has_begun(&client->device->gate);
+    return swap_is_needed(client->device) &&
+           (device_is_explicit(client->device) || !gate_has_begun(&client->device->gate));
 }
 
 int turn_is_handed(struct client *client) {
@@ -102,7 +133,7 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         TAKE(evict)
         input.event = ON_EVICT;
         input.bytes = fields.evict.evict_bytes;
-        input.there = swap_there(client->device);
+        input.there = turn_there(client);
         break;
     case FRAME_TRIM:
         TAKE(trim)
@@ -138,14 +169,19 @@ void turn_drain(struct client *client) {
     client->turn.closing_since = client->turn.due = clock_now();
 }
 
+/* Whether nobody is in a call that had passed the gate, where that can be told. */
+static bool all_are_outside(const struct client *client) {
+    return !gate_calls_are_marked() || inside_is_empty(&client->device->gate);
+}
+
 /* The moment is that before the successor is woken; telling of it can wait. */
 static int end(struct client *client, enum machine_event event) {
     struct device *device = client->device;
-    client->turn.ended = clock_now();
-    client->turn.due = CLOCK_NEVER;
+    client->turn.ended = client->turn.due = clock_now();
+    client->turn.is_quiet = client->turn.is_marked;
     struct machine_input input = {.event = share_is_used_up(&device->share) ? ON_USED_UP : event,
                                   .waits = gate_waiting(&device->gate) > 0,
-                                  .there = swap_there(device),
+                                  .there = turn_there(client),
                                   .away = swap_away(device)};
     return turn_feed(client, input);
 }
@@ -159,15 +195,18 @@ static uint64_t next_look(uint64_t pause) {
 /* The gate is closed, and what is in flight comes to its end. From then to the next look the GPU stands
  * still: so looks are frequent at first, since most work is short, and cost a hundredth of the time later.
  * While a stream is being captured there is no telling, and that may take long; but then little is in
- * flight. */
+ * flight. Who is still inside may be about to submit, and is waited for; unless the kernel, which had agreed to,
+ * does not help to find that out any more. */
 static int go_on_draining(struct client *client, uint64_t now) {
     struct turn *turn = &client->turn;
     uint64_t waited = now > turn->closing_since ? now - turn->closing_since : 0;
     if (now < turn->due)
         return 0;
-    if (!turn->is_marked)
+    bool is_empty = turn->is_marked || all_are_outside(client);
+    if (!turn->is_marked && is_empty)
         turn->is_marked = drain_mark(client->device);
-    bool unknown = !turn->is_marked && waited < CLOCK_MS(100);
+    bool unknown =
+        !turn->is_marked && (waited < CLOCK_MS(100) || (!is_empty && inside_is_possible()));
     if (unknown || (turn->is_marked && !drain_is_done(client->device))) {
         turn->due = now + next_look(waited / 100);
         return 0;
@@ -183,7 +222,8 @@ static int go_on_watching(struct client *client, uint64_t now) {
     bool is_used_up = share_is_used_up(&client->device->share);
     if (now < turn->due && !is_used_up)
         return 0;
-    if (gate_was_used(gate) || (!turn->is_marked && !drain_mark(client->device))) {
+    if (gate_was_used(gate) ||
+        (!turn->is_marked && !(all_are_outside(client) && drain_mark(client->device)))) {
         watch_from(client, now);
         return 0;
     }
@@ -200,11 +240,26 @@ static int go_on_watching(struct client *client, uint64_t now) {
     return gate_close_if_unused(gate) ? end(client, ON_IDLE) : 0;
 }
 
+/* After a turn that has ended although something may be in flight: the daemon is told when that is over. */
+static void go_on_quieting(struct client *client, uint64_t now) {
+    struct turn *turn = &client->turn;
+    if (!is_unsure(client) || now < turn->due)
+        return;
+    if (!turn->is_marked)
+        turn->is_marked = all_are_outside(client) && drain_mark(client->device);
+    turn->is_quiet = turn->is_marked && drain_is_done(client->device);
+    turn->due = now + CLOCK_MS(1);
+    if (turn->is_quiet)
+        session_memory_changed(client->device);
+}
+
 int turn_step(struct client *client, uint64_t now) {
     struct machine_input work = {.event = ON_WORK};
     switch (client->machine.state) {
     case MACHINE_CLOSED:
-    case MACHINE_LEAVING: return gate_waiting(&client->device->gate) ? turn_feed(client, work) : 0;
+    case MACHINE_LEAVING:
+        go_on_quieting(client, now);
+        return gate_waiting(&client->device->gate) ? turn_feed(client, work) : 0;
     case MACHINE_WATCHED: return go_on_watching(client, now);
     case MACHINE_CLOSING:
     case MACHINE_STOPPING: return go_on_draining(client, now);
@@ -213,13 +268,23 @@ int turn_step(struct client *client, uint64_t now) {
 }
 
 /* Whether the gate need not be closed any longer for memory that was only being allocated: it is, and there is
- * room for it. Nobody has used it yet, so that nothing has to come. */
+ * room for it. Nobody has used it yet, so that nothing has to come. Explicit memory is made when there is room, by a
+ * thread that waits at the gate until then. */
 static bool has_grown(const struct client *client, uint64_t now) {
     const struct account *account = &client->device->account;
     /* In this order: what is allocated is away before it stops to come. */
     bool is_coming = atomic_load(&account->coming) > 0, is_there = atomic_load(&account->away) > 0;
     bool waits = is_coming || (is_there && client->machine.missing);
+    if (device_is_explicit(client->device))
+        waits = client->machine.missing > 0;
     return !waits || now >= client->turn.growth_due;
+}
+
+/* The mover has done what it could, and explicit memory is still away: it is told again, but not all the time. */
+static bool fills_in_vain(const struct client *client) {
+    bool fills = client->machine.job == MACHINE_FILLS || client->machine.job == MACHINE_RETURNS;
+    return fills && device_is_explicit(client->device) && !mover_is_busy(&client->device->mover) &&
+           swap_is_needed(client->device);
 }
 
 int turn_look_at_memory(struct client *client, uint64_t now) {
@@ -227,7 +292,11 @@ int turn_look_at_memory(struct client *client, uint64_t now) {
     struct machine_input moved = {.event = ON_MOVED}, grew = {.event = ON_GREW};
     struct machine_input progress = {.event = ON_PROGRESS};
     int result = 0;
-    if (client->machine.job != MACHINE_RESTS && !mover_is_busy(mover))
+    moved.must_fill = fills_in_vain(client);
+    bool is_too_soon = moved.must_fill && now < client->turn.retry_due;
+    if (moved.must_fill && !is_too_soon)
+        client->turn.retry_due = now + CLOCK_MS(10);
+    if (client->machine.job != MACHINE_RESTS && !mover_is_busy(mover) && !is_too_soon)
         result = turn_feed(client, moved);
     else if (client->machine.state == MACHINE_LEAVING && mover_has_news(mover))
         result = turn_feed(client, progress);
@@ -238,7 +307,11 @@ int turn_look_at_memory(struct client *client, uint64_t now) {
 }
 
 uint64_t turn_due(const struct client *client) {
+    if (fills_in_vain(client))
+        return client->turn.retry_due;
     switch (client->machine.state) {
+    case MACHINE_CLOSED:
+    case MACHINE_LEAVING: return is_unsure(client) ? client->turn.due : CLOCK_NEVER;
     case MACHINE_WATCHED:
     case MACHINE_CLOSING:
     case MACHINE_STOPPING: return client->turn.due;

@@ -6,7 +6,7 @@
 
 struct usage *waiting_begins(void) {
     driver_need();
-    struct device *device = device_of_gate(gate_thread.gate);
+    struct device *device = device_of_gate(gate_here());
     if (!device || !atomic_load_explicit(&device->is_managed, memory_order_relaxed))
         return NULL;
     usage_wait_begins(&device->usage);

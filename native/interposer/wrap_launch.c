@@ -1,16 +1,22 @@
 /* The one launch that is on several GPUs at once, and has to pass the gate of each. The others are
  * generated from hooks.def. */
+#include "gate.h"
 #include "sample.h"
 #include "submit.h"
 
+static CUstream stream_of(const void *list, unsigned index) {
+    return ((const CUDA_LAUNCH_PARAMS *)list)[index].hStream;
+}
+
 CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList,
                                               unsigned int numDevices, unsigned int flags) {
-    CUresult refused = CUDA_SUCCESS;
     driver_need();
-    for (unsigned i = 0; launchParamsList && i < numDevices && !refused; i++)
-        refused = submit_elsewhere(launchParamsList[i].hStream);
-    if (refused)
-        return refused;
+    CUresult result =
+        submit_everywhere(launchParamsList ? numDevices : 0, stream_of, launchParamsList);
+    if (result)
+        return result;
     sample_everything();
-    return real.cuLaunchCooperativeKernelMultiDevice(launchParamsList, numDevices, flags);
+    result = real.cuLaunchCooperativeKernelMultiDevice(launchParamsList, numDevices, flags);
+    gate_leave();
+    return result;
 }

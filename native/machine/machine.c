@@ -36,11 +36,21 @@ static enum step room(const struct machine *m, const struct machine_input *in) {
     return choose(is_about_this(m, in), STEP_ROOM, STEP_VOID);
 }
 
-static enum step moved(const struct machine *m) {
+static enum step lost(const struct machine *m, const struct machine_input *in) {
+    if (in->refuses && !m->was_welcome)
+        return STEP_REFUSED;
+    return choose(in->is_explicit && in->must_fill, STEP_LOST_SHORT, STEP_LOST);
+}
+
+static enum step moved(const struct machine *m, const struct machine_input *in) {
     if (m->job == MACHINE_RESTS)
         return STEP_VOID; /* it was told something else meanwhile */
     if (m->job == MACHINE_MOVES_OUT)
         return STEP_LEFT;
+    if (in->is_explicit && in->must_fill && m->job != MACHINE_FILLS_GENTLY)
+        return STEP_FILLED_IN_PART;
+    if (m->state == MACHINE_RETURNING && m->is_greeting)
+        return STEP_FILLED_GREETING;
     return choose(m->is_asked, STEP_FILLED_ASKED, STEP_FILLED);
 }
 
@@ -53,7 +63,7 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
     switch (in->event) {
     case ON_GREET: return STEP_GREET;
     case ON_WELCOME: return STEP_WELCOME;
-    case ON_LOST: return choose(in->refuses && !m->was_welcome, STEP_REFUSED, STEP_LOST);
+    case ON_LOST: return lost(m, in);
     case ON_GRANT:
     case ON_HANDED:
         return in->turn <= m->turn ? STEP_VOID : choose(in->must_fill, STEP_GRANT_FILL, STEP_GRANT);
@@ -69,7 +79,7 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
     case ON_EVICT: return evict(m, in);
     case ON_DISARMED:
         return m->standby == MACHINE_GATE_STANDS_BY && m->evict ? evict(m, in) : STEP_VOID;
-    case ON_TRIM: return choose(in->can_move, STEP_TRIM, STEP_TRIM_NONE);
+    case ON_TRIM: return choose(in->can_move && !in->is_explicit, STEP_TRIM, STEP_TRIM_NONE);
     case ON_GROW: return STEP_GROW;
     case ON_GREW: return STEP_GREW;
     case ON_WORK: return choose(m->is_wanted, STEP_VOID, STEP_WORK);
@@ -77,7 +87,7 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
     case ON_IDLE: return choose(moves_out(m, in), STEP_IDLE_OUT, STEP_IDLE);
     case ON_USED_UP: return choose(moves_out(m, in), STEP_USED_UP_OUT, STEP_USED_UP);
     case ON_PROGRESS: return STEP_PROGRESS;
-    case ON_MOVED: return moved(m);
+    case ON_MOVED: return moved(m, in);
     default: return STEPS;
     }
 }

@@ -13,20 +13,21 @@
 #include <stdint.h>
 
 enum machine_state {
-    MACHINE_NEW,      /* nobody knows yet whether there is a daemon */
-    MACHINE_ALONE,    /* there is none, and the gate is open */
-    MACHINE_CLOSED,   /* without a turn */
-    MACHINE_LEAVING,  /* without a turn, and memory is on its way out */
-    MACHINE_FILLING,  /* with a turn, and the gate is closed until memory is there */
-    MACHINE_GROWING,  /* with a turn, and the gate is closed for memory that is being allocated */
-    MACHINE_OPEN,     /* with a turn */
-    MACHINE_WATCHED,  /* with a turn that ends when the program is idle */
-    MACHINE_CLOSING,  /* with a turn that ends when what is in flight has drained */
-    MACHINE_STOPPING, /* the same, in the middle of FILLING or GROWING */
+    MACHINE_NEW,       /* nobody knows yet whether there is a daemon */
+    MACHINE_ALONE,     /* there is none, and the gate is open */
+    MACHINE_RETURNING, /* there is none, and the gate is closed until memory is back */
+    MACHINE_CLOSED,    /* without a turn */
+    MACHINE_LEAVING,   /* without a turn, and memory is on its way out */
+    MACHINE_FILLING,   /* with a turn, and the gate is closed until memory is there */
+    MACHINE_GROWING,   /* with a turn, and the gate is closed for memory that is being allocated */
+    MACHINE_OPEN,      /* with a turn */
+    MACHINE_WATCHED,   /* with a turn that ends when the program is idle */
+    MACHINE_CLOSING,   /* with a turn that ends when what is in flight has drained */
+    MACHINE_STOPPING,  /* the same, in the middle of FILLING or GROWING */
     MACHINE_STATES,
 };
 
-/* What can happen. Behind each, the fields of the input that it reads beside `event`. */
+/* What can happen. Behind each, the fields of the input that it reads beside `event` and `is_explicit`. */
 enum machine_event {
     ON_GREET,       /* a daemon is there, and is to be greeted: waits */
     ON_WELCOME,     /* it has registered the client */
@@ -49,7 +50,7 @@ enum machine_event {
     ON_IDLE,    /* there was nothing for as long as DO_WATCH said: waits, there, away */
     ON_USED_UP,  /* nothing is in flight, and the share of compute is used up: waits, there, away */
     ON_PROGRESS, /* some of what is on its way out has left */
-    ON_MOVED,    /* the mover has done what it was told last */
+    ON_MOVED,    /* the mover has done what it was told last: must_fill, of explicit memory */
     MACHINE_EVENTS,
 };
 
@@ -66,6 +67,8 @@ struct machine_input {
     bool can_move;  /* the program's memory can leave the GPU at all */
     bool waits;     /* somebody waits at the gate */
     bool refuses;   /* without a daemon the program must not begin */
+    bool
+        is_explicit; /* memory that is away does not come by being used: to use it would be the program's end */
     uint64_t there; /* bytes on the GPU that can leave it */
     uint64_t away;  /* bytes that are not on the GPU */
 };
@@ -89,6 +92,7 @@ enum machine_act {
     DO_ORDER_MORE,   /* the mover: so many bytes more are to leave */
     DO_ORDER_FILL,   /* the mover: bytes, 0: all */
     DO_ORDER_GENTLY, /* the mover: all that finds room */
+    DO_ORDER_RETURN, /* the mover: all, as long as it takes */
     DO_ORDER_REST,   /* the mover: nothing, at what has moved so far */
     DO_DISPLACE,     /* so many bytes count as away from now on */
     DO_SETTLE,       /* all memory counts as there */
@@ -130,7 +134,13 @@ enum machine_result {
     MACHINE_IMPOSSIBLE, /* one that cannot happen. Nothing has changed; somebody should say so */
 };
 
-enum machine_job { MACHINE_RESTS, MACHINE_MOVES_OUT, MACHINE_FILLS, MACHINE_FILLS_GENTLY };
+enum machine_job {
+    MACHINE_RESTS,
+    MACHINE_MOVES_OUT,
+    MACHINE_FILLS,
+    MACHINE_FILLS_GENTLY,
+    MACHINE_RETURNS,
+};
 enum machine_standby { MACHINE_NO_STANDBY, MACHINE_SESSION_STANDS_BY, MACHINE_GATE_STANDS_BY };
 
 /* To be read by anybody, and changed by machine_feed alone. */
@@ -144,6 +154,7 @@ struct machine {
     bool is_wanted;   /* the daemon knows that somebody waits */
     bool is_asked;    /* to give the turn up when idle */
     bool displaces;   /* as in the input */
+    bool is_greeting; /* a daemon was greeted and has not answered yet */
     uint64_t idle_ns;
     uint64_t
         evict; /* bytes that are to leave as the turn ends; without one, when the gate is disarmed */

@@ -4,9 +4,16 @@
 #include "machine.h"
 
 static const char *const states[MACHINE_STATES] = {
-    [MACHINE_NEW] = "new",           [MACHINE_ALONE] = "alone",     [MACHINE_CLOSED] = "closed",
-    [MACHINE_LEAVING] = "leaving",   [MACHINE_FILLING] = "filling", [MACHINE_GROWING] = "growing",
-    [MACHINE_OPEN] = "open",         [MACHINE_WATCHED] = "watched", [MACHINE_CLOSING] = "closing",
+    [MACHINE_NEW] = "new",
+    [MACHINE_ALONE] = "alone",
+    [MACHINE_RETURNING] = "returning",
+    [MACHINE_CLOSED] = "closed",
+    [MACHINE_LEAVING] = "leaving",
+    [MACHINE_FILLING] = "filling",
+    [MACHINE_GROWING] = "growing",
+    [MACHINE_OPEN] = "open",
+    [MACHINE_WATCHED] = "watched",
+    [MACHINE_CLOSING] = "closing",
     [MACHINE_STOPPING] = "stopping",
 };
 
@@ -43,6 +50,7 @@ static const char *const acts[MACHINE_ACTS] = {
     [DO_ORDER_MORE] = "order more",
     [DO_ORDER_FILL] = "order fill",
     [DO_ORDER_GENTLY] = "order gently",
+    [DO_ORDER_RETURN] = "order return",
     [DO_ORDER_REST] = "order rest",
     [DO_DISPLACE] = "displace",
     [DO_SETTLE] = "settle",

@@ -9,7 +9,8 @@ enum step {
     STEP_GREET,
     STEP_WELCOME,
     STEP_LOST,
-    STEP_REFUSED, /* as LOST, and the program must not begin */
+    STEP_LOST_SHORT, /* and memory has to come before the program may go on */
+    STEP_REFUSED,    /* as LOST, and the program must not begin */
     STEP_GRANT,
     STEP_GRANT_FILL, /* memory has to come before the gate opens */
     STEP_STANDBY,
@@ -37,7 +38,9 @@ enum step {
     STEP_PROGRESS,
     STEP_LEFT, /* MOVED, and it was to the host */
     STEP_FILLED,
-    STEP_FILLED_ASKED, /* and the turn is to end when the program is idle */
+    STEP_FILLED_ASKED,    /* and the turn is to end when the program is idle */
+    STEP_FILLED_GREETING, /* and a daemon is about to answer */
+    STEP_FILLED_IN_PART,  /* and the rest does not come by itself */
     STEPS,
     STEP_VOID, /* whatever the state */
 };
@@ -69,6 +72,7 @@ transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, m
     machine_trim_later, machine_grow, machine_close_to_grow, machine_grew, machine_want,
     machine_give_back, machine_give_up_idle, machine_give_up_used, machine_progress, machine_left,
     machine_left_shut, machine_filled, machine_filled_watched, machine_came, machine_came_shut,
-    machine_came_unseen;
+    machine_came_unseen, machine_lose_short, machine_lose_again, machine_stop_returning,
+    machine_returned, machine_return_again, machine_fill_again;
 
 #endif

@@ -7,6 +7,10 @@
  *           and the program must not run without.
  * ALONE     There is no daemon, and the gate is open. The next daemon is told so (RESUMING), and takes the last
  *           turn for held: that is why ALONE leads to OPEN and not to CLOSED.
+ * RETURNING There is no daemon, and the gate is closed: memory is away that does not come by being used. The mover brings
+ *           all of it back. The gate opens then, and not before: that is ALONE. A daemon that comes in between is not
+ *           told RESUMING, and the client is CLOSED; what has come stays. While a daemon is greeted and has not
+ *           answered, the gate stays closed though all is back, since HELLO has said so.
  * CLOSED    Without a turn, behind a closed gate. Somebody may wait there; the daemon is told once (WANT).
  * LEAVING   As CLOSED, and memory is on its way to the host: because the turn has ended (REVOKE), or because the
  *           daemon has asked for it since (EVICT). It owes a MOVED with left = 0, and tells of progress.
@@ -28,7 +32,14 @@
  * trimmed in the middle of a turn. To trim waits until nothing else moves, and a turn that ends makes an end of
  * it. Alone it may fill gently, and still does so when the next daemon is there.
  *
+ * Memory is managed, or explicit (is_explicit), which never changes. Managed memory that is away comes when it is
+ * used: the gate may open before all is there, and what was left behind as it opened counts as there when the turn ends.
+ * Others can displace it. Of explicit memory none of that is true. So all of it comes before the gate opens, also where
+ * the daemon would be content with less; a fill that ends before that is begun anew; what is away stays away; it leaves
+ * by being moved out, never in the middle of a turn (TRIM), and never by being displaced.
+ *
  * One input is several steps where it means different things:
+ *   LOST           the gate opens; or explicit memory has to come first (_SHORT); or the program must not begin (REFUSED).
  *   GRANT, HANDED  nothing has to come, and the gate opens first of all; or memory has to come first (_FILL).
  *   REVOKE         when idle (ASK), or now.
  *   ROOM           for the turn that is held, or for one that a standby will bring (_AHEAD).
@@ -38,7 +49,8 @@
  *   DRAINED, IDLE, USED_UP   the turn ends, and memory leaves after that (_OUT) or not: also if others displace
  *                  it, since then nothing is moved here.
  *   MOVED          by the mover's job: what was to leave has (LEFT), or what was to come has (FILLED), and
- *                  meanwhile it was asked to give way (_ASKED) or not.
+ *                  meanwhile it was asked to give way (_ASKED) or not, or a daemon was greeted (_GREETING). Or
+ *                  some explicit memory has not come after all (_IN_PART).
  *
  * Three kinds of cells. A step leads to a state and does something. VOID is what may well happen and means
  * nothing: frames cross on their way, and so does what the client sees of its program. What is not in the table
@@ -60,6 +72,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_GREET] = TO(NEW, greet),
                 [STEP_WELCOME] = TO(CLOSED, be_welcome),
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_REFUSED] = TO(NEW, refuse),
                 [STEP_WORK] = VOID, /* HELLO tells it */
                 [STEP_USED_UP] = VOID,
@@ -69,14 +82,29 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_GREET] = TO(ALONE, greet),
                 [STEP_WELCOME] = TO(OPEN, reopen),
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_WORK] = VOID,
                 [STEP_USED_UP] = VOID,
                 [STEP_PROGRESS] = VOID,
                 [STEP_FILLED] = TO(ALONE, came_unseen),
             },
+        [MACHINE_RETURNING] =
+            {
+                [STEP_GREET] = TO(RETURNING, greet),
+                [STEP_WELCOME] = TO(CLOSED, stop_returning),
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_again),
+                [STEP_WORK] = VOID,
+                [STEP_USED_UP] = VOID,
+                [STEP_PROGRESS] = VOID,
+                [STEP_FILLED] = TO(ALONE, returned),
+                [STEP_FILLED_GREETING] = TO(RETURNING, came_unseen),
+                [STEP_FILLED_IN_PART] = TO(RETURNING, return_again),
+            },
         [MACHINE_CLOSED] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_GRANT] = TO(OPEN, begin),
                 [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
                 [STEP_STANDBY] = TO(CLOSED, arm),
@@ -100,6 +128,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
         [MACHINE_LEAVING] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_GRANT] = TO(OPEN, begin), /* all has left, and nobody has told it yet */
                 [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
                 [STEP_STANDBY] = TO(LEAVING, arm),
@@ -124,6 +153,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
         [MACHINE_FILLING] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_PASS_TO] = TO(FILLING, pass),
                 [STEP_CANCEL_PASS] = TO(FILLING, cancel),
                 [STEP_ASK] = TO(FILLING, ask_later),
@@ -141,10 +171,12 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_PROGRESS] = VOID,
                 [STEP_FILLED] = TO(OPEN, filled),
                 [STEP_FILLED_ASKED] = TO(WATCHED, filled_watched),
+                [STEP_FILLED_IN_PART] = TO(FILLING, fill_again),
             },
         [MACHINE_GROWING] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_PASS_TO] = TO(GROWING, pass),
                 [STEP_CANCEL_PASS] = TO(GROWING, cancel),
                 [STEP_ASK] = TO(GROWING, ask_later),
@@ -165,10 +197,12 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 /* A fill that went on has ended. It is told with what is still to come. */
                 [STEP_FILLED] = TO(GROWING, came_unseen),
                 [STEP_FILLED_ASKED] = TO(GROWING, came_unseen),
+                [STEP_FILLED_IN_PART] = TO(GROWING, came_unseen),
             },
         [MACHINE_OPEN] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_PASS_TO] = TO(OPEN, pass),
                 [STEP_CANCEL_PASS] = TO(OPEN, cancel),
                 [STEP_ASK] = TO(WATCHED, ask),
@@ -189,6 +223,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
         [MACHINE_WATCHED] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_PASS_TO] = TO(WATCHED, pass),
                 [STEP_CANCEL_PASS] = TO(WATCHED, cancel),
                 [STEP_ASK] = TO(WATCHED, ask),
@@ -213,6 +248,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
         [MACHINE_CLOSING] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_PASS_TO] = TO(CLOSING, pass),
                 [STEP_CANCEL_PASS] = TO(CLOSING, cancel),
                 [STEP_ASK] = VOID,
@@ -236,6 +272,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
         [MACHINE_STOPPING] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_PASS_TO] = TO(STOPPING, pass),
                 [STEP_CANCEL_PASS] = TO(STOPPING, cancel),
                 [STEP_ASK] = VOID,
@@ -255,5 +292,6 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_PROGRESS] = VOID,
                 [STEP_LEFT] = TO(STOPPING, left_shut),
                 [STEP_FILLED] = TO(CLOSING, came_shut),
+                [STEP_FILLED_IN_PART] = TO(STOPPING, came_shut),
             },
 };

@@ -83,6 +83,7 @@ void machine_nothing(struct machine *m, const struct machine_input *in, actions_
 void machine_greet(struct machine *m, const struct machine_input *in, actions_t *out) {
     struct machine_action *hello = add(out, DO_HELLO);
     m->is_wanted = in->waits;
+    m->is_greeting = true;
     hello->turn = m->turn;
     hello->value = (m->state == MACHINE_ALONE ? MACHINE_HELLO_RESUMING : 0) |
                    (in->waits ? MACHINE_HELLO_WANTS : 0);
@@ -92,23 +93,36 @@ void machine_greet(struct machine *m, const struct machine_input *in, actions_t 
 void machine_be_welcome(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
     m->was_welcome = true;
+    m->is_greeting = false;
     add(out, DO_CLOSE);
 }
 
 void machine_reopen(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in, (void)out;
     m->was_welcome = true;
+    m->is_greeting = false;
+}
+
+void machine_stop_returning(struct machine *m, const struct machine_input *in, actions_t *out) {
+    (void)in;
+    m->was_welcome = true;
+    m->is_greeting = false;
+    order_rest(m, out);
+}
+
+static void forget_daemon(struct machine *m, actions_t *out) {
+    forget_standby(m, out);
+    forget_request(m, out);
+    contend(out, false);
+    m->is_wanted = m->is_greeting = false;
+    m->trim = 0;
 }
 
 /* Without a daemon nobody else has a claim, and nobody could open the gate again. What is away comes back if it
  * finds room; but what was allocated before there was ever a daemon is where it is used. */
 void machine_lose(struct machine *m, const struct machine_input *in, actions_t *out) {
     add(out, DO_OPEN);
-    forget_standby(m, out);
-    forget_request(m, out);
-    contend(out, false);
-    m->is_wanted = false;
-    m->trim = 0;
+    forget_daemon(m, out);
     m->job = MACHINE_RESTS;
     if (!m->was_welcome) {
         add(out, DO_SETTLE);
@@ -118,9 +132,40 @@ void machine_lose(struct machine *m, const struct machine_input *in, actions_t *
     }
 }
 
+static void order_return(struct machine *m, actions_t *out) {
+    m->job = MACHINE_RETURNS;
+    add(out, DO_ORDER_RETURN);
+}
+
+/* Also a gate that was open, or may open at this very moment. */
+void machine_lose_short(struct machine *m, const struct machine_input *in, actions_t *out) {
+    (void)in;
+    forget_daemon(m, out);
+    add(out, DO_CLOSE);
+    order_return(m, out);
+}
+
+/* One that was greeted has not answered, and what comes back goes on coming. */
+void machine_lose_again(struct machine *m, const struct machine_input *in, actions_t *out) {
+    (void)in;
+    m->is_wanted = m->is_greeting = false;
+    if (m->job != MACHINE_RETURNS)
+        order_return(m, out);
+}
+
+void machine_return_again(struct machine *m, const struct machine_input *in, actions_t *out) {
+    (void)in;
+    order_return(m, out);
+}
+
+void machine_returned(struct machine *m, const struct machine_input *in, actions_t *out) {
+    add(out, DO_OPEN);
+    machine_came_unseen(m, in, out);
+}
+
 void machine_refuse(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
-    m->is_wanted = false;
+    m->is_wanted = m->is_greeting = false;
     add(out, DO_REFUSE);
 }
 
@@ -148,7 +193,7 @@ void machine_begin_filling(struct machine *m, const struct machine_input *in, ac
     begin(m, in, out);
     if (may_open)
         add(out, DO_CLOSE);
-    m->fill = in->bytes;
+    m->fill = in->is_explicit ? 0 : in->bytes;
     m->missing = in->missing;
     order_fill(m, out);
 }
@@ -178,7 +223,7 @@ static void note_request(struct machine *m, const struct machine_input *in, acti
     m->is_asked = !in->is_urgent;
     m->idle_ns = in->idle_ns;
     m->evict = in->bytes;
-    m->displaces = in->displaces;
+    m->displaces = in->displaces && !in->is_explicit;
     contend(out, true);
 }
 
@@ -289,6 +334,11 @@ void machine_close_to_grow(struct machine *m, const struct machine_input *in, ac
     machine_grow(m, in, out);
 }
 
+void machine_fill_again(struct machine *m, const struct machine_input *in, actions_t *out) {
+    (void)in;
+    order_fill(m, out);
+}
+
 void machine_grew(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
     order_fill(m, out);
@@ -300,10 +350,13 @@ void machine_want(struct machine *m, const struct machine_input *in, actions_t *
     add_turn(out, DO_WANT, m->turn);
 }
 
+/* What was left behind as the gate opened. */
+static bool has_come_by_use(const struct machine *m, const struct machine_input *in) {
+    return m->state != MACHINE_STOPPING && !in->is_explicit;
+}
+
 uint64_t machine_leaving(const struct machine *m, const struct machine_input *in) {
-    /* What was left behind as the gate opened has come by itself, when it was used. */
-    uint64_t there = in->there + (m->state == MACHINE_STOPPING ? 0 : in->away);
-    return least(m->evict, there);
+    return least(m->evict, in->there + (has_come_by_use(m, in) ? in->away : 0));
 }
 
 /* The successor is woken before the daemon hears of it. A fill is left at what has come. */
@@ -315,7 +368,7 @@ static void release(struct machine *m, const struct machine_input *in, actions_t
         hand_on->descriptor = m->pass;
         hand_on->turn = m->pass_turn;
     }
-    if (m->state != MACHINE_STOPPING && in->away)
+    if (has_come_by_use(m, in) && in->away)
         add(out, DO_SETTLE);
     if (left)
         order_out(m, out, left);

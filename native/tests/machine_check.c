@@ -19,6 +19,7 @@ static struct {
 } world = {.armed = -1};
 
 static uint64_t state;
+static bool is_explicit; /* which a client is or is not, for all its life */
 
 static uint64_t draw(uint64_t below) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -86,6 +87,7 @@ static struct machine_input make(const struct machine *machine) {
     input.missing = draw(100);
     bool *flags[] = {&input.is_urgent, &input.displaces, &input.must_fill,
                      &input.can_move,  &input.waits,     &input.refuses};
+    input.is_explicit = is_explicit;
     for (unsigned i = 0; i < sizeof flags / sizeof flags[0]; i++)
         *flags[i] = draw(2);
     return input;
@@ -110,6 +112,7 @@ static void begin_again(struct machine *machine) {
     check(machine);
     machine_init(machine);
     world.is_open = false;
+    is_explicit = draw(2);
 }
 
 int main(int count, char **arguments) {

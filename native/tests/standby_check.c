@@ -28,8 +28,11 @@ static struct gate gate;
 static _Atomic long passed;
 static _Atomic bool ended;
 
+static _Atomic long knocks;
+
 static void knock(void *argument) {
     (void)argument;
+    atomic_fetch_add(&knocks, 1);
 }
 
 static int new_eventfd(void) {
@@ -225,6 +228,27 @@ static void check_lost(void) {
     gate_close(&gate);
 }
 
+/* A gate that lacks memory leaves it to the session to open it. */
+static void check_short(void) {
+    pthread_t thread;
+    int turn = stand_by();
+    gate_set_short(&gate, true);
+    start(&thread, 1, pass_once);
+    wait_until_watched();
+    long before = atomic_load(&knocks);
+    hand_on(turn);
+    while (!gate_has_begun(&gate))
+        usleep(100);
+    usleep(2000);
+    CHECK(atomic_load(&knocks) == before + 1 && gate_is_closed(&gate) && gate_waiting(&gate) == 1);
+    gate_set_short(&gate, false);
+    gate_open(&gate);
+    join(&thread, 1);
+    CHECK(gate_withdraw(&gate));
+    close(turn);
+    gate_close(&gate);
+}
+
 static void run_states(void) {
     signal(SIGUSR1, ignore);
     gate_close(&gate);
@@ -234,6 +258,7 @@ static void run_states(void) {
     check_called_back();
     check_disturbed();
     check_lost();
+    check_short();
 }
 
 static void do_something(unsigned choice) {

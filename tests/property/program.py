@@ -75,6 +75,8 @@ class Program:
     wake: Callable[[int], None]
     # Whether a descriptor was written to.
     is_written: Callable[[int], bool]
+    # Its memory does not come by being used.
+    is_explicit: bool = False
     busy: bool = False
     stopped: bool = False
     # Seconds for which it held turns, and for which it claims to have been busy.
@@ -152,6 +154,8 @@ class Program:
     def allocate(self, memory: Memory) -> None:
         """Have this much memory from now on. Behind a closed gate it is nowhere yet."""
         memory = memory.as_kind(self.kind)
+        if self.is_explicit and not self.gate_is_open and memory.swappable > self.memory.swappable:
+            return  # It waits at the gate with that.
         if not self.open and not self.draining:
             gained = max(0, memory.swappable - self.memory.swappable)
             memory = replace(memory, swapped=memory.swapped + gained).as_kind(self.kind)
@@ -237,7 +241,7 @@ class Program:
         if self.standby is None or not self.is_written(self.standby):
             return False
         # A gate that opens by itself does not look whether memory has to come.
-        at_gate = self.machine.standby.name == "GATE"
+        at_gate = self.machine.standby.name == "GATE" and not self.is_explicit
         self._feed(Event.HANDED, must_fill=self._must_fill and not at_gate)
         assert self.standby is None
         return True
@@ -280,7 +284,7 @@ class Program:
     def _moved(self) -> None:
         self._look()
         self.mover.job, self.news_at = Job.RESTS, None
-        self._feed(Event.MOVED)
+        self._feed(Event.MOVED, must_fill=self._must_fill)
 
     @property
     def _must_fill(self) -> bool:
@@ -301,7 +305,7 @@ class Program:
     def _feed(self, event: Event, **fields: Any) -> None:
         turn, holds = self.machine.turn, self.machine.holds
         before = self.machine.state
-        result, actions = self.machine.feed(event, **fields)
+        result, actions = self.machine.feed(event, is_explicit=self.is_explicit, **fields)
         assert result is not Result.IMPOSSIBLE, f"{event.name} while {before.name}"
         assert not holds or self.machine.turn == turn, "two turns at once"
         if self.machine.state is not before:
@@ -312,6 +316,8 @@ class Program:
             self._perform(action)
         if self.gate_is_open and not self.machine.holds:
             assert self.machine.state is State.ALONE, "an open gate without a turn"
+        if self.gate_is_open and self.is_explicit:
+            assert not self.memory.swapped, "an open gate before memory that is away"
 
     def _perform(self, action: Action) -> None:
         match action.act:
@@ -349,6 +355,8 @@ class Program:
                 self._order(Job.FILLS, action.bytes)
             case Act.ORDER_GENTLY:
                 self._order(Job.FILLS_GENTLY, 0)
+            case Act.ORDER_RETURN:
+                self._order(Job.RETURNS, 0)
             case Act.ORDER_REST:
                 self._order(Job.RESTS, 0)
             case Act.DISPLACE:

@@ -78,9 +78,18 @@ class Sharing(RuleBasedStateMachine):
         drain=st.sampled_from([0.0, 0.01, 1.0, SLOWEST_DRAIN]),
         busy=st.booleans(),
         cgroup=st.sampled_from(["", "", "small", "large"]),
+        is_explicit=st.booleans(),
     )
-    def join(self, memory: Memory, kind: Kind, drain: float, busy: bool, cgroup: str) -> Program:
-        program = self.world.join(memory, kind, drain, cgroup)
+    def join(
+        self,
+        memory: Memory,
+        kind: Kind,
+        drain: float,
+        busy: bool,
+        cgroup: str,
+        is_explicit: bool,
+    ) -> Program:
+        program = self.world.join(memory, kind, drain, cgroup, is_explicit=is_explicit)
         if busy:
             program.work()
         return program

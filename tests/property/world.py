@@ -93,7 +93,13 @@ class World:
             program.register(GPU, self.now)
 
     def join(
-        self, memory: Memory, kind: Kind = Kind.MANAGED, drain: float = 0.0, cgroup: str = ""
+        self,
+        memory: Memory,
+        kind: Kind = Kind.MANAGED,
+        drain: float = 0.0,
+        cgroup: str = "",
+        *,
+        is_explicit: bool = False,
     ) -> Program:
         self.joined += 1
         program = Program(
@@ -103,6 +109,7 @@ class World:
             drain,
             self._written.add,
             self._written.__contains__,
+            is_explicit=is_explicit and kind is Kind.MANAGED,
         )
         self.programs[program.id] = program
         if cgroup:

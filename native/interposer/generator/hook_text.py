@@ -22,15 +22,16 @@ _LOOKUPS = ("dlsym", "dlvsym")
 
 _GATED = """
 COLD {returns} slow_{name}({parameters}) {{
-    CUresult result = {submit}({stream});
+{sizes}    CUresult result = {submit}({stream});
     if (result)
         return result;
 {sample}    result = real.{name}({arguments});
     if (gate_thread.is_metered)
         meter_end({stream});
+    gate_leave();
     return result;
 }}
-GATE_ENTRY({name}, {slot}, ({parameters}), ({arguments}));
+GATE_ENTRY({name}, {slot}, {words}, ({parameters}), ({arguments}));
 """
 
 _COPYING = """
@@ -76,6 +77,8 @@ _UNMOVABLE = re.compile(r"(?:CUarray|CUdeviceptr_v1) (\w+)")
 _COUNT = re.compile(r"size_t (count|numOps)")
 
 _POINTER_BYTES = 8
+# How many arguments x86-64 passes in registers, if each fits into one.
+_REGISTERS = 6
 
 
 def hook_macros(hooks: Iterable[Hook]) -> str:
@@ -150,12 +153,21 @@ def _gated_wrapper(hook: Hook, slot: int) -> str:
         returns=hook.function.returns,
         name=hook.name,
         slot=slot,
+        words=max(0, len(hook.function.parameters) - _REGISTERS),
+        sizes=_sizes(hook),
         parameters=", ".join(hook.function.parameters) or "void",
         arguments=hook.function.arguments,
         stream=_stream(hook),
         submit="submit_slow" if hook.kind == "launch" else "submit_copy",
         sample=_sample(hook),
     )
+
+
+def _sizes(hook: Hook) -> str:
+    """The compiler is to see that every argument fits into a register: the entry goes by that."""
+    arguments = hook.function.arguments.split(", ") if hook.function.arguments else []
+    fits = " && ".join(f"sizeof {name} <= {_POINTER_BYTES}" for name in arguments)
+    return f'    _Static_assert({fits}, "{hook.name}");\n' if fits else ""
 
 
 def _timed_wrapper(hook: Hook) -> str:

@@ -32,6 +32,7 @@ class Input(TypedDict, total=False):
     can_move: bool
     waits: bool
     refuses: bool
+    is_explicit: bool
     there: int
     away: int
 
@@ -61,6 +62,7 @@ class _Input(ctypes.Structure):
         ("can_move", ctypes.c_bool),
         ("waits", ctypes.c_bool),
         ("refuses", ctypes.c_bool),
+        ("is_explicit", ctypes.c_bool),
         ("there", ctypes.c_uint64),
         ("away", ctypes.c_uint64),
     )
@@ -90,6 +92,7 @@ class _Machine(ctypes.Structure):
         ("is_wanted", ctypes.c_bool),
         ("is_asked", ctypes.c_bool),
         ("displaces", ctypes.c_bool),
+        ("is_greeting", ctypes.c_bool),
         ("idle_ns", ctypes.c_uint64),
         ("evict", ctypes.c_uint64),
         ("trim", ctypes.c_uint64),

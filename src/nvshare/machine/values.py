@@ -8,14 +8,15 @@ class State(IntEnum):
 
     NEW = 0
     ALONE = 1
-    CLOSED = 2
-    LEAVING = 3
-    FILLING = 4
-    GROWING = 5
-    OPEN = 6
-    WATCHED = 7
-    CLOSING = 8
-    STOPPING = 9
+    RETURNING = 2
+    CLOSED = 3
+    LEAVING = 4
+    FILLING = 5
+    GROWING = 6
+    OPEN = 7
+    WATCHED = 8
+    CLOSING = 9
+    STOPPING = 10
 
 
 class Event(IntEnum):
@@ -66,15 +67,16 @@ class Act(IntEnum):
     ORDER_MORE = 15
     ORDER_FILL = 16
     ORDER_GENTLY = 17
-    ORDER_REST = 18
-    DISPLACE = 19
-    SETTLE = 20
-    HELLO = 21
-    WANT = 22
-    RELEASED = 23
-    ANSWER = 24
-    TELL_OUT = 25
-    TELL_IN = 26
+    ORDER_RETURN = 18
+    ORDER_REST = 19
+    DISPLACE = 20
+    SETTLE = 21
+    HELLO = 22
+    WANT = 23
+    RELEASED = 24
+    ANSWER = 25
+    TELL_OUT = 26
+    TELL_IN = 27
 
 
 class Result(IntEnum):
@@ -92,6 +94,7 @@ class Job(IntEnum):
     MOVES_OUT = 1
     FILLS = 2
     FILLS_GENTLY = 3
+    RETURNS = 4
 
 
 class Standby(IntEnum):

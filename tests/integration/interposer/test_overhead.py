@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
 import pytest
@@ -23,6 +24,22 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
     for name, value in {"_TURNS": 1, "_CALLS": 2_000, "_ROUNDS": 2}.items():
         monkeypatch.setattr(overhead, name, value)
     return lambda: {line["what"]: line for line in overhead.measure()}
+
+
+def test_a_marked_launch_costs_twelve_instructions_more(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch, marked_library: Path
+) -> None:
+    monkeypatch.setattr(overhead, "_WHAT", ("launch", "copy"))
+    plain = measure()
+    if shutil.which("valgrind") is None:
+        assert plain["launch"]["managed_instructions"] is None
+        return
+    monkeypatch.setattr(overhead, "library", lambda: marked_library)
+    marked = measure()
+    # The look after work in flight, now and then, costs a little more as well.
+    for what, most in {"launch": 13, "copy": 50}.items():
+        more = marked[what]["managed_instructions"] - plain[what]["managed_instructions"]
+        assert more <= most, (what, more)
 
 
 def slows_down(lines: dict[str, Line]) -> bool:

@@ -47,7 +47,19 @@ def test_a_stream_in_the_third_column(
     assert hook.stream == "a ? a->b : NULL"
     text = modules["hook_text"].wrappers([hook])
     assert "submit_slow(stream_legacy(a ? a->b : NULL))" in text
-    assert "GATE_ENTRY(cuThree, 0, (void), ())" in text
+    assert "GATE_ENTRY(cuThree, 0, 0, (void), ())" in text
+
+
+def test_what_lies_on_the_stack_is_counted(
+    modules: dict[str, ModuleType], functions: dict[str, Any]
+) -> None:
+    many = modules["declarations"].Function(
+        "CUresult", "cuMany", tuple(f"int a{i}" for i in range(8))
+    )
+    (hook,) = modules["hook_list"].read("launch cuMany  NULL", {**functions, "cuMany": many})
+    text = modules["hook_text"].wrappers([hook])
+    assert "GATE_ENTRY(cuMany, 0, 2, (int a0" in text
+    assert "sizeof a0 <= 8 && sizeof a1 <= 8" in text
 
 
 @pytest.mark.parametrize(

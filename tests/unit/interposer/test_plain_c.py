@@ -93,6 +93,23 @@ def test_gate_opens_by_an_eventfd(build: Build, sanitizer: str) -> None:
     run(program, "storm", 6, 5_000)
 
 
+INSIDE = ("inside_check", "inside.c", "gate.c", "standby.c")
+
+
+@pytest.mark.parametrize("sanitizer", ["", *SANITIZERS])
+def test_nobody_is_inside_when_memory_is_taken_away(build: Build, sanitizer: str) -> None:
+    run(build(*INSIDE, sanitizer=sanitizer), "storm", 6, 400)
+
+
+def test_a_mark_is_seen_before_the_gate_counts_as_empty(build: Build) -> None:
+    run(build(*INSIDE, sanitizer=""), "race", 6_000)
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_who_is_inside(build: Build, sanitizer: str) -> None:
+    run(build(*INSIDE, sanitizer=sanitizer), "states")
+
+
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_bucket(build: Build, sanitizer: str) -> None:
     program = build("bucket_check", "bucket.c", sanitizer=sanitizer)

@@ -7,7 +7,9 @@ TURN, BEFORE = 7, 5
 IDLE_NS = 1000
 
 
-def at(state: State, *, evict: int = 0, displaces: bool = False) -> Machine:
+def at(
+    state: State, *, evict: int = 0, displaces: bool = False, is_explicit: bool = False
+) -> Machine:
     """Return a machine in this state; ``evict`` is what was asked for where somebody was asked."""
     machine = Machine()
     if state is State.NEW:
@@ -18,6 +20,9 @@ def at(state: State, *, evict: int = 0, displaces: bool = False) -> Machine:
     machine.feed(Event.GREET)
     machine.feed(Event.WELCOME)
     machine.feed(Event.GRANT, turn=BEFORE)
+    if state is State.RETURNING:
+        machine.feed(Event.LOST, must_fill=True, is_explicit=True)
+        return machine
     evicted = 50 if state is State.LEAVING else 0
     machine.feed(Event.REVOKE, turn=BEFORE, is_urgent=True, bytes=evicted)
     machine.feed(Event.DRAINED, there=100)
@@ -36,5 +41,6 @@ def at(state: State, *, evict: int = 0, displaces: bool = False) -> Machine:
             bytes=evict,
             idle_ns=IDLE_NS,
             displaces=displaces,
+            is_explicit=is_explicit,
         )
     return machine

@@ -16,6 +16,8 @@ WHOLE = 100
 class Client(RuleBasedStateMachine):
     """A daemon that keeps to the rules, and a program that does as it likes."""
 
+    is_explicit = False
+
     def __init__(self) -> None:
         super().__init__()
         self.machine = Machine()
@@ -40,20 +42,25 @@ class Client(RuleBasedStateMachine):
 
     @property
     def is_welcome(self) -> bool:
-        return self.machine.state not in (State.NEW, State.ALONE)
+        return self.machine.state not in (State.NEW, State.ALONE, State.RETURNING)
 
     @rule(refuses=st.booleans())
     def lose(self, refuses: bool) -> None:
-        had_been = self.machine.numbers["was_welcome"] or self.machine.state is State.ALONE
-        self.feed(Event.LOST, refuses=refuses and not had_been, must_fill=self.must_fill)
-        assert self.gate_is_open or (self.is_refused and not had_been)
+        had_been = self.machine.numbers["was_welcome"] or self.machine.state is not State.NEW
+        refuses, must_fill = refuses and not had_been, self.must_fill
+        self.feed(Event.LOST, refuses=refuses, must_fill=must_fill)
+        is_short = self.is_explicit and must_fill and not refuses
+        assert self.is_refused == refuses
+        assert self.gate_is_open == (not refuses and not is_short)
         self.held, self.owes_left = None, False
 
     @precondition(lambda self: not self.is_welcome)
-    @rule()
-    def come_back(self) -> None:
+    @rule(moves=st.booleans())
+    def come_back(self, moves: bool) -> None:
         resumes = self.machine.state is State.ALONE
         self.feed(Event.GREET, waits=self.waits)
+        if moves:
+            self.moved(whole=True)
         self.feed(Event.WELCOME)
         self.held = self.machine.turn if resumes else None
         assert self.gate_is_open == resumes
@@ -168,18 +175,22 @@ class Client(RuleBasedStateMachine):
     @precondition(lambda self: not self.machine.holds)
     @rule(size=st.integers(1, WHOLE))
     def allocate(self, size: int) -> None:
-        """What is allocated without a turn is away."""
-        self.away = min(WHOLE, self.away + size)
+        """What is allocated without a turn is away. Explicit memory is not: that is waited for."""
+        if not self.is_explicit:
+            self.away = min(WHOLE, self.away + size)
 
     @rule()
     def used_up(self) -> None:
         self.feed(Event.USED_UP, waits=self.waits, there=self.there, away=self.away)
 
     @precondition(lambda self: self.machine.state in (State.CLOSING, State.STOPPING))
-    @rule()
-    def drain(self) -> None:
-        self.feed(Event.DRAINED, waits=self.waits, there=self.there, away=self.away)
+    @rule(sure=st.booleans())
+    def drain(self, sure: bool) -> None:
+        # If nobody can tell what is in flight, nothing is to leave that would be missed.
+        there = self.there if sure or not self.is_explicit else 0
+        self.feed(Event.DRAINED, waits=self.waits, there=there, away=self.away)
         assert not self.machine.holds
+        assert there or not self.is_explicit or not self.leaving
 
     @precondition(lambda self: self.machine.state is State.WATCHED)
     @rule()
@@ -198,12 +209,12 @@ class Client(RuleBasedStateMachine):
         self.leaving //= 2
         self.feed(Event.PROGRESS)
 
-    @rule()
-    def moved(self) -> None:
+    @rule(whole=st.booleans())
+    def moved(self, whole: bool) -> None:
         self.leaving = 0
-        if self.machine.job in (Job.FILLS, Job.FILLS_GENTLY):
-            self.away = 0
-        self.feed(Event.MOVED)
+        if self.machine.job in (Job.FILLS, Job.FILLS_GENTLY, Job.RETURNS):
+            self.away = 0 if whole or not self.is_explicit else self.away // 2
+        self.feed(Event.MOVED, must_fill=self.is_explicit and self.away > 0)
 
     # The performer.
 
@@ -222,7 +233,7 @@ class Client(RuleBasedStateMachine):
 
     def feed(self, event: Event, **fields: Any) -> None:
         before = self.machine.numbers
-        result, actions = self.machine.feed(event, **fields)
+        result, actions = self.machine.feed(event, is_explicit=self.is_explicit, **fields)
         assert result is not Result.IMPOSSIBLE, (State(before["state"]), event)
         if result is Result.VOID:
             assert self.machine.numbers == before
@@ -254,12 +265,15 @@ class Client(RuleBasedStateMachine):
                 self.away = min(WHOLE, self.away + action.bytes)
             case Act.ORDER_MORE:
                 self.leaving += action.bytes
-            case Act.ORDER_FILL | Act.ORDER_GENTLY | Act.ORDER_REST:
+            case Act.ORDER_FILL | Act.ORDER_GENTLY | Act.ORDER_REST | Act.ORDER_RETURN:
+                assert action.act is not Act.ORDER_RETURN or self.is_explicit
                 self.leaving = 0
             case Act.DISPLACE:
                 assert 0 < action.bytes <= self.there
+                assert not self.is_explicit
                 self.away += action.bytes
             case Act.SETTLE:
+                assert not self.is_explicit or not self.away
                 self.away = 0
             case Act.WANT:
                 assert self.held is None
@@ -301,6 +315,11 @@ class Client(RuleBasedStateMachine):
         assert not self.gate_is_open or self.machine.job is not Job.FILLS
 
     @invariant()
+    def explicit_memory_is_there_while_the_gate_is_open_or_may_open(self) -> None:
+        may_open = self.gate_is_open or (self.armed is not None and self.armed_at_gate)
+        assert not self.is_explicit or not may_open or not self.away
+
+    @invariant()
     def descriptors_are_where_they_are_used_and_nowhere_else(self) -> None:
         in_use = {self.machine.numbers["pass_to"], self.armed} - {-1, None}
         assert self.alive == in_use
@@ -324,24 +343,32 @@ class Client(RuleBasedStateMachine):
         """Whatever was promised is kept, when the performer answers."""
         for _ in range(4):
             if self.machine.state in (State.CLOSING, State.STOPPING):
-                self.drain()
+                self.drain(sure=True)
             elif self.machine.state is State.GROWING:
-                self.moved()
+                self.moved(whole=True)
                 if self.machine.state is State.GROWING:
                     self.grew()
             elif self.machine.state is State.WATCHED:
                 self.rest()
             elif self.machine.job is not Job.RESTS:
-                self.moved()
+                self.moved(whole=True)
         assert self.machine.state in (State.NEW, State.ALONE, State.CLOSED, State.OPEN)
         assert not self.owes_left
         self.lose(False)
+        self.moved(whole=True)
         assert self.gate_is_open
         assert not self.alive
 
 
+class ExplicitClient(Client):
+    """The same with memory that must not be used while it is away."""
+
+    is_explicit = True
+
+
 TestClient = Client.TestCase
+TestExplicitClient = ExplicitClient.TestCase
 # Every run of CI looks at the same histories.
-TestClient.settings = settings(
+TestClient.settings = TestExplicitClient.settings = settings(
     max_examples=150, stateful_step_count=60, deadline=None, derandomize="CI" in os.environ
 )

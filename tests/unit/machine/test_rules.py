@@ -343,3 +343,88 @@ def test_a_wish_that_a_lost_daemon_was_told_is_told_to_the_next() -> None:
     machine.feed(Event.GREET)
     machine.feed(Event.WELCOME)
     assert acts(machine.feed(Event.WORK)[1]) == [Act.WANT]
+
+
+def test_explicit_memory_comes_back_before_the_gate_opens_without_a_daemon() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    told = acts(machine.feed(Event.LOST, must_fill=True, is_explicit=True)[1])
+    assert told == [Act.DISARM, Act.CONTEND, Act.CLOSE, Act.ORDER_RETURN]
+    # A daemon that cannot be reached is lost again and again, and what comes goes on coming.
+    assert machine.feed(Event.LOST, must_fill=True, is_explicit=True)[1] == []
+    assert machine.feed(Event.MOVED, is_explicit=True)[1] == [Action(Act.OPEN)]
+    assert machine.state is State.ALONE
+
+
+def test_a_daemon_that_comes_in_between_is_not_told_of_an_open_gate() -> None:
+    machine = at(State.RETURNING)
+    _, (hello,) = machine.feed(Event.GREET, waits=True)
+    assert (hello.turn, hello.value) == (BEFORE, Hello.WANTS)
+    # What has come by then stays.
+    assert machine.feed(Event.WELCOME)[1] == [Action(Act.ORDER_REST)]
+    assert (machine.state, machine.job) == (State.CLOSED, Job.RESTS)
+
+
+def test_a_gate_that_a_daemon_was_told_is_closed_does_not_open_before_it_answers() -> None:
+    machine = at(State.RETURNING)
+    machine.feed(Event.GREET)
+    assert machine.feed(Event.MOVED, is_explicit=True)[1] == []
+    answered = machine.copy()
+    answered.feed(Event.WELCOME)
+    assert answered.state is State.CLOSED
+    # It was no daemon after all.
+    assert acts(machine.feed(Event.LOST, is_explicit=True)[1])[0] is Act.OPEN
+
+
+def test_explicit_memory_that_was_never_managed_by_a_daemon_comes_first_too() -> None:
+    _, actions = Machine().feed(Event.LOST, must_fill=True, is_explicit=True)
+    assert acts(actions) == [Act.CONTEND, Act.CLOSE, Act.ORDER_RETURN]
+    _, actions = Machine().feed(Event.LOST, is_explicit=True)
+    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.SETTLE]
+
+
+@pytest.mark.parametrize(
+    ("state", "event"),
+    [
+        (State.CLOSING, Event.DRAINED),
+        (State.CLOSING, Event.USED_UP),
+        (State.WATCHED, Event.IDLE),
+        (State.WATCHED, Event.USED_UP),
+    ],
+)
+def test_explicit_memory_that_is_away_stays_away_when_a_turn_ends(
+    state: State, event: Event
+) -> None:
+    _, actions = at(state, evict=100).feed(event, there=50, away=50, is_explicit=True)
+    assert Act.SETTLE not in acts(actions)
+    assert one(actions, Act.ORDER_OUT).bytes == 50
+    # While nobody can tell what is in flight, nothing leaves.
+    machine = at(state, evict=100)
+    _, actions = machine.feed(event, there=0, away=50, is_explicit=True)
+    assert not {Act.SETTLE, Act.ORDER_OUT} & set(acts(actions))
+    assert machine.state is State.CLOSED
+
+
+def test_explicit_memory_is_not_displaced() -> None:
+    machine = at(State.CLOSING, evict=10, displaces=True, is_explicit=True)
+    _, actions = machine.feed(Event.DRAINED, there=6, is_explicit=True)
+    assert one(actions, Act.ORDER_OUT).bytes == one(actions, Act.RELEASED).bytes == 6
+    assert Act.DISPLACE not in acts(actions)
+
+
+def test_explicit_memory_comes_as_a_whole_whatever_the_daemon_is_content_with() -> None:
+    machine = at(State.CLOSED)
+    _, actions = machine.feed(
+        Event.GRANT, turn=TURN, must_fill=True, bytes=30, missing=10, is_explicit=True
+    )
+    assert one(actions, Act.ORDER_FILL).bytes == 0
+    # And if the mover comes back before that, it is told again.
+    _, actions = machine.feed(Event.MOVED, must_fill=True, is_explicit=True)
+    assert actions == [Action(Act.SET_MISSING, bytes=10), Action(Act.ORDER_FILL)]
+    assert acts(machine.feed(Event.MOVED, is_explicit=True)[1])[0] is Act.OPEN
+
+
+def test_explicit_memory_does_not_leave_in_the_middle_of_a_turn() -> None:
+    machine = at(State.OPEN)
+    _, actions = machine.feed(Event.TRIM, bytes=10, can_move=True, is_explicit=True)
+    assert actions == [Action(Act.ANSWER, turn=TURN)]

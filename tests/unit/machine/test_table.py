@@ -12,7 +12,7 @@ from nvshare.machine import Act, Event, Machine, Result, State
 
 from .reaching import TURN, at
 
-LETTERS = dict(zip("NACLFGOWXS", State, strict=True))
+LETTERS = dict(zip("NARCLFGOWXS", State, strict=True))
 Play = Callable[[Machine], tuple[Result, list[Any]]]
 
 
@@ -29,6 +29,7 @@ PLAYS: dict[str, Play] = {
     "greet": plain(Event.GREET),
     "welcome": plain(Event.WELCOME),
     "lost": plain(Event.LOST),
+    "lost, short": plain(Event.LOST, must_fill=True, is_explicit=True),
     "lost, refusing": plain(Event.LOST, refuses=True),
     "grant": frame(Event.GRANT, ahead=1),
     "grant to fill": frame(Event.GRANT, ahead=1, must_fill=True),
@@ -57,6 +58,7 @@ PLAYS: dict[str, Play] = {
     "disarmed in vain": plain(Event.DISARMED, there=100),
     "trim": plain(Event.TRIM, bytes=10, can_move=True),
     "trim the immovable": plain(Event.TRIM, bytes=10),
+    "trim the explicit": plain(Event.TRIM, bytes=10, can_move=True, is_explicit=True),
     "grow": plain(Event.GROW, missing=10),
     "grew": plain(Event.GREW),
     "work": plain(Event.WORK),
@@ -67,47 +69,49 @@ PLAYS: dict[str, Play] = {
     "no such event": plain(99),  # type: ignore[arg-type]
 }
 
-# NEW ALONE CLOSED LEAVING FILLING GROWING OPEN WATCHED CLOSING (X) STOPPING
+# NEW ALONE RETURNING CLOSED LEAVING FILLING GROWING OPEN WATCHED CLOSING (X) STOPPING
 EXPECTED = """
-    greet               N A ! ! ! ! ! ! ! !
-    welcome             C O ! ! ! ! ! ! ! !
-    lost                A A A A A A A A A A
-    lost, refusing      N ! A A A A A A A A
-    grant               ! ! O O ! ! ! ! ! !
-    grant to fill       ! ! F F ! ! ! ! ! !
-    grant again         - - - - - - - - - -
-    handed by nobody    - - - - - - - - - -
-    standby             ! ! C L ! ! ! ! ! !
-    standby to fill     ! ! C L ! ! ! ! ! !
-    standby again       - - - - - - - - - -
-    standby without     - - - - - - - - - -
-    pass to             ! ! - - F G O W X S
-    pass to without     - - - - - - - - - -
-    pass to of another  - - - - - - - - - -
-    cancel pass         ! ! - - F G O W X S
-    cancel of another   - - - - - - - - - -
-    ask                 ! ! - - F G W W - -
-    ask another         - - - - - - - - - -
-    revoke              ! ! - - S S X X - -
-    revoke another      - - - - - - - - - -
-    keep                ! ! - - F G O O O F
-    keep another        - - - - - - - - - -
-    room                ! ! - - F G - - - S
-    room of another     - - - - - - - - - -
-    evict               ! ! L L F G O W X S
-    evict nothing       ! ! C L F G O W X S
-    evict from nothing  ! ! C L F G O W X S
-    disarmed in vain    - - - - - - - - - -
-    trim                ! ! - - F G O W - -
-    trim the immovable  ! ! C L F G O W X S
-    grow                ! ! - - G G G G - -
-    grew                ! ! ! ! ! F ! ! ! !
-    work                - - C L - - - - - -
-    drained             ! ! ! ! ! ! ! ! C C
-    idle                ! ! ! ! ! ! ! C ! !
-    used up             - - - - - - - C C C
-    progress            ! - - L - - - - - -
-    no such event       ! ! ! ! ! ! ! ! ! !
+    greet              N A R ! ! ! ! ! ! ! !
+    welcome            C O C ! ! ! ! ! ! ! !
+    lost               A A A A A A A A A A A
+    lost, short        R R R R R R R R R R R
+    lost, refusing     N ! A A A A A A A A A
+    grant              ! ! ! O O ! ! ! ! ! !
+    grant to fill      ! ! ! F F ! ! ! ! ! !
+    grant again        - - - - - - - - - - -
+    handed by nobody   - - - - - - - - - - -
+    standby            ! ! ! C L ! ! ! ! ! !
+    standby to fill    ! ! ! C L ! ! ! ! ! !
+    standby again      - - - - - - - - - - -
+    standby without    - - - - - - - - - - -
+    pass to            ! ! ! - - F G O W X S
+    pass to without    - - - - - - - - - - -
+    pass to of another - - - - - - - - - - -
+    cancel pass        ! ! ! - - F G O W X S
+    cancel of another  - - - - - - - - - - -
+    ask                ! ! ! - - F G W W - -
+    ask another        - - - - - - - - - - -
+    revoke             ! ! ! - - S S X X - -
+    revoke another     - - - - - - - - - - -
+    keep               ! ! ! - - F G O O O F
+    keep another       - - - - - - - - - - -
+    room               ! ! ! - - F G - - - S
+    room of another    - - - - - - - - - - -
+    evict              ! ! ! L L F G O W X S
+    evict nothing      ! ! ! C L F G O W X S
+    evict from nothing ! ! ! C L F G O W X S
+    disarmed in vain   - - - - - - - - - - -
+    trim               ! ! ! - - F G O W - -
+    trim the immovable ! ! ! C L F G O W X S
+    trim the explicit  ! ! ! C L F G O W X S
+    grow               ! ! ! - - G G G G - -
+    grew               ! ! ! ! ! ! F ! ! ! !
+    work               - - - C L - - - - - -
+    drained            ! ! ! ! ! ! ! ! ! C C
+    idle               ! ! ! ! ! ! ! ! C ! !
+    used up            - - - - - - - - C C C
+    progress           ! - - - L - - - - - -
+    no such event      ! ! ! ! ! ! ! ! ! ! !
 """
 PAIRS = [
     (line[:19].strip(), state, letter)
@@ -172,6 +176,9 @@ def test_memory_that_leaves_after_a_turn(name: str, letter: str, follows: str) -
     if follows != "-":
         # Others displace it: nothing is moved.
         check(at(LETTERS[letter], evict=10, displaces=True), PLAYS[name], "C")
+        # But not explicit memory.
+        displaced = at(LETTERS[letter], evict=10, displaces=True, is_explicit=True)
+        check(displaced, PLAYS[name], follows)
 
 
 def trimming(state: State) -> Machine:
@@ -207,12 +214,20 @@ def gently(state: State) -> Machine:
     return machine
 
 
+def greeting() -> Machine:
+    machine = at(State.RETURNING)
+    machine.feed(Event.GREET)
+    return machine
+
+
 @pytest.mark.parametrize(
     ("machine", "letter"),
     [
         *((at(state), "-") for state in (State.NEW, State.ALONE, State.CLOSED, State.OPEN)),
         *((at(state), "-") for state in (State.GROWING, State.WATCHED, State.CLOSING)),
         (at(State.LEAVING), "C"),
+        (at(State.RETURNING), "A"),
+        (greeting(), "R"),
         (at(State.FILLING), "O"),
         (at(State.FILLING, evict=10), "W"),
         (at(State.STOPPING), "X"),
@@ -231,6 +246,24 @@ def gently(state: State) -> Machine:
 )
 def test_the_mover_is_done(machine: Machine, letter: str) -> None:
     check(machine.copy(), plain(Event.MOVED), letter)
+
+
+@pytest.mark.parametrize(
+    ("machine", "letter"),
+    [
+        (at(State.RETURNING), "R"),
+        (greeting(), "R"),
+        (at(State.FILLING), "F"),
+        (at(State.FILLING, evict=10), "F"),
+        (at(State.STOPPING), "S"),
+        (grown_while_filling(asked=False), "G"),
+        (at(State.LEAVING), "C"),
+        (trimming(State.OPEN), "O"),
+        (gently(State.ALONE), "A"),
+    ],
+)
+def test_the_mover_is_done_and_explicit_memory_is_still_away(machine: Machine, letter: str) -> None:
+    check(machine.copy(), plain(Event.MOVED, must_fill=True, is_explicit=True), letter)
 
 
 @pytest.mark.parametrize("state", [State.CLOSED, State.LEAVING])
