@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -130,12 +131,19 @@ def test_control_c_reaches_the_child_once() -> None:
     child = COUNTS.format(signal="signal.SIGINT")
     command = [sys.executable, "-c", take_terminal, "-c", PARENT, sys.executable, "-c", child]
     with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == "ready\n"
-        os.write(controller, b"\x03")
-        assert parent.stdout.readline() == "signal\n"
-        # The end of input, typed.
-        os.write(controller, b"\x04")
-        assert parent.wait() == 11
+        try:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == "ready\n"
+            os.write(controller, b"\x03")
+            assert parent.stdout.readline() == "signal\n"
+            # The end of input, typed: again and again, since a terminal forgets what was typed
+            # when it passes a signal on.
+            while parent.poll() is None:
+                os.write(controller, b"\x04")
+                time.sleep(0.01)
+            assert parent.returncode == 11
+        finally:
+            # Or whoever waits for it would wait for ever.
+            parent.kill()
     os.close(controller)
     os.close(terminal)
