@@ -7,7 +7,7 @@ what it dies of: the daemon gets to judge every single frame.
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from nvshare.wire import frames
 from nvshare.wire.frames import HEADER, MAGIC, MAX_PAYLOAD, VERSION
@@ -106,7 +106,8 @@ class Fuzzer:
     def _no_such_reason(self) -> bytes:
         layout = frames.Released.LAYOUT
         reason = self._chance.randrange(3, 2**32)
-        return self._frame(frames.Released.TYPE, layout.pack(1, reason, 1, *([0] * 8)))
+        rest = [0] * (len(fields(frames.Released)) - 3)
+        return self._frame(frames.Released.TYPE, layout.pack(1, reason, 1, *rest))
 
     def _cut(self) -> bytes:
         good = self._chance.choice(self._good)
