@@ -14,7 +14,7 @@ static bool is_let_in(const struct gate *gate) {
     if (atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed) &&
         !gate_meters_copies(gate))
         return true;
-    gate_leave();
+    gate_unmark();
     return false;
 }
 

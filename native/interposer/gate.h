@@ -94,11 +94,17 @@ static inline void gate_mark(void) {
         atomic_fetch_add(&gate_strays, 1);
 }
 
-static inline void gate_leave(void) {
+static inline void gate_unmark(void) {
     long inside = atomic_load_explicit(&gate_thread.inside, memory_order_relaxed);
     atomic_store_explicit(&gate_thread.inside, inside - 1, memory_order_release);
     if (__builtin_expect(gate_thread.standing == GATE_STRAY, 0))
         atomic_fetch_sub(&gate_strays, 1);
+}
+
+/* The call is over. Nothing, if it was not marked; which is to cost nothing either. */
+__attribute__((always_inline)) static inline void gate_leave(void) {
+    if (__builtin_expect(gate_is_inside(), 0))
+        gate_unmark();
 }
 
 /* The way of calls that leave nothing in flight. */
@@ -128,7 +134,7 @@ static inline bool gate_is_open_to_marked(void) {
     if (__builtin_expect(atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed), 1) &&
         __builtin_expect(--gate_thread.budget >= 0, 1))
         return true;
-    gate_leave();
+    gate_unmark();
     return false;
 }
 

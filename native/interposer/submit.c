@@ -18,14 +18,14 @@ static bool is_default(CUstream stream) {
     return (uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD;
 }
 
-/* Whether the call passes as most do. A stray's mark is none, so that it has to come by the gate's lock. */
+/* Whether the call passes as most do. Whose marks nobody sees is at no gate, and has to come by the lock of this one. */
 static bool is_let_in(const struct gate *gate) {
-    gate_mark();
-    if (gate_thread.standing != GATE_STRAY &&
-        (atomic_load_explicit(&gate->open, memory_order_relaxed) ||
-         atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed)))
+    if (atomic_load_explicit(&gate->open, memory_order_relaxed))
         return true;
-    gate_leave();
+    gate_mark();
+    if (gate_here() == gate && atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed))
+        return true;
+    gate_unmark();
     return false;
 }
 
@@ -42,7 +42,9 @@ static CUresult enter(struct gate *gate, CUstream stream) {
 }
 
 /* From now on the thread's calls look at this gate. */
-static void come_to(struct gate *gate) {
+static inline void come_to(struct gate *gate) {
+    if (__builtin_expect(gate_here() == gate, 1))
+        return;
     inside_be_known();
     gate_be_at(gate);
 }

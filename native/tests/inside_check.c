@@ -183,12 +183,26 @@ static void pause_for(unsigned steps) {
         i++;
 }
 
+/* To the n-th processor that we may use, if there are so many. */
+static void keep_to(pthread_t thread, int n) {
+    cpu_set_t all, one;
+    CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &all) && n-- == 0) {
+            CPU_ZERO(&one);
+            CPU_SET(i, &one);
+            CHECK(pthread_setaffinity_np(thread, sizeof one, &one) == 0);
+        }
+}
+
 /* Nobody sleeps, so that there are many rounds; and the gate closes at any moment of a call. */
 static void run_race(int rounds) {
     pthread_t caller;
     unsigned seed = 7;
     atomic_store(&impatient, true);
     CHECK(pthread_create(&caller, NULL, call_on, NULL) == 0);
+    keep_to(caller, 1);
+    keep_to(pthread_self(), 0);
     for (int round = 0; round < rounds; round++) {
         gate_open(&gate);
         for (long before = atomic_load(&calls); atomic_load(&calls) < before + 3;)

@@ -102,7 +102,7 @@ def test_nobody_is_inside_when_memory_is_taken_away(build: Build, sanitizer: str
 
 
 def test_a_mark_is_seen_before_the_gate_counts_as_empty(build: Build) -> None:
-    run(build(*INSIDE, sanitizer=""), "race", 6_000)
+    run(build(*INSIDE, sanitizer=""), "race", 30_000)
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
