@@ -3,8 +3,9 @@
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import HostMemoryChanged
 from nvshare.core.memory import Memory
+from nvshare.core.settings import Mode
 
-from .stage import Stage, granted
+from .stage import Stage, granted, told
 from .test_host import limited, look, ordered, reports
 
 
@@ -84,3 +85,28 @@ def test_it_is_told_once_whose_memory_cannot_leave_while_others_wait_for_it() ->
     stage.core.handle(HostMemoryChanged(now=stage.now, limit=100))
     effects = stage.core.handle(HostMemoryChanged(now=stage.now, limit=0))
     assert (ReportKind.STUCK, 1) in reports(effects)
+
+
+def test_who_is_told_to_go_before_it_has_its_memory_in_moves_nothing_until_that_is_known() -> None:
+    stage = limited(10)
+    stage.join(1, 12)
+    assert ordered(stage.join(2, 12)) == {2: 8}
+    stage.moved(2, Memory(12, 0, 8), out_bytes=8)
+    # Nobody takes turns for a moment.
+    assert granted(stage.change(mode=Mode.CONCURRENT)) == [2]
+    effects = stage.change(mode=Mode.AUTO)
+    assert told(effects) == [2]
+    assert ordered(effects) == {}
+    # It had not begun: of its memory 8 bytes are on the host still, and make room enough.
+    assert ordered(stage.release(2, memory=Memory(12, 0, 8))) == {}
+    assert stage.core.host.room.kept == 8
+
+
+def test_who_is_told_to_go_when_its_memory_is_half_in_moves_it_out_again() -> None:
+    stage = limited(10)
+    stage.join(1, 12)
+    stage.join(2, 12)
+    stage.moved(2, Memory(12, 0, 8), out_bytes=8)
+    stage.change(mode=Mode.CONCURRENT)
+    stage.change(mode=Mode.AUTO)
+    assert ordered(stage.release(2, memory=Memory(12, 0, 3))) == {2: 5}
