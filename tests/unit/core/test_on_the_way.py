@@ -49,6 +49,17 @@ def test_an_order_that_crosses_a_report_on_an_earlier_one_is_not_repeated() -> N
     assert (client.evicting, client.outbound) == (0, 1)
 
 
+def test_an_order_that_is_on_its_way_is_counted_once_however_many_reports_it_crosses() -> None:
+    stage = leaving()
+    stage.moved(2, Memory(8, 0, 4), out_bytes=1, left=3)
+    # Behind its gate it has 4 more, which are nowhere yet.
+    stage.memory(2, 12, swapped=8)
+    assert ordered(stage.memory(1, 14)) == {2: 2}
+    for left in (2, 1):
+        stage.moved(2, Memory(12, 0, 8), out_bytes=1, left=left)
+        assert stage.device.roster.clients[2].booked == 6
+
+
 def test_who_cannot_follow_an_order_has_answered_it() -> None:
     stage = leaving()
     stage.moved(2, Memory(8, 0, 4), out_bytes=4)
