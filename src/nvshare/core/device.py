@@ -254,10 +254,10 @@ class Device:
         Who was told to give way answers with Released. What it reports before was on its way. So
         was a report on an earlier order that says nothing of the last one: the order is on its way.
         """
-        before = client.memory.swapped
-        out = client.hosted + max(client.leaving, client.offered, moved_bytes)
+        unread = may_cross and memory.swapped <= client.memory.swapped
+        told = 0 if unread else client.leaving
+        out = client.hosted + max(told, client.offered, moved_bytes)
         self.roster.set_memory(client, memory)
-        unread = may_cross and client.memory.swapped <= before
         if is_answer or (client.state is not State.YIELDING and not unread):
             self.roster.set_evicting(client, 0)
         # What was never on the device is away as well, but not on the host.

@@ -15,6 +15,7 @@ from nvshare.core.device import Device
 from nvshare.core.effects import Answer, Effect, Report, ReportKind, Verdict
 from nvshare.core.events import HostRoomChanged, MemoryChanged
 from nvshare.core.hostroom import HostRoom, gib
+from nvshare.core.lease import State
 from nvshare.core.memory import Memory, Rule
 from nvshare.core.roster import Roster
 from nvshare.core.state import HostState, Pool
@@ -114,5 +115,6 @@ def _may_hope(roster: Roster, client: Client, memory: Memory) -> bool:
     room = roster.room + client.memory.pinned - memory.pinned
     if not stuck or memory.swappable + stuck <= room:
         return True
+    # Who is giving way holds its turn for a moment only.
     others = (one for one in roster.clients.values() if one is not client)
-    return any(one.holds or roster.host_lets(one) for one in others)
+    return any(one.state is State.RUNNING or roster.host_lets(one) for one in others)

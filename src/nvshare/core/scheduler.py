@@ -273,8 +273,13 @@ class Scheduler:
 
     def _revoked(self, victims: list[Client], excess: int, way: Way) -> list[Effect]:
         effects: list[Effect] = []
-        allowance = self._roster.host.allowance()
-        for client, evicted in list(share_out(victims, excess, allowance)):
+        host = self._roster.host
+        # Who has not said that its memory is in may have it out still, and would move the rest out
+        # as well. Where the host may not hold that, it is told when it has given way.
+        known = [c for c in victims if not c.memory.swapped or not host.is_tight]
+        shares = {c.id: evicted for c, evicted in share_out(known, excess, host.allowance())}
+        for client in victims:
+            evicted = shares.get(client.id, 0)
             self._roster.set_evicting(client, evicted)
             client.sliced = self._roster.is_sliced
             displace = evicted > 0 and way is Way.DISPLACE

@@ -349,6 +349,18 @@ def test_who_could_run_later_is_not_refused() -> None:
     assert stage.states() == {1: "running", 2: "yielding"}
 
 
+def test_who_is_giving_way_is_nobody_to_hope_for() -> None:
+    stage = limited(0)
+    stage.join(1, 8)
+    stage.join(2, 8)
+    assert verdict(stage.memory(1, 12, ticket=1)) is Verdict.YES
+    assert stage.states() == {1: "yielding", 2: "running"}
+    # Neither could ever run again beside the other.
+    assert verdict(stage.memory(2, 12, ticket=1)) is Verdict.HOST_FULL
+    assert granted(stage.release(1, memory=Memory(12, 0, 4), wants=True)) == []
+    assert granted(stage.leave(2)) == [1]
+
+
 def test_nobody_gets_what_the_device_and_the_host_could_not_hold_if_it_were_alone() -> None:
     stage = limited(19, usable=16)
     stage.join(1, 12)

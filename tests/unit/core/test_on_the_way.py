@@ -3,8 +3,9 @@
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import HostMemoryChanged
 from nvshare.core.memory import Memory
+from nvshare.core.settings import Mode
 
-from .stage import Stage, granted
+from .stage import Stage, granted, told
 from .test_host import limited, look, ordered, reports
 
 
@@ -48,6 +49,17 @@ def test_an_order_that_crosses_a_report_on_an_earlier_one_is_not_repeated() -> N
     assert (client.evicting, client.outbound) == (0, 1)
 
 
+def test_an_order_that_is_on_its_way_is_counted_once_however_many_reports_it_crosses() -> None:
+    stage = leaving()
+    stage.moved(2, Memory(8, 0, 4), out_bytes=1, left=3)
+    # Behind its gate it has 4 more, which are nowhere yet.
+    stage.memory(2, 12, swapped=8)
+    assert ordered(stage.memory(1, 14)) == {2: 2}
+    for left in (2, 1):
+        stage.moved(2, Memory(12, 0, 8), out_bytes=1, left=left)
+        assert stage.device.roster.clients[2].booked == 6
+
+
 def test_who_cannot_follow_an_order_has_answered_it() -> None:
     stage = leaving()
     stage.moved(2, Memory(8, 0, 4), out_bytes=4)
@@ -84,3 +96,28 @@ def test_it_is_told_once_whose_memory_cannot_leave_while_others_wait_for_it() ->
     stage.core.handle(HostMemoryChanged(now=stage.now, limit=100))
     effects = stage.core.handle(HostMemoryChanged(now=stage.now, limit=0))
     assert (ReportKind.STUCK, 1) in reports(effects)
+
+
+def test_who_is_told_to_go_before_it_has_its_memory_in_moves_nothing_until_that_is_known() -> None:
+    stage = limited(10)
+    stage.join(1, 12)
+    assert ordered(stage.join(2, 12)) == {2: 8}
+    stage.moved(2, Memory(12, 0, 8), out_bytes=8)
+    # Nobody takes turns for a moment.
+    assert granted(stage.change(mode=Mode.CONCURRENT)) == [2]
+    effects = stage.change(mode=Mode.AUTO)
+    assert told(effects) == [2]
+    assert ordered(effects) == {}
+    # It had not begun: of its memory 8 bytes are on the host still, and make room enough.
+    assert ordered(stage.release(2, memory=Memory(12, 0, 8))) == {}
+    assert stage.core.host.room.kept == 8
+
+
+def test_who_is_told_to_go_when_its_memory_is_half_in_moves_it_out_again() -> None:
+    stage = limited(10)
+    stage.join(1, 12)
+    stage.join(2, 12)
+    stage.moved(2, Memory(12, 0, 8), out_bytes=8)
+    stage.change(mode=Mode.CONCURRENT)
+    stage.change(mode=Mode.AUTO)
+    assert ordered(stage.release(2, memory=Memory(12, 0, 3))) == {2: 5}
