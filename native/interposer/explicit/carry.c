@@ -283,13 +283,13 @@ static bool bring(struct carrier *carrier) {
     return false;
 }
 
-/* What has come by this fill goes again. Nobody has used it, so that it is still on the host as well. */
+/* What has come since everything was there last goes again. Nobody has used it, so that it is still on the host. */
 static void give_back(struct carrier *carrier) {
     for (struct region *region = carrier->regions->first; region; region = region->next)
         for (unsigned i = 0; i < region->count; i++) {
             struct chunk *chunk = &region->chunks[i];
-            if (chunk->state == CHUNK_THERE && chunk->fill == carrier->fill && !chunk->is_moving &&
-                backing_take(chunk) == CUDA_SUCCESS)
+            if (chunk->state == CHUNK_THERE && chunk->fill > carrier->regions->settled &&
+                !chunk->is_moving && backing_take(chunk) == CUDA_SUCCESS)
                 chunk_set_state(carrier->regions, chunk, chunk->before_fill);
         }
 }

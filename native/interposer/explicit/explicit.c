@@ -269,9 +269,12 @@ CUresult explicit_free(struct device *device, const struct ledger_entry *entry) 
 
 bool explicit_is_whole(struct device *device) {
     lock(device);
-    bool is_whole = device->explicit.regions.away == 0;
-    if (is_whole)
+    struct regions *regions = &device->explicit.regions;
+    bool is_whole = regions->away == 0;
+    if (is_whole) {
+        regions->settled = regions->fills;
         gate_is_whole(&device->gate);
+    }
     unlock(device);
     return is_whole;
 }
