@@ -43,8 +43,9 @@ enum frame_type {
 
 /* How the memory of a program is allocated. */
 enum allocation_kind {
-    ALLOCATION_KIND_MANAGED = 1, /* managed memory, which can be moved out and in */
-    ALLOCATION_KIND_NATIVE = 2,  /* memory as the program asked for it, which stays on the GPU */
+    ALLOCATION_KIND_MANAGED = 1,  /* managed memory, which can be moved out and in */
+    ALLOCATION_KIND_NATIVE = 2,   /* memory as the program asked for it, which stays on the GPU */
+    ALLOCATION_KIND_EXPLICIT = 3, /* physical memory, which is copied out and in */
 };
 
 /* Why a client gives its turn up. */
@@ -73,6 +74,8 @@ enum reject_code {
 enum verdict {
     VERDICT_YES = 1,       /* it may */
     VERDICT_HOST_FULL = 2, /* no: the host has no room for what would have to leave the GPU */
+    VERDICT_TOO_LARGE =
+        3, /* no: all of it has to be on the GPU at once, which has no room for that */
 };
 
 /* What a client is doing as it registers. */

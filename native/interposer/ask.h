@@ -20,7 +20,8 @@ enum ask_state {
 enum ask_result {
     ASK_YES,
     ASK_NO,
-    ASK_SILENCE, /* no answer in good time, or no daemon: the program goes on */
+    ASK_TOO_LARGE, /* no, because all of it would have to be on the GPU at once */
+    ASK_SILENCE,   /* no answer in good time, or no daemon: the program goes on */
 };
 
 struct ask {

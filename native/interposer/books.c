@@ -34,13 +34,24 @@ static void say_why(struct device *device, uint64_t bytes, enum ledger_kind kind
 }
 
 /* Whether the daemon lets the program have what it has reserved. */
-static bool is_agreed(struct device *device, enum ledger_kind kind) {
+static bool is_agreed(struct device *device, uint64_t bytes, enum ledger_kind kind) {
     if (!ask_is_needed(&device->account) || gate_settle(&device->gate) < 0 ||
         !atomic_load(&device->is_managed))
         return true;
     bool can_move = residency_can_move(kind) && device_moves_memory(device);
     switch (ask_daemon(&device->ask, &device->account, can_move, answer_patience)) {
-    case ASK_NO: return false;
+    case ASK_NO:
+        log_warn_once("GPU %d: %llu bytes refused: for them, more memory would have to be moved to "
+                      "the host than its host_memory setting allows the nvshare daemon. Raise it, "
+                      "or run fewer programs",
+                      device->ordinal, (unsigned long long)bytes);
+        return false;
+    case ASK_TOO_LARGE:
+        log_warn_once("GPU %d: %llu bytes refused: memory that moves explicitly has to be on the "
+                      "GPU at once, and there is no room for so much. Start the program with "
+                      "NVSHARE_ALLOCATION=managed",
+                      device->ordinal, (unsigned long long)bytes);
+        return false;
     case ASK_SILENCE:
         if (atomic_load(&device->is_managed))
             log_warn_once("the nvshare daemon does not answer: memory is allocated without it");
@@ -60,21 +71,17 @@ CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind ki
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     atomic_fetch_add(&device->account.coming, coming(kind, bytes));
-    if (is_agreed(device, kind))
+    if (is_agreed(device, bytes, kind))
         return CUDA_SUCCESS;
     atomic_fetch_sub(&device->account.coming, coming(kind, bytes));
     account_release(&device->account, bytes, ledger_is_pinned(kind));
     session_memory_changed(device); /* the daemon has counted it */
-    log_warn_once(
-        "GPU %d: %llu bytes refused: for them, more memory would have to be moved to the host "
-        "than its host_memory setting allows the nvshare daemon. Raise it, or run fewer programs",
-        device->ordinal, (unsigned long long)bytes);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* What is allocated is nowhere until it is used. Without a daemon nobody looks at calls, and nobody has to know. */
 static void place(struct device *device, struct ledger_entry *entry) {
-    if (!residency_can_move(entry->kind) || !device_moves_memory(device))
+    if (!residency_is_managed(entry->kind) || !device_moves_memory(device))
         return;
     entry->used_ns = clock_now();
     entry->is_untouched = atomic_load(&device->is_managed) || gate_is_closed(&device->gate);
@@ -137,6 +144,9 @@ struct book_context book_take_context(uint64_t context) {
 void book_context_gone(struct book_context taken) {
     struct ledger_entry *some = taken.memory ? taken.memory : taken.arrays;
     struct ledger_entry copy = {.device = some ? some->device : -1};
+    for (const struct ledger_entry *one = taken.memory; one; one = one->next_of_owner)
+        if (ledger_is_explicit(one->kind))
+            explicit_is_gone(device_known(one->device), one);
     ledger_drop(taken.memory);
     ledger_drop(taken.arrays);
     tell(&copy);

@@ -69,6 +69,12 @@ static void go_away(struct client *client, uint64_t now, const char *why) {
     client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
 }
 
+static uint32_t kind_of(const struct device *device) {
+    if (device_is_explicit(device))
+        return ALLOCATION_KIND_EXPLICIT;
+    return device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE;
+}
+
 int client_say_hello(struct client *client, const struct machine_action *hello) {
     struct device *device = client->device;
     atomic_store(&device->memory_has_changed, false); /* what comes now tells it */
@@ -77,8 +83,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
     atomic_store(&device->usage.is_followed, true);
     struct frame_hello frame = {
-        .allocation_kind =
-            device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE,
+        .allocation_kind = kind_of(device),
         .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
                  (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0),
         .allocated = used,
@@ -162,6 +167,14 @@ static void take_limits(struct client *client, const struct frame_limits *limits
 }
 
 /* A gate that has to close for the new memory does so before the thread goes on and allocates it. */
+static enum ask_result result_of(uint32_t verdict) {
+    switch (verdict) {
+    case VERDICT_YES: return ASK_YES;
+    case VERDICT_TOO_LARGE: return ASK_TOO_LARGE;
+    default: return ASK_NO;
+    }
+}
+
 static void take_answer(struct client *client, const struct frame_answer *answer) {
     struct device *device = client->device;
     bool is_yes = answer->verdict == VERDICT_YES, can_move;
@@ -169,7 +182,7 @@ static void take_answer(struct client *client, const struct frame_answer *answer
         return;
     if (is_yes && can_move && answer->missing)
         turn_grows(client, answer->missing);
-    ask_answer(&device->ask, &device->account, is_yes ? ASK_YES : ASK_NO);
+    ask_answer(&device->ask, &device->account, result_of(answer->verdict));
 }
 
 static void take_seat(struct client *client, const struct frame_quota *quota) {

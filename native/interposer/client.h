@@ -25,8 +25,9 @@ struct turn {
 
     uint64_t idle_ns; /* how long it has to be without work */
     uint64_t quiet_since;
-    bool is_marked; /* the work submitted so far, for drain.h */
-    bool is_quiet;  /* behind the closed gate nobody is inside, and nothing is in flight */
+    bool is_marked;  /* the work submitted so far, for drain.h */
+    bool is_quiet;   /* behind the closed gate nobody is inside, and nothing is in flight */
+    bool fell_short; /* the gate was to open, and could not */
     uint64_t closing_since;
     uint64_t due;        /* when to look again at what is in flight */
     uint64_t retry_due;  /* when to tell the mover again what it could not do */

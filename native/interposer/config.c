@@ -43,11 +43,15 @@ static bool get_flag(const char *name) {
     return value && strcmp(value, "1") == 0;
 }
 
-static bool get_native(void) {
+static enum allocation get_allocation(void) {
     const char *value = get(ENVIRONMENT_ALLOCATION);
-    if (value && strcmp(value, "managed") != 0 && strcmp(value, "native") != 0)
-        complain(ENVIRONMENT_ALLOCATION, value, "managed or native");
-    return value && strcmp(value, "native") == 0;
+    if (value && strcmp(value, "native") == 0)
+        return ALLOCATION_NATIVE;
+    if (value && strcmp(value, "explicit") == 0)
+        return ALLOCATION_EXPLICIT;
+    if (value && strcmp(value, "managed") != 0)
+        complain(ENVIRONMENT_ALLOCATION, value, "managed, explicit or native");
+    return ALLOCATION_MANAGED;
 }
 
 static uint64_t get_memory_limit(void) {
@@ -131,7 +135,7 @@ static void read_environment(void) {
     struct config *config = &state.values;
     config->disable = get_flag(ENVIRONMENT_DISABLE);
     config->require = get_flag(ENVIRONMENT_REQUIRE);
-    config->native = get_native();
+    config->allocation = get_allocation();
     config->oversubscribe = get_flag(ENVIRONMENT_OVERSUBSCRIBE);
     config->memory_limit = get_memory_limit();
     config->compute_percent = get_percent();

@@ -8,10 +8,17 @@
 
 enum { CONFIG_SOCKETS_MAX = 2 };
 
+/* How what a program asks for by cuMemAlloc is allocated. */
+enum allocation {
+    ALLOCATION_MANAGED,  /* as managed memory, which can be moved */
+    ALLOCATION_EXPLICIT, /* as physical memory that nvshare moves itself */
+    ALLOCATION_NATIVE,   /* as the program asks */
+};
+
 struct config {
-    bool disable;          /* pass every call through, and nothing else */
-    bool require;          /* without a daemon, refuse work instead of running unmanaged */
-    bool native;           /* allocate as the program asks */
+    bool disable; /* pass every call through, and nothing else */
+    bool require; /* without a daemon, refuse work instead of running unmanaged */
+    enum allocation allocation;
     bool oversubscribe;    /* one program may allocate more than its GPU has */
     bool is_wrong;         /* a limit cannot be understood: the GPU is not used at all */
     uint64_t memory_limit; /* bytes on each GPU; 0: none */

@@ -124,13 +124,18 @@ struct device *context_device(CUcontext handle) {
     return device;
 }
 
-bool context_exists(uint64_t id) {
+CUcontext context_handle(uint64_t id) {
     contexts_lock();
-    struct context *context = state.first;
+    const struct context *context = state.first;
     while (context && context->id != id)
         context = context->next;
+    CUcontext handle = context ? context->handle : NULL;
     contexts_unlock();
-    return context != NULL;
+    return handle;
+}
+
+bool context_exists(uint64_t id) {
+    return context_handle(id) != NULL;
 }
 
 void contexts_lock(void) {

@@ -38,8 +38,9 @@ void context_put_back(struct context *context);
 /* The device of a context, or NULL if the context was never used. */
 struct device *context_device(CUcontext handle);
 
-/* Whether a context of this number still exists. */
+/* Whether a context of this number still exists; and its handle, or NULL. */
 bool context_exists(uint64_t id);
+CUcontext context_handle(uint64_t id);
 
 /* Takes a context of a device out that was not created: one that goes with the primary context. The
  * caller holds the lock. */

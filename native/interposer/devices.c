@@ -6,6 +6,8 @@
 
 #include "config.h"
 #include "contexts.h"
+#include "explicit/carry.h"
+#include "inside.h"
 #include "log.h"
 #include "pools.h"
 #include "session.h"
@@ -19,6 +21,7 @@ static const uint64_t default_inflight_ns = 50 * 1000 * 1000;
 static struct {
     pthread_mutex_t lock;
     struct device *_Atomic table[DEVICES_MAX];
+    bool has_several;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool attribute(CUdevice ordinal, CUdevice_attribute which) {
@@ -32,6 +35,19 @@ static void set_own_share(struct device *device) {
                                 .window_ns = default_window_ns};
     share_change(&device->share, &order);
     usage_measure(&device->usage, order.share_ppm != 0);
+}
+
+static bool is_explicit(CUdevice ordinal) {
+    if (config()->allocation != ALLOCATION_EXPLICIT || state.has_several)
+        return false;
+    if (attribute(ordinal, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
+        inside_is_possible()) {
+        inside_enable();
+        return true;
+    }
+    log_warn_once("GPU %d has no memory that can be moved explicitly: managed memory is used",
+                  ordinal);
+    return false;
 }
 
 static struct device *make(CUdevice ordinal) {
@@ -48,11 +64,13 @@ static struct device *make(CUdevice ordinal) {
     device->total_bytes = total;
     device->can_manage = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
                          attribute(ordinal, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-    if (!device->can_manage && !config()->native)
+    device->is_explicit = is_explicit(ordinal);
+    if (!device->can_manage && !device->is_explicit && config()->allocation != ALLOCATION_NATIVE)
         log_info("GPU %d has no managed memory that can be moved: allocations stay as they are",
                  ordinal);
     atomic_store(&device->inflight_ns, default_inflight_ns);
     pthread_mutex_init(&device->account.lock, NULL);
+    explicit_init(&device->explicit, &device->account);
     device_set_limit(device, config()->memory_limit);
     usage_init(&device->usage);
     meter_init(&device->meter);
@@ -60,6 +78,7 @@ static struct device *make(CUdevice ordinal) {
     set_own_share(device);
     gate_init(&device->gate, session_knock, device);
     mover_init(&device->mover, device);
+    device->mover.carry = device->is_explicit ? carry : NULL;
     ask_init(&device->ask, session_knock, device);
     return device;
 }
@@ -70,12 +89,26 @@ struct device *device_known(CUdevice ordinal) {
     return atomic_load_explicit(&state.table[ordinal], memory_order_acquire);
 }
 
+/* With several GPUs nobody can tell which of them reaches which memory. */
+static void settle_down(CUdevice other) {
+    for (int i = 0; i < DEVICES_MAX; i++) {
+        struct device *device = device_known(i);
+        if (!device)
+            continue;
+        state.has_several = true;
+        if (device->is_explicit)
+            explicit_settle_down(device, other);
+    }
+}
+
 struct device *device_get(CUdevice ordinal) {
     struct device *device = device_known(ordinal);
     if (device || ordinal < 0 || ordinal >= DEVICES_MAX || config()->disable)
         return device;
     pthread_mutex_lock(&state.lock);
     device = device_known(ordinal);
+    if (!device)
+        settle_down(ordinal);
     if (!device && (device = make(ordinal))) {
         session_add(device);
         atomic_store_explicit(&state.table[ordinal], device, memory_order_release);
@@ -112,7 +145,8 @@ void device_settle(struct device *device) {
 /* A limit is the whole group's, and stands in the group's page. It is this process's own only as long as
  * there is no such page. */
 static void apply_limit(struct device *device) {
-    bool is_allowed = config()->oversubscribe || device->may_oversubscribe;
+    bool is_allowed =
+        (config()->oversubscribe || device->may_oversubscribe) && !device->is_explicit;
     uint64_t most = is_allowed ? UINT64_MAX : device->total_bytes;
     uint64_t limit = device->account.seat.page ? 0 : device->memory_limit;
     atomic_store(&device->account.limit, limit && limit < most ? limit : most);
@@ -145,13 +179,11 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
 }
 
 bool device_moves_memory(const struct device *device) {
-    return device->can_manage && !config()->native;
+    return device->is_explicit || (device->can_manage && config()->allocation != ALLOCATION_NATIVE);
 }
 
-/* All memory that can be moved is managed memory so far. */
 bool device_is_explicit(const struct device *device) {
-    (void)device;
-    return false;
+    return device->is_explicit;
 }
 
 struct device_view device_view(struct device *device) {
@@ -175,6 +207,7 @@ void devices_stop(void) {
 
 void devices_forget(void) {
     pthread_mutex_init(&state.lock, NULL);
+    state.has_several = false;
     for (int i = 0; i < DEVICES_MAX; i++)
         atomic_store(&state.table[i], NULL);
 }

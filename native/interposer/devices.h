@@ -8,6 +8,7 @@
 
 #include "ask.h"
 #include "driver.h"
+#include "explicit/explicit.h"
 #include "gate.h"
 #include "ledger.h"
 #include "meter.h"
@@ -21,9 +22,11 @@ struct device {
     CUdevice ordinal;
     uint8_t uuid[16];
     uint64_t total_bytes;
-    bool can_manage; /* managed memory works here as it does on every desktop and server GPU */
+    bool can_manage;  /* managed memory works here as it does on every desktop and server GPU */
+    bool is_explicit; /* memory is allocated in the explicit way */
     struct gate gate;
     struct account account;
+    struct explicit explicit;
     struct mover mover;
     struct ask ask;
     uint64_t memory_limit;  /* without a group; 0: none */

@@ -100,8 +100,9 @@ bool gate_is_closed(struct gate *gate) {
     return closed;
 }
 
-static void set(struct gate *gate, bool passable, bool refuses) {
+static bool set(struct gate *gate, bool passable, bool refuses) {
     pthread_mutex_lock(&gate->lock);
+    passable = passable && !gate->is_short;
     gate->passable = passable;
     gate->refuses = refuses;
     gate->is_settled = true;
@@ -110,10 +111,11 @@ static void set(struct gate *gate, bool passable, bool refuses) {
     pthread_mutex_unlock(&gate->lock);
     /* After the lock is free: who is woken needs it, and would go to sleep again. */
     pthread_cond_broadcast(&gate->changed);
+    return passable;
 }
 
-void gate_open(struct gate *gate) {
-    set(gate, true, false);
+bool gate_open(struct gate *gate) {
+    return set(gate, true, false);
 }
 
 void gate_close(struct gate *gate) {
@@ -167,9 +169,17 @@ unsigned gate_waiting(struct gate *gate) {
     return waiting;
 }
 
-void gate_set_short(struct gate *gate, bool is_short) {
+bool gate_falls_short(struct gate *gate) {
     pthread_mutex_lock(&gate->lock);
-    gate->is_short = is_short;
+    bool is_closed = !gate->passable;
+    gate->is_short |= is_closed;
+    pthread_mutex_unlock(&gate->lock);
+    return is_closed;
+}
+
+void gate_is_whole(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    gate->is_short = false;
     pthread_mutex_unlock(&gate->lock);
 }
 

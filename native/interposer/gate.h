@@ -168,8 +168,9 @@ int gate_settle(struct gate *gate);
 /* Whether gate_enter would wait. */
 bool gate_is_closed(struct gate *gate);
 
-/* For the session. gate_open lets everybody pass who waits; gate_refuse turns them away. */
-void gate_open(struct gate *gate);
+/* For the session. gate_open lets everybody pass who waits, and returns true; it does nothing while the gate is short.
+ * gate_refuse turns them away. */
+bool gate_open(struct gate *gate);
 void gate_close(struct gate *gate);
 void gate_refuse(struct gate *gate);
 unsigned gate_waiting(struct gate *gate);
@@ -185,9 +186,11 @@ bool gate_withdraw(struct gate *gate);
 /* Takes it back, unless the gate has opened by it: then it returns false, and nothing has changed. */
 bool gate_disarm(struct gate *gate);
 
-/* While it is short, a turn that is handed on does not open it: the session is knocked, which sees by gate_has_begun
- * that it has come, and brings the memory first. */
-void gate_set_short(struct gate *gate, bool is_short);
+/* Memory is absent, or is going to be: a closed gate does not open until gate_is_whole. A turn that is handed on does
+ * not open it either: the session is knocked, which sees by gate_has_begun that it has come, and brings the memory first.
+ * Returns false if the gate is open, and then it has no effect. */
+bool gate_falls_short(struct gate *gate);
+void gate_is_whole(struct gate *gate);
 
 /* Makes the next call be noticed, and closes the gate if there has been none since. */
 void gate_watch(struct gate *gate);

@@ -215,6 +215,8 @@ static void carry_out(struct haul *haul) {
 }
 
 void haul(struct mover *mover, enum mover_job job) {
+    if (mover->carry)
+        mover->carry(mover, job);
     struct haul haul = {.mover = mover,
                         .device = mover->device,
                         .job = job,

@@ -7,12 +7,13 @@
 #include "devices.h"
 
 /* A context stays as long as lanes are open, but the list of contexts is everybody's. */
-static bool push_context(const struct device *device) {
+static bool push_context(struct lane *lane, const struct device *device) {
     contexts_lock();
     struct context *context = contexts_first();
     while (context &&
            (context->device != device || real.cuCtxPushCurrent_v2(context->handle) != CUDA_SUCCESS))
         context = context->next;
+    lane->context = context ? context->id : 0;
     contexts_unlock();
     return context != NULL;
 }
@@ -31,7 +32,7 @@ static bool make_events(struct lane *lane) {
 int lane_open(struct lane *lane, struct device *device, CUdevice target) {
     memset(lane, 0, sizeof *lane);
     lane->target = target;
-    if (!push_context(device))
+    if (!push_context(lane, device))
         return -ENODEV;
     if (real.cuStreamCreate(&lane->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
         lane->stream = NULL;

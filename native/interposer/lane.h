@@ -32,6 +32,7 @@ struct lane_chunk {
 };
 
 struct lane {
+    uint64_t context; /* the number of the one that it is in */
     CUstream stream;
     CUdevice target; /* where everything goes */
     struct lane_chunk chunks[LANE_CHUNKS];

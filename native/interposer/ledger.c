@@ -365,6 +365,34 @@ bool ledger_watches(struct ledger *ledger, struct account *account) {
     return watches;
 }
 
+/* With the lock held. */
+static void fix(struct ledger_entry *entry) {
+    struct account *account = entry->account;
+    if (entry->kind != LEDGER_EXPLICIT)
+        return;
+    entry->kind = LEDGER_FIXED;
+    pthread_mutex_lock(&account->lock);
+    set(&account->pinned, get(&account->pinned) + entry->bytes);
+    pthread_mutex_unlock(&account->lock);
+}
+
+void ledger_fix(struct ledger *ledger, struct account *account) {
+    pthread_mutex_lock(&ledger->lock);
+    for (size_t i = 0; i < ledger->bucket_count; i++)
+        for (struct ledger_entry *entry = ledger->buckets[i]; entry; entry = entry->next_in_bucket)
+            if (entry->account == account)
+                fix(entry);
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+void ledger_fix_one(struct ledger *ledger, uint64_t key) {
+    pthread_mutex_lock(&ledger->lock);
+    struct ledger_entry *entry = ledger_at(ledger, key);
+    if (entry)
+        fix(entry);
+    pthread_mutex_unlock(&ledger->lock);
+}
+
 void ledger_forget(struct ledger *ledger) {
     *ledger = (struct ledger)LEDGER_INITIALIZER;
 }

@@ -63,6 +63,8 @@ uint64_t account_nowhere(const struct account *account);
 
 enum ledger_kind {
     LEDGER_CONVERTED, /* the program asked for plain memory, and got managed memory */
+    LEDGER_EXPLICIT,  /* the program asked for plain memory, and got some that explicit/ moves */
+    LEDGER_FIXED,     /* the same, and now it stays */
     LEDGER_MANAGED,   /* the program asked for managed memory itself */
     LEDGER_PLAIN,     /* plain memory, which stays where it is */
 };
@@ -75,7 +77,7 @@ struct ledger_entry {
     enum ledger_kind kind;
     int device;
     unsigned references; /* for those who count them */
-    uint64_t target;     /* another key that it refers to */
+    uint64_t target;     /* another key that it refers to; of the explicit way: its region */
     uint64_t
         serial;     /* its number among all that were ever added; a key comes back, this does not */
     unsigned moves; /* that are in flight; it is not freed before they have ended */
@@ -114,7 +116,11 @@ struct ledger {
 #define LEDGER_INITIALIZER {.lock = PTHREAD_MUTEX_INITIALIZER, .landed = PTHREAD_COND_INITIALIZER}
 
 static inline bool ledger_is_pinned(enum ledger_kind kind) {
-    return kind == LEDGER_PLAIN;
+    return kind == LEDGER_PLAIN || kind == LEDGER_FIXED;
+}
+
+static inline bool ledger_is_explicit(enum ledger_kind kind) {
+    return kind == LEDGER_EXPLICIT || kind == LEDGER_FIXED;
 }
 
 /* Adds an entry (a copy of what is given). Its bytes are counted already, those that are away too.
@@ -154,6 +160,12 @@ bool ledger_watches(struct ledger *ledger, struct account *account);
 
 /* An allocation is not watched for any more, since it was seen or is gone. With the lock held. */
 void ledger_unwatch(struct ledger_entry *entry);
+
+/* What is of the explicit way counts as pinned from now on. */
+void ledger_fix(struct ledger *ledger, struct account *account);
+
+/* The same for the entry of a key. */
+void ledger_fix_one(struct ledger *ledger, uint64_t key);
 
 /* In a child after fork: forgets everything. The memory of entries is left to the parent's copy. */
 void ledger_forget(struct ledger *ledger);

@@ -32,8 +32,14 @@ struct mover_progress {
     uint64_t left;      /* bytes that were ordered out and have not left, by now */
 };
 
+struct mover;
+
+/* Moves memory of another kind, before the rest. */
+typedef void mover_carry(struct mover *mover, enum mover_job job);
+
 struct mover {
     struct device *device;
+    mover_carry *carry;   /* or NULL */
     pthread_mutex_t lock; /* comes before the locks of contexts and ledgers */
     pthread_cond_t changed;
     pthread_t thread;

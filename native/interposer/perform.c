@@ -90,7 +90,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     switch ((enum machine_act)action->act) {
     case DO_OPEN:
         turn_opens(&client->turn);
-        gate_open(&device->gate);
+        client->turn.fell_short = !gate_open(&device->gate);
         break;
     case DO_CLOSE: gate_close(&device->gate); break;
     case DO_REFUSE: gate_refuse(&device->gate); break;
@@ -124,6 +124,15 @@ static int perform(struct client *client, const struct machine_action *action) {
     return 0;
 }
 
+/* Memory was allocated behind the gate after all the rest had come: as if it grew just now. */
+static int fill_first(struct client *client) {
+    struct machine_input input = {.event = ON_GROW};
+    if (client->machine.state == MACHINE_ALONE)
+        input = (struct machine_input){.event = ON_LOST, .must_fill = true};
+    client->turn.fell_short = false;
+    return turn_feed(client, input);
+}
+
 int turn_feed(struct client *client, struct machine_input input) {
     const uint64_t turn = client->machine.turn;
     const uint32_t state = client->machine.state;
@@ -145,5 +154,5 @@ int turn_feed(struct client *client, struct machine_input input) {
         log_debug("GPU %d: turn %llu begins", client->device->ordinal,
                   (unsigned long long)client->machine.turn);
     }
-    return result;
+    return client->turn.fell_short && result == 0 ? fill_first(client) : result;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "explicit/region.h"
 #include "residency.h"
 
 /* The index is made by a thread that has something else to do: at most so often, and for at most one
@@ -59,6 +60,8 @@ static const struct recency_range *find(const struct recency *recency, uint64_t 
 /* With the ledger's lock held, as below. */
 static void use(struct ledger *ledger, struct ledger_entry *entry, uint64_t now) {
     entry->used_ns = now;
+    if (ledger_is_explicit(entry->kind))
+        ((struct region *)(uintptr_t)entry->target)->used_ns = now;
     residency_is_used(ledger, entry);
 }
 

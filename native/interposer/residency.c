@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "coldness.h"
+
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
@@ -75,7 +77,7 @@ static void gather(const struct ledger *ledger, int device, struct residency_lis
     for (size_t i = 0; i < ledger->bucket_count; i++)
         for (struct ledger_entry *entry = ledger->buckets[i]; entry;
              entry = entry->next_in_bucket) {
-            if (entry->device != device || !residency_can_move(entry->kind) || !is_wanted(entry))
+            if (entry->device != device || !residency_is_managed(entry->kind) || !is_wanted(entry))
                 continue;
             struct residency_item item = item_of(entry);
             list->items[list->count++] = item;
@@ -101,15 +103,6 @@ static int fill_list(struct ledger *ledger, int device, struct residency_list *l
     int result = list_held(ledger, device, list, is_wanted, second);
     pthread_mutex_unlock(&ledger->lock);
     return result;
-}
-
-/* Allocations that were used within a second of each other are used together: which of them was last is
- * chance, as is which of them was seen. Beyond that, twice the time is one step. */
-static unsigned coldness(uint64_t age_ns) {
-    unsigned steps = 0;
-    for (uint64_t seconds = age_ns / 1000000000; seconds; seconds /= 2)
-        steps++;
-    return steps;
 }
 
 /* Compared with the newest use, and not with now: a program that has waited long is not cold as a whole. */

@@ -53,6 +53,11 @@ static inline bool residency_can_move(enum ledger_kind kind) {
     return !ledger_is_pinned(kind);
 }
 
+/* Whether it is kept here: memory of the explicit way has books of its own. */
+static inline bool residency_is_managed(enum ledger_kind kind) {
+    return kind == LEDGER_CONVERTED || kind == LEDGER_MANAGED;
+}
+
 /* What is there, to leave; what is away, to return; what is there, in the order in which it came. Replaces
  * what is in the list, which begins as zeros. Returns 0 or -ENOMEM. */
 int residency_list_there(struct ledger *ledger, int device, struct residency_list *list);

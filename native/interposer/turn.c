@@ -139,7 +139,8 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         TAKE(trim)
         input.event = ON_TRIM;
         input.bytes = fields.trim.trim_bytes;
-        input.can_move = device_moves_memory(client->device);
+        /* In the middle of a turn nothing may go that does not come by being used. */
+        input.can_move = device_moves_memory(client->device) && !device_is_explicit(client->device);
         break;
     default: return 0;
     }

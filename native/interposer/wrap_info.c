@@ -2,7 +2,9 @@
  * that. Programs size their pools by it, so it is the answer of one who knows the daemon's limits. */
 #include "books.h"
 #include "config.h"
+#include "contexts.h"
 #include "devices.h"
+#include "explicit/answers.h"
 #include "log.h"
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
@@ -34,7 +36,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
 /* Whether a pointer leads into memory that the program believes to be plain device memory. */
 static bool is_converted(CUdeviceptr pointer, struct ledger_entry *entry) {
     CUdeviceptr start;
-    if (config()->disable || config()->native ||
+    if (config()->disable || config()->allocation == ALLOCATION_NATIVE ||
         real.cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, pointer) !=
             CUDA_SUCCESS)
         return false;
@@ -57,8 +59,11 @@ static bool answer(CUpointer_attribute attribute, const struct ledger_entry *ent
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
     struct ledger_entry entry;
+    CUresult result;
     driver_need();
-    CUresult result = real.cuPointerGetAttribute(data, attribute, ptr);
+    if (answers_attribute(attribute, ptr, data, &result))
+        return result;
+    result = real.cuPointerGetAttribute(data, attribute, ptr);
     if (result != CUDA_SUCCESS || !is_converted(ptr, &entry) || !answer(attribute, &entry, data))
         return result;
     /* Device memory has no host pointer, and the driver calls that an invalid question. */
@@ -68,20 +73,32 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
                                 void **data, CUdeviceptr ptr) {
     struct ledger_entry entry;
+    CUresult ignored;
     driver_need();
     CUresult result = real.cuPointerGetAttributes(numAttributes, attributes, data, ptr);
-    if (result != CUDA_SUCCESS || !is_converted(ptr, &entry))
+    if (result != CUDA_SUCCESS)
+        return result;
+    for (unsigned i = 0; i < numAttributes; i++)
+        answers_attribute(attributes[i], ptr, data[i], &ignored);
+    if (!is_converted(ptr, &entry))
         return result;
     for (unsigned i = 0; i < numAttributes; i++)
         answer(attributes[i], &entry, data[i]);
     return result;
 }
 
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr) {
+    driver_need();
+    if (context_here() && answers_range(dptr, pbase, psize))
+        return CUDA_SUCCESS;
+    return real.cuMemGetAddressRange_v2(pbase, psize, dptr);
+}
+
 CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr) {
     struct ledger_entry entry;
     driver_need();
     CUresult result = real.cuIpcGetMemHandle(pHandle, dptr);
-    if (result != CUDA_SUCCESS && is_converted(dptr, &entry))
+    if (result != CUDA_SUCCESS && (is_converted(dptr, &entry) || answers_find(dptr, &entry)))
         log_warn_once(
             "memory that nvshare can move cannot be shared by CUDA IPC: start the program "
             "with NVSHARE_ALLOCATION=native");

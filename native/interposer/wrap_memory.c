@@ -8,28 +8,41 @@
 enum { PITCH_ALIGNMENT = 512 }; /* what drivers give, for every GPU of the last ten years */
 
 static enum ledger_kind kind_on(const struct device *device) {
+    if (device->is_explicit)
+        return LEDGER_EXPLICIT;
     return device_moves_memory(device) ? LEDGER_CONVERTED : LEDGER_PLAIN;
+}
+
+static CUresult allocate(struct device *device, struct ledger_entry *entry) {
+    CUresult result;
+    CUdeviceptr pointer = 0;
+    switch (entry->kind) {
+    case LEDGER_EXPLICIT: return explicit_allocate(device, entry);
+    case LEDGER_CONVERTED:
+        result = real.cuMemAllocManaged(&pointer, entry->bytes, CU_MEM_ATTACH_GLOBAL);
+        break;
+    default: result = real.cuMemAlloc_v2(&pointer, entry->bytes); break;
+    }
+    entry->key = pointer;
+    return result;
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     struct device *device = device_here();
-    if (!device)
-        return real.cuMemAlloc_v2(dptr, bytesize);
-    enum ledger_kind kind = kind_on(device);
-    CUresult result = book_reserve(device, bytesize, kind);
+    if (!device || !dptr || !bytesize)
+        return real.cuMemAlloc_v2(dptr, bytesize); /* which knows what is wrong with it */
+    struct ledger_entry entry = {
+        .bytes = bytesize, .kind = kind_on(device), .owner = context_here()->id};
+    CUresult result = book_reserve(device, bytesize, entry.kind);
     if (result != CUDA_SUCCESS)
         return result;
-    if (kind == LEDGER_CONVERTED)
-        result = real.cuMemAllocManaged(dptr, bytesize, CU_MEM_ATTACH_GLOBAL);
-    else
-        result = real.cuMemAlloc_v2(dptr, bytesize);
-    struct ledger_entry entry = {.bytes = bytesize, .kind = kind, .owner = context_here()->id};
+    result = allocate(device, &entry);
     if (result == CUDA_SUCCESS)
-        entry.key = *dptr;
+        *dptr = entry.key;
     return book_settle(&books.memory, device, entry, result);
 }
 
-/* Managed memory has no pitched allocation, so the pitch is computed as the driver would. */
+/* Memory that can be moved has no pitched allocation, so the pitch is computed as the driver would. */
 static CUresult allocate_pitch(CUdeviceptr *dptr, size_t *pitch, size_t width, size_t height,
                                unsigned element_bytes) {
     size_t row, bytes;
@@ -68,7 +81,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
     struct device *device = device_here();
     if (!device)
         return real.cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
-    if (kind_on(device) == LEDGER_CONVERTED)
+    if (kind_on(device) != LEDGER_PLAIN)
         return allocate_pitch(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
     return count_pitch(device, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
 }
@@ -91,5 +104,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
     driver_need();
     struct ledger_entry *taken = ledger_take(&books.memory, dptr);
-    return book_freed(&books.memory, taken, real.cuMemFree_v2(dptr));
+    CUresult result = taken && ledger_is_explicit(taken->kind)
+                          ? explicit_free(device_known(taken->device), taken)
+                          : real.cuMemFree_v2(dptr);
+    return book_freed(&books.memory, taken, result);
 }

@@ -1,22 +1,37 @@
-/* Physical memory (cuMemCreate): it lives as long as there is a handle to it, or a mapping. It cannot be
- * managed memory, and so is counted as pinned. */
+/* Physical memory (cuMemCreate): it lives as long as there is a handle to it, or a mapping. It cannot be managed memory.
+ * Where memory moves explicitly it does so too, and then handles are ours (explicit/holding.h); elsewhere it is the
+ * driver's, and counted as pinned. */
 #include "books.h"
 #include "devices.h"
+#include "explicit/holding.h"
+
+static CUresult create(struct device *device, const CUmemAllocationProp *prop,
+                       unsigned long long flags, struct ledger_entry *entry) {
+    if (entry->kind == LEDGER_EXPLICIT)
+        return holding_create(device, prop, entry);
+    CUmemGenericAllocationHandle handle;
+    CUresult result = real.cuMemCreate(&handle, entry->bytes, prop, flags);
+    if (result == CUDA_SUCCESS)
+        entry->key = handle;
+    return result;
+}
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags) {
     driver_need();
-    bool on_device = prop && prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    bool on_device = handle && prop && prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     struct device *device = on_device ? device_get(prop->location.id) : NULL;
     if (!device)
         return real.cuMemCreate(handle, size, prop, flags);
-    CUresult result = book_reserve(device, size, LEDGER_PLAIN);
+    bool moves = device_is_explicit(device) && holding_can_be(prop, size, flags);
+    struct ledger_entry entry = {
+        .bytes = size, .kind = moves ? LEDGER_EXPLICIT : LEDGER_PLAIN, .references = 1};
+    CUresult result = book_reserve(device, size, entry.kind);
     if (result != CUDA_SUCCESS)
         return result;
-    result = real.cuMemCreate(handle, size, prop, flags);
-    struct ledger_entry entry = {.bytes = size, .kind = LEDGER_PLAIN, .references = 1};
+    result = create(device, prop, flags, &entry);
     if (result == CUDA_SUCCESS)
-        entry.key = *handle;
+        *handle = entry.key;
     return book_settle(&books.physical, device, entry, result);
 }
 
@@ -30,11 +45,21 @@ static void unrefer(CUmemGenericAllocationHandle handle, struct ledger_entry **g
     *gone = entry;
 }
 
+/* What has no reference left, and is ours to free. */
+static CUresult freed(struct ledger_entry *gone, CUresult result) {
+    for (const struct ledger_entry *one = gone; one && result == CUDA_SUCCESS;
+         one = one->next_of_owner)
+        if (ledger_is_explicit(one->kind))
+            holding_is_gone(one);
+    return book_freed(&books.physical, gone, result);
+}
+
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     driver_need();
     struct ledger_entry *gone = NULL;
+    bool is_ours = holding_find(handle) != NULL;
     unrefer(handle, &gone);
-    CUresult result = book_freed(&books.physical, gone, real.cuMemRelease(handle));
+    CUresult result = freed(gone, is_ours ? CUDA_SUCCESS : real.cuMemRelease(handle));
     if (result != CUDA_SUCCESS)
         ledger_refer(&books.physical, handle);
     return result;
@@ -42,44 +67,124 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
     driver_need();
-    CUresult result = real.cuMemRetainAllocationHandle(handle, addr);
+    uint64_t begin;
+    struct holding *holding = handle ? holding_at((CUdeviceptr)(uintptr_t)addr) : NULL;
+    CUresult result = CUDA_SUCCESS;
+    if (holding)
+        *handle = (CUmemGenericAllocationHandle)(uintptr_t)holding;
+    else if (explicit_find_any((CUdeviceptr)(uintptr_t)addr, &begin))
+        return CUDA_ERROR_INVALID_VALUE; /* memory by cuMemAlloc has none */
+    else
+        result = real.cuMemRetainAllocationHandle(handle, addr);
     if (result == CUDA_SUCCESS)
         ledger_refer(&books.physical, *handle);
     return result;
 }
 
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                CUmemGenericAllocationHandle handle) {
+    driver_need();
+    const struct holding *holding = prop ? holding_find(handle) : NULL;
+    if (!holding)
+        return real.cuMemGetAllocationPropertiesFromHandle(prop, handle);
+    *prop = holding->properties;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
     driver_need();
-    CUresult result = real.cuMemMap(ptr, size, offset, handle, flags);
+    struct holding *holding = flags ? NULL : holding_find(handle);
+    CUresult result = holding ? holding_map(holding, ptr, size, offset)
+                              : real.cuMemMap(ptr, size, offset, handle, flags);
     if (result != CUDA_SUCCESS || ledger_refer(&books.physical, handle) < 0)
         return result; /* memory of another process is not ours to count */
     struct ledger_entry mapping = {.key = ptr, .bytes = size, .target = handle};
     struct ledger_entry *gone = NULL;
     if (ledger_add(&books.mappings, &mapping) < 0)
         unrefer(handle, &gone);
-    book_freed(&books.physical, gone, CUDA_SUCCESS);
+    freed(gone, CUDA_SUCCESS);
     return result;
 }
 
-/* A range may hold several mappings, one behind the other. */
-static struct ledger_entry *take_mappings(CUdeviceptr ptr, size_t size) {
-    struct ledger_entry *all = NULL, *one;
-    for (size_t done = 0; done < size && (one = ledger_take(&books.mappings, ptr + done));) {
+/* A range may hold several mappings, one behind the other. Sets *whole to whether it holds nothing else. */
+static struct ledger_entry *take_mappings(CUdeviceptr ptr, size_t size, bool *whole) {
+    struct ledger_entry *all = NULL, **end = &all, *one;
+    size_t done = 0;
+    for (; done < size && (one = ledger_take(&books.mappings, ptr + done));
+         end = &one->next_of_owner) {
         done += one->bytes;
-        one->next_of_owner = all;
-        all = one;
+        one->next_of_owner = NULL;
+        *end = one;
     }
+    *whole = done == size;
     return all;
+}
+
+/* Ours one by one, the driver's own as they are. */
+static CUresult unmap(CUdeviceptr ptr, size_t size, const struct ledger_entry *mappings,
+                      bool whole) {
+    bool any_ours = false;
+    for (const struct ledger_entry *m = mappings; m; m = m->next_of_owner)
+        any_ours |= holding_find(m->target) != NULL;
+    if (!any_ours)
+        return real.cuMemUnmap(ptr, size);
+    CUresult result = whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    for (const struct ledger_entry *m = mappings; m && result == CUDA_SUCCESS; m = m->next_of_owner)
+        result =
+            holding_find(m->target) ? holding_unmap(m->key) : real.cuMemUnmap(m->key, m->bytes);
+    return result;
 }
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     driver_need();
-    struct ledger_entry *mappings = take_mappings(ptr, size), *gone = NULL;
-    for (struct ledger_entry *m = mappings; m; m = m->next_of_owner)
+    bool whole;
+    struct ledger_entry *mappings = take_mappings(ptr, size, &whole), *gone = NULL;
+    CUresult result = unmap(ptr, size, mappings, whole);
+    for (struct ledger_entry *m = mappings; m && result == CUDA_SUCCESS; m = m->next_of_owner)
         unrefer(m->target, &gone);
-    CUresult result = book_freed(&books.physical, gone, real.cuMemUnmap(ptr, size));
-    for (struct ledger_entry *m = mappings; m && result != CUDA_SUCCESS; m = m->next_of_owner)
-        ledger_refer(&books.physical, m->target);
+    freed(gone, result);
     return book_freed(&books.mappings, mappings, result);
+}
+
+static CUresult set_access(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count,
+                           size_t *done) {
+    struct ledger_entry mapping;
+    if (holding_at(ptr))
+        return holding_set_access(ptr, size, desc, count, done);
+    /* As far as the next one that is ours, which begins where some mapping ends. */
+    for (*done = 0; *done < size && !holding_at(ptr + *done); *done += mapping.bytes)
+        if (ledger_find(&books.mappings, ptr + *done, &mapping) < 0) {
+            *done = size;
+            break;
+        }
+    return real.cuMemSetAccess(ptr, *done < size ? *done : size, desc, count);
+}
+
+CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count) {
+    driver_need();
+    if (!desc || !count)
+        return real.cuMemSetAccess(ptr, size, desc, count);
+    CUresult result = CUDA_SUCCESS;
+    for (size_t at = 0, done; at < size && result == CUDA_SUCCESS; at += done)
+        result = set_access(ptr + at, size - at, desc, count, &done);
+    return result;
+}
+
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr) {
+    driver_need();
+    bool on_device = flags && location && location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    return on_device && holding_at(ptr) ? holding_get_access(ptr, location->id, flags)
+                                        : real.cuMemGetAccess(flags, location, ptr);
+}
+
+CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType handleType,
+                                      unsigned long long flags) {
+    driver_need();
+    struct holding *holding = holding_find(handle);
+    CUresult result = holding ? holding_stay(holding, &handle) : CUDA_SUCCESS;
+    return result == CUDA_SUCCESS
+               ? real.cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags)
+               : result;
 }

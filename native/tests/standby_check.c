@@ -232,7 +232,7 @@ static void check_lost(void) {
 static void check_short(void) {
     pthread_t thread;
     int turn = stand_by();
-    gate_set_short(&gate, true);
+    CHECK(gate_falls_short(&gate));
     start(&thread, 1, pass_once);
     wait_until_watched();
     long before = atomic_load(&knocks);
@@ -241,7 +241,7 @@ static void check_short(void) {
         usleep(100);
     usleep(2000);
     CHECK(atomic_load(&knocks) == before + 1 && gate_is_closed(&gate) && gate_waiting(&gate) == 1);
-    gate_set_short(&gate, false);
+    gate_is_whole(&gate);
     gate_open(&gate);
     join(&thread, 1);
     CHECK(gate_withdraw(&gate));

@@ -33,7 +33,7 @@ struct workload {
     double late_s;    /* up to so much longer by chance, as a busy machine wakes a sleeper */
     double startup_s; /* what an interpreter needs before it gets to the GPU */
     int device;
-    bool managed;
+    enum gpu_memory memory;
     bool held;            /* begins when standard input says so */
     const char *progress; /* file that gets the number of the iteration now and then */
 };
@@ -52,12 +52,12 @@ static struct buffers make_buffers(const struct driver_functions *driver,
                                    const struct workload *w) {
     size_t bytes = w->side * w->side * sizeof(float);
     struct buffers buffers;
-    buffers.x = gpu_allocate(driver, bytes, w->managed);
+    buffers.x = gpu_allocate(driver, bytes, w->memory);
     gpu_copy_in(driver, buffers.x, bytes);
-    buffers.y = gpu_allocate(driver, bytes, w->managed);
+    buffers.y = gpu_allocate(driver, bytes, w->memory);
     gpu_copy_in(driver, buffers.y, bytes);
-    buffers.z[0] = gpu_allocate(driver, bytes, w->managed);
-    buffers.z[1] = gpu_allocate(driver, bytes, w->managed);
+    buffers.z[0] = gpu_allocate(driver, bytes, w->memory);
+    buffers.z[1] = gpu_allocate(driver, bytes, w->memory);
     return buffers;
 }
 
@@ -106,7 +106,7 @@ static void run(const struct workload *w) {
 static void usage(void) {
     fprintf(stderr, "usage: driver-add NAME [--iterations N] [--side N] [--sleep S] [--late S]\n"
                     "                  [--seed N] [--startup S] [--device N] [--managed] [--held]\n"
-                    "                  [--progress FILE]\n"
+                    "                  [--allocate plain|managed|handles|pool] [--progress FILE]\n"
                     "NAME is pytorch-add, pytorch-add-small or pytorch-add-idle-small.\n");
     exit(2);
 }
@@ -127,6 +127,7 @@ int main(int argc, char **argv) {
         {"startup", required_argument, NULL, 'u'},
         {"device", required_argument, NULL, 'd'},
         {"managed", no_argument, NULL, 'm'},
+        {"allocate", required_argument, NULL, 'a'},
         {"progress", required_argument, NULL, 'p'},
         {"held", no_argument, NULL, 'h'},
         {"late", required_argument, NULL, 'l'},
@@ -143,7 +144,8 @@ int main(int argc, char **argv) {
         case 's': w.sleep_s = strtod(optarg, NULL); break;
         case 'u': w.startup_s = strtod(optarg, NULL); break;
         case 'd': w.device = atoi(optarg); break;
-        case 'm': w.managed = true; break;
+        case 'm': w.memory = GPU_MANAGED; break;
+        case 'a': w.memory = gpu_memory_named(optarg); break;
         case 'h': w.held = true; break;
         case 'l': w.late_s = strtod(optarg, NULL); break;
         case 'r': srand48(atol(optarg)); break;

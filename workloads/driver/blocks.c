@@ -14,8 +14,8 @@ void blocks_resize(const struct driver_functions *driver, struct blocks *blocks,
     while (blocks->count && blocks->cuts.at[blocks->count] > bytes)
         CHECK(driver, cuMemFree, blocks->at[--blocks->count]);
     for (; blocks->cuts.at[blocks->count] < bytes; blocks->count++)
-        blocks->at[blocks->count] =
-            gpu_allocate(driver, size_of(blocks, blocks->count), blocks->managed);
+        blocks->at[blocks->count] = gpu_allocate(driver, size_of(blocks, blocks->count),
+                                                 blocks->managed ? GPU_MANAGED : GPU_PLAIN);
 }
 
 /* So much of each block, the last one first, that it comes to `bytes`. */

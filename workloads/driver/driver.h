@@ -11,6 +11,7 @@
     X(cuDeviceGet, 2000)                                                                           \
     X(cuDevicePrimaryCtxRetain, 7000)                                                              \
     X(cuCtxSetCurrent, 4000)                                                                       \
+    X(cuCtxGetDevice, 2000)                                                                        \
     X(cuCtxSynchronize, 2000)                                                                      \
     X(cuStreamCreate, 2000)                                                                        \
     X(cuStreamSynchronize, 2000)                                                                   \
@@ -22,6 +23,12 @@
     X(cuGraphExecDestroy, 10000)                                                                   \
     X(cuMemAlloc, 3020)                                                                            \
     X(cuMemAllocManaged, 6000)                                                                     \
+    X(cuMemAllocAsync, 11020)                                                                      \
+    X(cuMemAddressReserve, 10020)                                                                  \
+    X(cuMemCreate, 10020)                                                                          \
+    X(cuMemMap, 10020)                                                                             \
+    X(cuMemSetAccess, 10020)                                                                       \
+    X(cuMemRelease, 10020)                                                                         \
     X(cuMemFree, 3020)                                                                             \
     X(cuMemGetInfo, 3020)                                                                          \
     X(cuMemcpyHtoD, 3020)                                                                          \

@@ -2,7 +2,6 @@
 #ifndef NVSHARE_WORKLOAD_GPU_H
 #define NVSHARE_WORKLOAD_GPU_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "driver.h"
@@ -12,7 +11,19 @@ void gpu_open(const struct driver_functions *driver, int device);
 
 CUfunction gpu_load(const struct driver_functions *driver, const char *ptx, const char *kernel);
 
-CUdeviceptr gpu_allocate(const struct driver_functions *driver, size_t bytes, bool managed);
+/* By which of the driver's functions memory is asked for. */
+enum gpu_memory {
+    GPU_PLAIN,   /* cuMemAlloc */
+    GPU_MANAGED, /* cuMemAllocManaged */
+    GPU_HANDLES, /* cuMemCreate, and mapped */
+    GPU_POOL,    /* cuMemAllocAsync */
+};
+
+/* The name of one, as an option has it; ends the program if there is none of that name. */
+enum gpu_memory gpu_memory_named(const char *name);
+
+CUdeviceptr gpu_allocate(const struct driver_functions *driver, size_t bytes,
+                         enum gpu_memory memory);
 
 /* From memory that nobody has written, so that it takes no room on the host. */
 void gpu_copy_in(const struct driver_functions *driver, CUdeviceptr to, size_t bytes);

@@ -18,8 +18,7 @@ struct sweep {
     const struct function *function;
     unsigned count;
     struct {
-        uint64_t allocation; /* its id */
-        uint64_t address;
+        uint64_t address, end; /* from where on, and where what it counts as touching ends */
     } pointer[SWEEP_POINTERS];
 };
 

@@ -43,44 +43,17 @@ static struct effect effect_of(const struct kernel_task *kernel) {
     return (struct effect){.run = compute, .data = computation, .eager = true, .work = true};
 }
 
-/* Everything in the parameters that is the address of an allocation counts as touched, whole. This
- * is how pointers are found: at every multiple of eight, as the compiler aligns them. `sweep` gets
- * the first pointer into each allocation. */
-static void touch_parameters(const struct kernel_task *kernel, struct touch *touch,
-                             struct sweep *sweep) {
-    const struct allocation *seen[64];
-    unsigned count = 0;
-    for (unsigned at = 0; at + 8 <= kernel->parameter_bytes; at += 8) {
-        uint64_t word;
-        memcpy(&word, kernel->parameters + at, sizeof word);
-        const struct allocation *allocation = word ? memory_find(word) : NULL;
-        bool repeated = !allocation;
-        for (unsigned i = 0; i < count && !repeated; i++)
-            repeated = seen[i] == allocation;
-        if (repeated)
-            continue;
-        if (count < SWEEP_POINTERS) {
-            sweep->pointer[count].allocation = allocation->id;
-            sweep->pointer[count].address = word;
-        }
-        if (count < sizeof seen / sizeof seen[0])
-            seen[count++] = allocation;
-        memory_touch_allocation(touch, allocation);
-    }
-    sweep->count = count;
-}
-
 /* Does a kernel go on where the last one of its stream has begun: the same code, in the same
- * allocations, each from a higher address on? A library that cuts a large array into pieces, to
+ * memory, each from a higher address on? A library that cuts a large array into pieces, to
  * count its elements in 32 bits, launches that way. As the first one has paid for all of the
- * allocations, the others are paid for. */
+ * memory, the others are paid for. */
 static bool continues(const struct sweep *before, const struct sweep *now) {
     if (before->function != now->function || before->count != now->count || !now->count ||
         now->count > SWEEP_POINTERS)
         return false;
     for (unsigned i = 0; i < now->count; i++)
-        if (before->pointer[i].allocation != now->pointer[i].allocation ||
-            before->pointer[i].address >= now->pointer[i].address)
+        if (now->pointer[i].address <= before->pointer[i].address ||
+            now->pointer[i].address >= before->pointer[i].end)
             return false;
     return true;
 }
@@ -90,7 +63,7 @@ static bool touch_for(struct CUstream_st *stream, const struct kernel_task *kern
                       struct touch *touch, struct effect *effect) {
     struct sweep sweep = {.function = kernel->function};
     driver_lock();
-    touch_parameters(kernel, touch, &sweep);
+    kernel_touch(kernel, touch, &sweep);
     kernel_reach(kernel, stream->context->gpu, effect);
     bool paid = continues(&stream->sweep, &sweep);
     stream->sweep = sweep;

@@ -104,7 +104,9 @@ uint64_t stream_push(struct CUstream_st *stream, struct operation operation,
 /* Makes the stream wait for a ticket of another queue of this process. */
 void stream_push_wait(struct CUstream_st *stream, uint32_t queue, uint64_t ticket);
 
-/* Adds to an effect where its kernel goes. With the driver's lock held. */
+/* What a kernel touches; and, added to an effect, where it goes. With the driver's lock held. */
+struct sweep;
+void kernel_touch(const struct kernel_task *kernel, struct touch *touch, struct sweep *sweep);
 void kernel_reach(const struct kernel_task *kernel, uint32_t gpu, struct effect *effect);
 
 /* One file per kind. */

@@ -11,7 +11,7 @@ import click
 from nvshare.cli.command import WithCommand, command_of
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.child import CannotStartError
-from nvshare.launch.preload import Wishes, library, program_environment
+from nvshare.launch.preload import ALLOCATIONS, Wishes, library, program_environment
 from nvshare.launch.start import find_or_start
 from nvshare.quantity import parse_quantity
 from nvshare.wire import environment
@@ -44,9 +44,10 @@ class Quantity(click.ParamType[int]):
 )
 @click.option("--priority", type=click.Choice(["high", "normal", "low"]), help="Who goes first.")
 @click.option(
-    "--native",
-    is_flag=True,
-    help="Allocate memory as the program asks for it. It is counted and limited, and never moved.",
+    "--allocation",
+    type=click.Choice(ALLOCATIONS),
+    help="How memory is allocated: as unified memory, as memory that nvshare copies itself, or as "
+    "the program asks for it, and then it is never moved.",
 )
 @click.pass_context
 def run(
@@ -56,7 +57,7 @@ def run(
     compute: int | None,
     burst: bool,
     priority: str | None,
-    native: bool,
+    allocation: str | None,
 ) -> None:
     """Run a command that shares its GPU with others.
 
@@ -75,7 +76,7 @@ def run(
         compute_percent=compute,
         burst=burst,
         priority=priority,
-        native=native,
+        allocation=allocation,
     )
     variables = program_environment(wishes, folder, path, os.environ)
     become(command_of(ctx), {**os.environ, **variables})

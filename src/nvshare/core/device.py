@@ -29,7 +29,7 @@ from nvshare.core.events import (
 )
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.memory import RULES, Memory
+from nvshare.core.memory import RULES, Kind, Memory
 from nvshare.core.policies import find_policy
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
@@ -108,7 +108,10 @@ class Device:
             case LimitsChanged():
                 self.roster.set_limits(self._client(event), event.limits)
             case ExcessChanged():
-                self.roster.set_excess(self._client(event), event.excess)
+                client = self._client(event)
+                # What must all be there for a turn cannot be beyond a limit while it runs.
+                excess = 0 if client.kind is Kind.EXPLICIT else event.excess
+                self.roster.set_excess(client, excess)
             case SettingsChanged():
                 self._on_settings(event)
         return []

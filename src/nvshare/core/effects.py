@@ -29,6 +29,8 @@ class Verdict(Enum):
     YES = "yes"
     HOST_FULL = "host full"
     """It could never be used: the host has no room for what would have to leave the device."""
+    TOO_LARGE = "too large"
+    """All of it would have to be on the device at once, which has no room for that."""
 
 
 class ReportKind(Enum):

@@ -16,9 +16,12 @@ from nvshare.core.effects import Answer, Effect, Report, ReportKind, Verdict
 from nvshare.core.events import HostRoomChanged, MemoryChanged
 from nvshare.core.hostroom import HostRoom, gib
 from nvshare.core.lease import State
-from nvshare.core.memory import Memory, Rule
+from nvshare.core.memory import Kind, Memory, Rule
 from nvshare.core.roster import Roster
 from nvshare.core.state import HostState, Pool
+
+# The part of a device that memory which has to be there as a whole leaves free.
+CONTEXTS = 32
 
 
 class Host:
@@ -43,18 +46,18 @@ class Host:
     def refuse(self, device: Device, client: Client, ask: MemoryChanged) -> list[Effect]:
         """Return the refusal of an ask for what could never be used, or nothing if it may be."""
         memory = ask.memory.as_kind(client.kind)
-        why = self._objection(device.roster, client, memory)
+        verdict = Verdict.TOO_LARGE
+        why = _misfit(device.roster, client, memory)
+        if why is None and (why := self._objection(device.roster, client, memory)) is not None:
+            verdict, why = Verdict.HOST_FULL, f"{why}: {self.room.why(client)}"
         if why is None:
             client.refused = False
             return []
-        answer = Answer(client.id, ask.ticket, Verdict.HOST_FULL)
+        answer = Answer(client.id, ask.ticket, verdict)
         if client.refused:
             return [answer]
         client.refused = True
-        text = (
-            f"was refused {gib(memory.allocated - client.memory.allocated)}: {why}: "
-            f"{self.room.why(client)}"
-        )
+        text = f"was refused {gib(memory.allocated - client.memory.allocated)}: {why}"
         return [Report(ReportKind.HOST_FULL, device.state.id, client.id, text), answer]
 
     def _objection(self, roster: Roster, client: Client, memory: Memory) -> str | None:
@@ -107,6 +110,23 @@ class Host:
             f"host_memory allows {gib(limit)}; end programs, or raise host_memory"
         )
         return [Report(ReportKind.OVERCOMMITTED, device, client, text)]
+
+
+def _misfit(roster: Roster, client: Client, memory: Memory) -> str | None:
+    """Say why memory could not be on the device as a whole, if that is needed.
+
+    Some room is left to the contexts of those who come later: who has left for somebody's turn
+    must be able to come back.
+    """
+    if client.kind is not Kind.EXPLICIT or memory.allocated <= client.memory.allocated:
+        return None
+    room = roster.room + client.memory.pinned - memory.pinned - roster.usable // CONTEXTS
+    if memory.swappable <= room:
+        return None
+    return (
+        f"{gib(memory.swappable)} that move explicitly have to be on the GPU at once, and there is "
+        f"room for {gib(max(0, room))}; use managed memory"
+    )
 
 
 def _may_hope(roster: Roster, client: Client, memory: Memory) -> bool:

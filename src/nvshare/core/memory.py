@@ -17,6 +17,9 @@ class Kind(Enum):
     MANAGED = "managed"
     NATIVE = "native"
     """Nothing can be swapped: all that is allocated counts as pinned."""
+    EXPLICIT = "explicit"
+    """It is copied out and in by its owner. A driver pushes none of it out, and none of it comes by
+    being used: for a turn all of it has to be there."""
 
 
 @dataclass(frozen=True, slots=True)

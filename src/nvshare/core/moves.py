@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nvshare.core.client import Client
 from nvshare.core.hostroom import Allowance
+from nvshare.core.memory import Kind
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.shares import slice_seconds
@@ -13,7 +14,8 @@ from nvshare.core.state import DeviceState
 def fill_bytes(client: Client, room: int) -> int:
     """Return how much of a client's memory has room: 0, which means all, if all of it has."""
     room = max(1, room)
-    return 0 if client.memory.swappable <= room else room
+    is_whole = client.kind is Kind.EXPLICIT or client.memory.swappable <= room
+    return 0 if is_whole else room
 
 
 def fill_order(client: Client, room: int) -> int:
@@ -77,6 +79,8 @@ def choose_way(
 def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Client]) -> bool:
     """Whether the memory of who goes is certainly the first that the driver would push out."""
     if len(going) != 1 or len(coming) != 1 or roster.outbound_bytes or roster.host.is_tight:
+        return False
+    if any(client.kind is Kind.EXPLICIT for client in (*going, *coming)):
         return False
     holders = (*roster.running.values(), *roster.yielding.values(), *roster.overdue.values())
     present = {client.id for client in holders if client.present} | set(roster.parked)

@@ -28,6 +28,7 @@ _URGENCY = {
 _VERDICT = {
     effects.Verdict.YES: frames.Verdict.YES,
     effects.Verdict.HOST_FULL: frames.Verdict.HOST_FULL,
+    effects.Verdict.TOO_LARGE: frames.Verdict.TOO_LARGE,
 }
 _LONGEST_US = 2**32 - 1
 Kind = TypeVar("Kind", bound=Effect)

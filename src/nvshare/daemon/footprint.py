@@ -1,10 +1,10 @@
 """What contexts, modules and memory pools hold on each GPU, as NVML tells: told to the core.
 
 NVML lists for every process what it has on a GPU, without managed memory: its context, the modules
-it has loaded, its plain memory, and what its pools keep. Of these a program tells the daemon its
-plain memory only. The rest was assumed when it came (the setting ``context``), and is known a
-moment later; it grows with the modules that are loaded. The calls take a while on some drivers, and
-so are made in a thread.
+it has loaded, its plain memory, what its pools keep, and what it has there of memory that moves
+explicitly. Of these a program tells the daemon its plain and its explicit memory only. The rest was
+assumed when it came (the setting ``context``), and is known a moment later; it grows with the
+modules that are loaded. The calls take a while on some drivers, and so are made in a thread.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from nvshare.core.events import MemoryChanged
+from nvshare.core.memory import Kind
 from nvshare.daemon.gpu_time import open_nvml
 from nvshare.daemon.logs import fields
 
@@ -92,18 +93,31 @@ class Footprint:
                 extra=fields(device=gpu.index, why=error),
             )
             return
+        now = self._told(gpu)
         for pid, members in told.items():
-            if pid in found:
+            # What moves meanwhile is in one figure, and not in the other.
+            if pid in found and now.get(pid) == members and not self._moves(members):
                 self._take(members, found[pid])
+
+    def _moves(self, members: "list[tuple[Member, int]]") -> bool:
+        clients = [self._client(member) for member, _ in members]
+        return any(
+            client.kind is Kind.EXPLICIT and (client.outbound or client.evicting or client.missing)
+            for client in clients
+        )
 
     def _told(self, gpu: "Gpu") -> "dict[int, list[tuple[Member, int]]]":
         """By process, its clients on a GPU and what each says that it has of plain memory."""
         told: dict[int, list[tuple[Member, int]]] = defaultdict(list)
         for session in self._node.members_of(gpu):
             if session.member is not None and session.identity.pid:
-                pinned = self._client(session.member).memory.pinned - session.member.context
-                told[session.identity.pid].append((session.member, pinned))
+                told[session.identity.pid].append((session.member, self._plain(session.member)))
         return told
+
+    def _plain(self, member: "Member") -> int:
+        client = self._client(member)
+        explicit = client.memory.resident if client.kind is Kind.EXPLICIT else 0
+        return client.memory.pinned - member.context + explicit
 
     def _take(self, members: "list[tuple[Member, int]]", found: int) -> None:
         rest = found - sum(pinned for _, pinned in members)

@@ -28,6 +28,7 @@ log = logging.getLogger("nvshare.session")
 KINDS = {
     frames.AllocationKind.MANAGED: Kind.MANAGED,
     frames.AllocationKind.NATIVE: Kind.NATIVE,
+    frames.AllocationKind.EXPLICIT: Kind.EXPLICIT,
 }
 _REASONS = {
     frames.ReleaseReason.IDLE: events.Reason.IDLE,

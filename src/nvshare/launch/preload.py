@@ -11,6 +11,7 @@ from nvshare.linker import preload, preloaded
 from nvshare.wire import environment
 
 LIBRARY = "libnvshare.so"
+ALLOCATIONS = ("managed", "explicit", "native")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class Wishes:
     compute_percent: int | None = None
     burst: bool = False
     priority: str | None = None
-    native: bool = False
+    allocation: str | None = None
 
 
 def library() -> Path:
@@ -65,8 +66,8 @@ def program_environment(
         variables[environment.GPU_BURST] = "1"
     if wishes.priority is not None:
         variables[environment.GPU_PRIORITY] = wishes.priority
-    if wishes.native:
-        variables[environment.ALLOCATION] = "native"
+    if wishes.allocation is not None:
+        variables[environment.ALLOCATION] = wishes.allocation
     return variables
 
 

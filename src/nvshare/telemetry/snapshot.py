@@ -31,7 +31,7 @@ class ClientStatus(_Model):
     # Who it shares its limits with.
     group: str
     library_version: str
-    allocation: Literal["managed", "native"]
+    allocation: Literal["managed", "explicit", "native"]
 
     state: Literal["idle", "waiting", "running", "yielding"]
     state_seconds: float

@@ -22,6 +22,7 @@ class AllocationKind(IntEnum):
 
     MANAGED = 1  # managed memory, which can be moved out and in
     NATIVE = 2  # memory as the program asked for it, which stays on the GPU
+    EXPLICIT = 3  # physical memory, which is copied out and in
 
 
 class ReleaseReason(IntEnum):
@@ -54,6 +55,7 @@ class Verdict(IntEnum):
 
     YES = 1  # it may
     HOST_FULL = 2  # no: the host has no room for what would have to leave the GPU
+    TOO_LARGE = 3  # no: all of it has to be on the GPU at once, which has no room for that
 
 
 class HelloFlags(IntFlag):

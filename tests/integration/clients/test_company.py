@@ -58,11 +58,19 @@ def test_every_program_is_in_company() -> None:
 @pytest.mark.timeout(600)  # the first use of PyCUDA compiles it
 @pytest.mark.parametrize("launcher", [UNDER_NVSHARE], ids=["nvshare"])
 @pytest.mark.parametrize("company", COMPANIES, ids="-".join)
+@pytest.mark.parametrize("allocation", ["managed", "explicit"])
 def test_together(
-    start: Start, needs: Callable[[str], dict[str, str]], company: tuple[str, ...]
+    start: Start,
+    needs: Callable[[str], dict[str, str]],
+    company: tuple[str, ...],
+    allocation: str,
 ) -> None:
     started = [
-        start(sys.executable, PROGRAMS / f"{program}.py", environment=needs(program))
+        start(
+            sys.executable,
+            PROGRAMS / f"{program}.py",
+            environment={"NVSHARE_ALLOCATION": allocation, **needs(program)},
+        )
         for program in company
     ]
     for program, process in zip(company, started, strict=True):

@@ -34,7 +34,9 @@ def test_driver_api(check: Check, program: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "launcher", [(), (NVSHARE, "run", "--native", "--")], ids=["bare", "nvshare --native"]
+    "launcher",
+    [(), (NVSHARE, "run", "--allocation", "native", "--")],
+    ids=["bare", "nvshare --native"],
 )
 def test_memory_for_other_processes(check: Check) -> None:
     """Memory that nvshare could move to the host cannot be shared by CUDA IPC."""

@@ -34,7 +34,7 @@ def test_context_and_modules_are_measured_and_managed_memory_is_not_among_them(
 
 def test_plain_memory_is_counted_once(share: Share) -> None:
     sharing = share("t4")
-    guest = sharing.guest(Wishes(native=True))
+    guest = sharing.guest(Wishes(allocation="native"))
     assert guest.ask("gpu.init()") == 0
     assert guest.ask(f"gpu.alloc({2 * GIB})")[0] == 0
     status = sharing.until_status(

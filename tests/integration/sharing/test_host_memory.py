@@ -28,7 +28,14 @@ def test_three_of_12_gb_with_a_host_of_20(share: Share) -> None:
     programs = [sharing.start(*ADD) for _ in range(3)]
     status = sharing.until_status(lambda status: any(c.stuck for c in status.clients))
     assert "host_memory allows 20.0 GiB" in max(c.stuck_because for c in status.clients)
-    assert [program.wait(60) for program in programs] == [0, 0, 0]
+    endings = [(program.communicate(timeout=60)[1], program.returncode) for program in programs]
+    # All three are more than the GPU and the host hold. Who asks for the last piece while nobody
+    # has ended gets it later, or is refused and told why. Nobody is killed, and the others finish.
+    refused = [errors for errors, code in endings if code != 0]
+    assert [code for _, code in endings].count(0) >= 2
+    assert all(
+        "host_memory" in errors and "CUDA_ERROR_OUT_OF_MEMORY" in errors for errors in refused
+    )
 
 
 def test_a_cgroup_that_is_too_small_for_what_would_leave(share: Share, cgroup: Path) -> None:

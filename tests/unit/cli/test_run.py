@@ -57,7 +57,7 @@ def test_the_command_is_left_alone(become: Callable[..., Became]) -> None:
 
 def test_wishes_become_variables(become: Callable[..., Became], tmp_path: Path) -> None:
     options = ["--gpu", "1", "--memory", "1.5Gi", "--compute", "40", "--burst"]
-    options += ["--priority", "low", "--native"]
+    options += ["--priority", "low", "--allocation", "native"]
     variables = become(*options, "--", "prog").variables
     assert variables["CUDA_VISIBLE_DEVICES"] == "1"
     assert variables["NVSHARE_GPU_MEMORY_LIMIT"] == str(3 << 29)

@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from nvshare.cli.trial.cast import DRIVER
+from nvshare.cli.trial.cast import DriverCast
 from nvshare.cli.trial.play import on_emulator, on_simulator
 from nvshare.cli.trial.torch import TorchCast
 from nvshare.errors import BadInputError
+from nvshare.launch.preload import ALLOCATIONS, Wishes
 from nvshare.sim import table
 from nvshare.sim.catalog import find
 from nvshare.sim.figures import Figures
@@ -50,6 +51,15 @@ UNMANAGED_LIMIT = 2.0
     metavar="PYTHON",
     help="With PyTorch programs, run by this Python, in place of those of the driver API.",
 )
+@click.option(
+    "--allocation", type=click.Choice(ALLOCATIONS), help="How the programs' memory is allocated."
+)
+@click.option(
+    "--memory",
+    type=click.Choice(["plain", "handles", "pool"]),
+    default="plain",
+    help="How the programs ask for memory: by cuMemAlloc, cuMemCreate or cuMemAllocAsync.",
+)
 @click.option("--seed", default=0, show_default=True, help="What chance draws from.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def scenario(
@@ -60,13 +70,15 @@ def scenario(
     unmanaged: bool,
     limit: float | None,
     torch: Path | None,
+    allocation: str | None,
+    memory: str,
     seed: int,
     as_json: bool,
 ) -> None:
     """Play the scenario NAME: a name that `nvshare simulate --list` shows, or a TOML file."""
-    if on == "simulator" and (speed or unmanaged or limit or torch):
+    if on == "simulator" and (speed or unmanaged or limit or torch or allocation):
         raise BadInputError(
-            "--speed, --unmanaged, --limit and --torch are for the emulator",
+            "--speed, --unmanaged, --limit, --torch and --allocation are for the emulator",
             do="leave them out; `--mode off` simulates programs that nobody schedules",
         )
     told = find(name, seed)
@@ -76,7 +88,7 @@ def scenario(
     if on == "simulator":
         figures = on_simulator(told, label, seed)
     else:
-        figures = _emulate(told, label, speed, unmanaged, limit, seed, torch)
+        figures = _emulate(told, label, speed, unmanaged, limit, seed, torch, allocation, memory)
     if as_json:
         click.echo(json.dumps(figures.as_json()))
     else:
@@ -91,6 +103,8 @@ def _emulate(
     limit: float | None,
     seed: int,
     torch: Path | None,
+    allocation: str | None,
+    memory: str,
 ) -> Figures:
     speed = speed or told.speed
     if unmanaged:
@@ -98,6 +112,10 @@ def _emulate(
         limit = limit or UNMANAGED_LIMIT * (on_simulator(told, label, seed).ideal_s or 0.0)
     if torch:
         label = f"{label}/torch"
+    if allocation:
+        label = f"{label}/{allocation}"
+    if memory != "plain":
+        label = f"{label}/{memory}"
     return on_emulator(
         told,
         label,
@@ -105,5 +123,6 @@ def _emulate(
         managed=not unmanaged,
         limit=limit,
         seed=seed,
-        cast=TorchCast(torch.absolute(), speed) if torch else DRIVER,
+        cast=TorchCast(torch.absolute(), speed) if torch else DriverCast(memory),
+        wishes=Wishes(allocation=allocation),
     )

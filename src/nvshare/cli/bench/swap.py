@@ -25,11 +25,14 @@ from nvshare.emulator.profile import Profile
 from nvshare.emulator.report import GpuReport, read_report
 from nvshare.emulator.workload import installed_program
 from nvshare.errors import NvshareError
+from nvshare.launch.preload import Wishes
 from nvshare.telemetry.settings import DeviceSettings
 from nvshare.telemetry.snapshot import DeviceStatus
 
 MODEL = "t4"
-WAYS = ("move-out", "displace")
+WAYS = ("move-out", "displace", "explicit")
+# A way of making room as well as of allocating.
+EXPLICIT = "explicit"
 _MIB = 1 << 20
 # The memory of pytorch-add, and one that leaves a third of the GPU to the other.
 SIZES = (11968 * _MIB, 9984 * _MIB)
@@ -63,9 +66,11 @@ def measure_all() -> Iterator[Line]:
 def measure(way: str, size: int, rounds: int = 4, speed: float = SPEED) -> Line:
     """Let two programs of this size take turns, and say what a change of turn cost."""
     (profile,) = parse_gpus(MODEL)
-    settings = DeviceSettings.model_validate({"turn_seconds": _TURN_S, "make_room": way})
+    make_room = "move-out" if way == EXPLICIT else way
+    settings = DeviceSettings.model_validate({"turn_seconds": _TURN_S, "make_room": make_room})
     with ExitStack() as stack:
-        stage = stack.enter_context(open_stage([profile], speed, [settings]))
+        wishes = Wishes(allocation=EXPLICIT if way == EXPLICIT else "managed")
+        stage = stack.enter_context(open_stage([profile], speed, [settings], wishes=wishes))
         first, _ = (_start(stage, size, stack) for _ in range(2))
         _wait(lambda: _device(stage).turn_changes >= _WARM_UP)
         before = _next_turn(stage, first)
@@ -78,11 +83,9 @@ def measure(way: str, size: int, rounds: int = 4, speed: float = SPEED) -> Line:
 def _figures(before: _Look, after: _Look, profile: Profile) -> Line:
     changes = after.turn_changes - before.turn_changes
     stood_still = (after.gpu.clock - before.gpu.clock) - (after.gpu.busy_ns - before.gpu.busy_ns)
-    moved_out = (after.gpu.moved_out_bytes - before.gpu.moved_out_bytes) / changes
-    moved_in = (after.gpu.moved_in_bytes - before.gpu.moved_in_bytes) / changes
-    resent = (after.gpu.moved_in_bytes - before.gpu.moved_in_bytes) - (
-        after.moved_in - before.moved_in
-    )
+    moved_out = (after.gpu.out_bytes - before.gpu.out_bytes) / changes
+    moved_in = (after.gpu.in_bytes - before.gpu.in_bytes) / changes
+    resent = (after.gpu.in_bytes - before.gpu.in_bytes) - (after.moved_in - before.moved_in)
     seconds = stood_still / 1e9 / changes
     limit = _limit_seconds(moved_out, moved_in, profile)
     return {

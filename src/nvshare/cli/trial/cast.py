@@ -1,6 +1,7 @@
 """Who plays the programs of a scenario: by default the driver-API workloads."""
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Protocol
 
 from nvshare.cli.trial.command import command_of
@@ -17,12 +18,18 @@ class Cast(Hashable, Protocol):
         """Return the program as the GPU will count its kernels."""
 
 
+@dataclass(frozen=True)
 class DriverCast:
-    """The workloads of ``workloads/driver``: every kernel of a scenario is one launch."""
+    """The workloads of ``workloads/driver``: every kernel of a scenario is one launch.
+
+    ``memory``: by which of the driver's functions they ask for memory.
+    """
+
+    memory: str = "plain"
 
     def command(self, program: Program, *, managed: bool, seed: int) -> list[str]:
         """Return the command line of a workload, or of a program with phases."""
-        return command_of(program, managed=managed, seed=seed)
+        return command_of(program, managed=managed, seed=seed, memory=self.memory)
 
     def launched(self, program: Program) -> Program:
         """Return the program itself."""

@@ -9,18 +9,25 @@ from nvshare.sim.workload import phases_of
 _MOST_PHASES = 256
 
 
-def command_of(program: Program, *, managed: bool, seed: int) -> list[str]:
+def command_of(program: Program, *, managed: bool, seed: int, memory: str = "plain") -> list[str]:
     """Return what to execute. The program waits to be told when to begin, and on which GPU.
 
     ``managed``: it asks for managed memory itself, as somebody does who has no nvshare.
+    ``memory``: how it asks otherwise.
     """
     options = ["--held", "--startup", repr(program.startup), "--seed", str(seed)]
     options += ["--managed"] if managed else []
     if program.workload is not None:
         if program.iterations is not None:
             options += ["--iterations", str(program.iterations)]
+        options += ["--allocate", memory] if memory != "plain" else []
         late = phases_of(program)[-1].idle_jitter
         return workload_command(program.workload, *options, "--late", repr(late))
+    if memory != "plain":
+        raise BadInputError(
+            f"the program {program.name} has phases, and asks for memory by cuMemAlloc only",
+            do="leave --memory out, or choose a scenario of pytorch-add programs",
+        )
     phases = phases_of(program)
     if len(phases) > _MOST_PHASES:
         raise BadInputError(

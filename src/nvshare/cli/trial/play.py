@@ -10,6 +10,7 @@ from nvshare.cli.trial.outcome import figures_of
 from nvshare.cli.trial.stage import open_stage
 from nvshare.cli.trial.trial import Trial
 from nvshare.errors import BadInputError
+from nvshare.launch.preload import Wishes
 from nvshare.sim.arrivals import arrivals
 from nvshare.sim.engine import simulate
 from nvshare.sim.figures import Figures
@@ -33,9 +34,12 @@ def on_emulator(
     limit: float | None = None,
     seed: int = 0,
     cast: Cast = DRIVER,
+    wishes: Wishes | None = None,
 ) -> Figures:
     """Have it happen. Not ``managed``: with unified memory alone, and no nvshare."""
-    with prepare(scenario, speed, managed=managed, limit=limit, seed=seed, cast=cast) as trial:
+    with prepare(
+        scenario, speed, managed=managed, limit=limit, seed=seed, cast=cast, wishes=wishes
+    ) as trial:
         trial.run()
         figures = figures_of(trial, label)
     return replace(figures, baseline_s=measured_baseline(trial))
@@ -51,6 +55,7 @@ def prepare(
     limit: float | None = None,
     seed: int = 0,
     cast: Cast = DRIVER,
+    wishes: Wishes | None = None,
 ) -> Iterator[Trial]:
     """Give a trial that has not begun; it is all cleared away at the end."""
     if (
@@ -66,7 +71,7 @@ def prepare(
     profiles = scenario.profiles()
     settings = [scenario.settings_of(index) for index in range(len(profiles))]
     with (
-        open_stage(profiles, speed, settings if managed else None) as stage,
+        open_stage(profiles, speed, settings if managed else None, wishes=wishes) as stage,
         Trial(scenario, stage, plain=plain, seed=seed, limit=limit, cast=cast) as trial,
     ):
         yield trial

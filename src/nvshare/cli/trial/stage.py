@@ -43,6 +43,7 @@ def open_stage(
     settings: Sequence[DeviceSettings] | None = None,
     *,
     rank: int = LEAST,
+    wishes: Wishes | None = None,
 ) -> Iterator[Stage]:
     """Give a stage, and clear it away at the end. Who wants a daemon has settings for each GPU."""
     # Whatever the caller is under itself: this is a node of its own.
@@ -60,7 +61,7 @@ def open_stage(
         config.write_text(config_text([at_speed(one, speed) for one in settings]))
         with _daemon({**environ, environment.CONFIG: str(config)}) as daemon:
             folder = daemon.path.parent
-            managed = program_environment(Wishes(), folder, library(), environ)
+            managed = program_environment(wishes or Wishes(), folder, library(), environ)
             yield Stage(node, {**environ, **managed}, daemon)
 
 

@@ -15,9 +15,7 @@ def look(turn_changes: int, moved_in: int, **gpu: int) -> _Look:
 
 
 BEFORE = look(3, 0)
-AFTER = look(
-    13, 100 * GB, clock=30 * GB, busy_ns=18 * GB, moved_out_bytes=90 * GB, moved_in_bytes=100 * GB
-)
+AFTER = look(13, 100 * GB, clock=30 * GB, busy_ns=18 * GB, out_bytes=90 * GB, in_bytes=100 * GB)
 
 
 def test_what_a_change_of_turn_costs() -> None:

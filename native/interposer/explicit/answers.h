@@ -1,0 +1,19 @@
+/* What a program is told about memory of the explicit way: what a driver says of memory by cuMemAlloc, also while the
+ * memory is away, when the driver knows nothing of it. */
+#ifndef NVSHARE_EXPLICIT_ANSWERS_H
+#define NVSHARE_EXPLICIT_ANSWERS_H
+
+#include "../driver.h"
+#include "../ledger.h"
+
+/* The allocation by cuMemAlloc that an address lies in. Returns false if it is not of the explicit way. */
+bool answers_find(CUdeviceptr pointer, struct ledger_entry *entry);
+
+/* The value of a pointer's attribute. Returns false if the driver is to be asked. */
+bool answers_attribute(CUpointer_attribute attribute, CUdeviceptr pointer, void *data,
+                       CUresult *result);
+
+/* What cuMemGetAddressRange says: the allocation, or one mapping. Returns false as above. */
+bool answers_range(CUdeviceptr pointer, CUdeviceptr *begin, size_t *bytes);
+
+#endif

@@ -1,0 +1,327 @@
+#include "explicit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../books.h"
+#include "../clock.h"
+#include "../config.h"
+#include "../contexts.h"
+#include "../devices.h"
+#include "../inside.h"
+#include "../streams.h"
+#include "backing.h"
+#include "log.h"
+#include "settle.h"
+
+/* How long a GPU that should have room, and has none, is asked again. Another program's memory may be about to go. */
+static const uint64_t room_patience = CLOCK_MS(200);
+enum { PAUSE_US = 1000 };
+
+void explicit_init(struct explicit *explicit, struct account *account) {
+    *explicit = (struct explicit){0};
+    regions_init(&explicit->regions, account);
+}
+
+static void lock(struct device *device) {
+    pthread_mutex_lock(&device->explicit.regions.lock);
+}
+
+static void unlock(struct device *device) {
+    pthread_mutex_unlock(&device->explicit.regions.lock);
+}
+
+static struct region *region_of(const struct ledger_entry *entry) {
+    return (struct region *)(uintptr_t)entry->target;
+}
+
+/* In the middle of a capture a driver refuses to allocate and to free, or not, by rules of its own: it is asked by
+ * an allocation that nobody needs. */
+static CUresult ask_driver(void) {
+    CUdeviceptr scrap;
+    streams_lock();
+    bool is_captured = streams_any_capture();
+    streams_unlock();
+    if (!is_captured)
+        return CUDA_SUCCESS;
+    CUresult result = real.cuMemAlloc_v2(&scrap, 1);
+    if (result == CUDA_SUCCESS)
+        real.cuMemFree_v2(scrap);
+    return result;
+}
+
+/* With the lock held. What has one mapping for as long as it lives has addresses of its own. */
+static uint64_t address_of(const struct region *region) {
+    return region->mappings->address;
+}
+
+/* With the lock held, which is left for a while. Nobody has anything in it any more. */
+void explicit_destroy(struct device *device, struct region *region) {
+    struct regions *regions = &device->explicit.regions;
+    uint64_t address = region->holding ? 0 : address_of(region), bytes = region->bytes;
+    region_wait(regions, region);
+    for (unsigned i = 0; i < region->count; i++) {
+        struct chunk *chunk = &region->chunks[i];
+        if (chunk->state == CHUNK_THERE)
+            backing_take(chunk);
+        if (slot_is_taken(&chunk->slot))
+            chunk_loses_slot(regions, chunk);
+        slot_give_back(&chunk->slot);
+    }
+    free(region->holding);
+    region_drop(regions, region);
+    if (address)
+        backing_unreserve(address, bytes);
+}
+
+/* One chunk, outside the lock. */
+static CUresult give(struct device *device, struct chunk *chunk) {
+    struct regions *regions = &device->explicit.regions;
+    chunk->is_moving = true;
+    unlock(device);
+    CUresult result = backing_give(chunk, device->ordinal);
+    lock(device);
+    if (result == CUDA_SUCCESS)
+        chunk_set_state(regions, chunk, CHUNK_THERE);
+    chunk_landed(regions, chunk);
+    return result;
+}
+
+static CUresult give_patiently(struct device *device, struct chunk *chunk) {
+    uint64_t until = clock_now() + room_patience;
+    CUresult result;
+    while ((result = give(device, chunk)) == CUDA_ERROR_OUT_OF_MEMORY && clock_now() < until) {
+        unlock(device);
+        usleep(PAUSE_US);
+        lock(device);
+    }
+    return result;
+}
+
+/* Behind an open gate that cannot close meanwhile. Another thread may be at the same region, if that is shared by small
+ * allocations. */
+static CUresult give_all(struct device *device, struct region *region) {
+    CUresult result = CUDA_SUCCESS;
+    lock(device);
+    region_wait(&device->explicit.regions, region);
+    for (unsigned i = 0; i < region->count && result == CUDA_SUCCESS; i++)
+        if (region->chunks[i].state == CHUNK_BLANK)
+            result = give_patiently(device, &region->chunks[i]);
+    unlock(device);
+    return result;
+}
+
+/* If the gate closes, and opens again, before one is inside, somebody else may have brought it. */
+CUresult explicit_bring(struct device *device, struct region *region) {
+    if (gate_falls_short(&device->gate))
+        return CUDA_SUCCESS;
+    if (inside_enter(&device->gate) < 0)
+        return CUDA_ERROR_SYSTEM_NOT_READY;
+    CUresult result = give_all(device, region);
+    inside_leave();
+    return result;
+}
+
+/* The region of an allocation that has it to itself, or a place in one that it shares. With the lock held. */
+static uint64_t place_in(struct device *device, uint64_t bytes, struct region **region) {
+    struct explicit *explicit = &device->explicit;
+    uint64_t offset = bytes <= SLAB_MOST ? slabs_take(&explicit->slabs, bytes, region) : 0;
+    region_add_live(&explicit->regions, *region, offset, bytes);
+    (*region)->used_ns = clock_now();
+    return address_of(*region) + offset;
+}
+
+static uint64_t whole_pages(uint64_t bytes) {
+    return (bytes + REGION_PAGE - 1) / REGION_PAGE * REGION_PAGE;
+}
+
+/* With the lock held. A region of whole pages at an address, for its own GPU to read and write. */
+static struct region *make_region(struct device *device, uint64_t address, uint64_t bytes) {
+    struct regions *regions = &device->explicit.regions;
+    struct region *region = region_create(bytes, REGION_CHUNK);
+    if (!region)
+        return NULL;
+    struct mapping mapping = {.region = region,
+                              .address = address,
+                              .bytes = bytes,
+                              .access_count = 1,
+                              .access = {{device->ordinal, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}}};
+    region_link(regions, region);
+    if (mapping_add(regions, &mapping))
+        return region;
+    region_drop(regions, region);
+    return NULL;
+}
+
+/* For one allocation, or for small ones of its size. With the lock held, which is left for a while. */
+static struct region *add_region(struct device *device, uint64_t whole, uint64_t bytes) {
+    uint64_t address;
+    unlock(device);
+    CUresult result = backing_reserve(whole, &address);
+    lock(device);
+    if (result != CUDA_SUCCESS)
+        return NULL;
+    struct region *region = make_region(device, address, whole);
+    if (!region) {
+        backing_unreserve(address, whole);
+        return NULL;
+    }
+    if (bytes > SLAB_MOST || slabs_add(&device->explicit.slabs, region, bytes) == 0)
+        return region;
+    explicit_destroy(device, region);
+    return NULL;
+}
+
+/* Addresses for an allocation. Several threads may make a region for small ones at once: then there are more places;
+ * or one may take the last place before another has: then it looks again. */
+static CUresult enter(struct device *device, struct ledger_entry *entry, struct region **out) {
+    struct slabs *slabs = &device->explicit.slabs;
+    struct region *region = NULL;
+    bool is_small = entry->bytes <= SLAB_MOST;
+    lock(device);
+    for (uint64_t need; (need = is_small ? slabs_need(slabs, entry->bytes) : !region);) {
+        region = add_region(device, is_small ? need : whole_pages(entry->bytes), entry->bytes);
+        if (!region) {
+            unlock(device);
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+    }
+    entry->key = place_in(device, entry->bytes, &region);
+    entry->target = (uint64_t)(uintptr_t)region;
+    unlock(device);
+    *out = region;
+    return CUDA_SUCCESS;
+}
+
+/* With the lock held. The place is free for others, and a region without any goes. */
+static void give_back(struct device *device, struct region *region, uint64_t offset) {
+    if (!region->slab || slabs_give_back(&device->explicit.slabs, region, offset))
+        explicit_destroy(device, region);
+}
+
+/* With the lock held. Returns where it was. */
+static uint64_t remove_live(struct device *device, const struct ledger_entry *entry) {
+    struct region *region = region_of(entry);
+    uint64_t offset = entry->key - address_of(region);
+    region_remove_live(&device->explicit.regions, region, offset, entry->bytes);
+    return offset;
+}
+
+void explicit_is_gone(struct device *device, const struct ledger_entry *entry) {
+    lock(device);
+    give_back(device, region_of(entry), remove_live(device, entry));
+    unlock(device);
+}
+
+CUresult explicit_allocate(struct device *device, struct ledger_entry *entry) {
+    struct region *region = NULL;
+    CUresult result = ask_driver();
+    if (result == CUDA_SUCCESS)
+        result = enter(device, entry, &region);
+    if (result != CUDA_SUCCESS)
+        return result;
+    lock(device);
+    bool is_there = region_is_there(region);
+    unlock(device);
+    result = is_there ? CUDA_SUCCESS : explicit_bring(device, region);
+    if (result != CUDA_SUCCESS)
+        explicit_is_gone(device, entry);
+    return result;
+}
+
+/* Should there be no memory to remember it by, it is never freed: better than while somebody may use it. */
+static void linger(struct device *device, const struct ledger_entry *entry) {
+    struct lingering *lingering = malloc(sizeof *lingering);
+    lock(device);
+    uint64_t offset = remove_live(device, entry);
+    if (lingering) {
+        *lingering = (struct lingering){region_of(entry), offset, device->explicit.lingering};
+        device->explicit.lingering = lingering;
+    }
+    unlock(device);
+}
+
+void explicit_bury(struct device *device) {
+    lock(device);
+    for (struct lingering *one; (one = device->explicit.lingering);) {
+        device->explicit.lingering = one->next;
+        give_back(device, one->region, one->offset);
+        free(one);
+    }
+    unlock(device);
+}
+
+CUresult explicit_free(struct device *device, const struct ledger_entry *entry) {
+    bool is_settled;
+    CUresult result = ask_driver();
+    if (result == CUDA_SUCCESS)
+        result = settle_work(entry->owner, &is_settled);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!is_settled) {
+        linger(device, entry);
+        return CUDA_SUCCESS;
+    }
+    explicit_is_gone(device, entry);
+    return CUDA_SUCCESS;
+}
+
+bool explicit_is_whole(struct device *device) {
+    lock(device);
+    struct regions *regions = &device->explicit.regions;
+    bool is_whole = regions->away == 0;
+    if (is_whole) {
+        regions->settled = regions->fills;
+        gate_is_whole(&device->gate);
+    }
+    unlock(device);
+    return is_whole;
+}
+
+/* With the lock held. A GPU that cannot reach it is refused by the driver, which is as it should be. */
+static void let_use(struct mapping *mapping, CUdevice other) {
+    if (mapping->access_count == MAPPING_GPUS)
+        return;
+    mapping->access[mapping->access_count++] =
+        (struct access){other, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    if (backing_set_access(mapping) != CUDA_SUCCESS)
+        mapping->access_count--;
+}
+
+void explicit_settle_down(struct device *device, CUdevice other) {
+    if (inside_enter(&device->gate) < 0)
+        return;
+    lock(device);
+    for (struct region *region = device->explicit.regions.first; region; region = region->next) {
+        region->stays = true;
+        if (!region->holding) /* of these the program says itself who may use them */
+            let_use(region->mappings, other);
+    }
+    unlock(device);
+    ledger_fix(&books.memory, &device->account);
+    ledger_fix(&books.physical, &device->account);
+    device->is_explicit = false;
+    inside_leave();
+}
+
+bool explicit_find(struct device *device, uint64_t address, uint64_t *begin) {
+    lock(device);
+    const struct mapping *mapping = regions_find(&device->explicit.regions, address);
+    if (mapping && !mapping->region->holding) {
+        const struct slab *slab = mapping->region->slab;
+        *begin = mapping->address + (slab ? slab_place(slab, address - mapping->address) : 0);
+    }
+    bool is_found = mapping && !mapping->region->holding;
+    unlock(device);
+    return is_found;
+}
+
+bool explicit_find_any(uint64_t address, uint64_t *begin) {
+    if (config()->allocation != ALLOCATION_EXPLICIT)
+        return false;
+    for (int i = 0; i < DEVICES_MAX; i++)
+        if (device_known(i) && explicit_find(device_known(i), address, begin))
+            return true;
+    return false;
+}

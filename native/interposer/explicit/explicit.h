@@ -1,0 +1,65 @@
+/* The explicit way: what a program asks for by cuMemAlloc is physical memory at addresses of its own, which nvshare
+ * moves itself, by copying. In contrast to managed memory nothing comes by being used: what is away must not be touched.
+ * So memory leaves only while the gate is closed, nobody is inside and nothing is in flight; and the gate opens only
+ * when all of it is there (explicit_is_whole).
+ *
+ *   region.h   which addresses there are, in chunks, and where the bytes of each are
+ *   slab.h     small allocations
+ *   backing.h  physical memory for a chunk
+ *   slot.h     host memory for a chunk
+ *   carry.h    moves chunks: the mover's work */
+#ifndef NVSHARE_EXPLICIT_H
+#define NVSHARE_EXPLICIT_H
+
+#include "../driver.h"
+#include "region.h"
+#include "slab.h"
+
+struct device;
+
+/* What was freed in the middle of a capture, when nobody can wait for work that may still use it. */
+struct lingering {
+    struct region *region;
+    uint64_t offset;
+    struct lingering *next;
+};
+
+struct explicit {
+    struct regions regions; /* and the lock of everything here */
+    struct slabs slabs;
+    struct lingering *lingering;
+};
+
+void explicit_init(struct explicit *explicit, struct account *account);
+
+/* Memory on a device, for the entry of the ledger: its address and region. With an open gate it is there when this
+ * returns; behind a closed one it comes before the gate opens. */
+CUresult explicit_allocate(struct device *device, struct ledger_entry *entry);
+
+/* Frees it, when the work of the calling thread's context is done, as a driver does. */
+CUresult explicit_free(struct device *device, const struct ledger_entry *entry);
+
+/* Its context is gone, and no work can use it any more. */
+void explicit_is_gone(struct device *device, const struct ledger_entry *entry);
+
+/* For holding.c. Sees to it that a region is there before anybody can use it; and frees one, with the lock held. */
+CUresult explicit_bring(struct device *device, struct region *region);
+void explicit_destroy(struct device *device, struct region *region);
+
+/* No work is in flight: what lingers is freed. */
+void explicit_bury(struct device *device);
+
+/* The program uses another GPU as well. Work there, and copies, can reach this memory past its gate: so from now on it
+ * stays, and is for the other one to use. What is allocated next is managed memory. */
+void explicit_settle_down(struct device *device, CUdevice other);
+
+/* Where an allocation begins that an address may lie in. It is there if the ledger knows it. */
+bool explicit_find(struct device *device, uint64_t address, uint64_t *begin);
+
+/* On any device. */
+bool explicit_find_any(uint64_t address, uint64_t *begin);
+
+/* Everything is on the GPU: if so, the gate may open from now on. */
+bool explicit_is_whole(struct device *device);
+
+#endif

@@ -1,0 +1,246 @@
+#include "holding.h"
+
+#include <stdlib.h>
+
+#include "../books.h"
+#include "../clock.h"
+#include "../config.h"
+#include "../devices.h"
+#include "../inside.h"
+#include "../session.h"
+#include "backing.h"
+#include "explicit.h"
+
+static void lock(struct device *device) {
+    pthread_mutex_lock(&device->explicit.regions.lock);
+}
+
+static void unlock(struct device *device) {
+    pthread_mutex_unlock(&device->explicit.regions.lock);
+}
+
+/* Memory of the host, of other sorts, and for RDMA is the driver's own affair. */
+bool holding_can_be(const CUmemAllocationProp *properties, size_t bytes, unsigned long long flags) {
+    return properties->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
+           properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE && !flags && bytes &&
+           bytes % REGION_PAGE == 0 && !properties->win32HandleMetaData &&
+           !properties->allocFlags.compressionType &&
+           !properties->allocFlags.gpuDirectRDMACapable && !properties->allocFlags.usage;
+}
+
+CUresult holding_create(struct device *device, const CUmemAllocationProp *properties,
+                        struct ledger_entry *entry) {
+    uint64_t chunk = properties->requestedHandleTypes ? entry->bytes : REGION_CHUNK;
+    struct region *region = region_create(entry->bytes, chunk);
+    struct holding *holding = malloc(sizeof *holding);
+    if (!region || !holding) {
+        free(region);
+        free(holding);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *holding = (struct holding){region, device, *properties};
+    region->holding = holding;
+    region->used_ns = clock_now();
+    entry->key = (uint64_t)(uintptr_t)holding;
+    entry->target = (uint64_t)(uintptr_t)region;
+    lock(device);
+    region_link(&device->explicit.regions, region);
+    region_add_live(&device->explicit.regions, region, 0, entry->bytes);
+    unlock(device);
+    CUresult result = explicit_bring(device, region);
+    if (result != CUDA_SUCCESS)
+        holding_is_gone(entry);
+    return result;
+}
+
+void holding_is_gone(const struct ledger_entry *entry) {
+    struct region *region = (struct region *)(uintptr_t)entry->target;
+    struct device *device = region->holding->device;
+    lock(device);
+    region_remove_live(&device->explicit.regions, region, 0, entry->bytes);
+    explicit_destroy(device, region);
+    unlock(device);
+}
+
+struct holding *holding_find(CUmemGenericAllocationHandle handle) {
+    struct ledger_entry entry;
+    if (ledger_find(&books.physical, handle, &entry) < 0 || !ledger_is_explicit(entry.kind))
+        return NULL;
+    return (struct holding *)(uintptr_t)handle;
+}
+
+/* The device whose lock is held when this returns, if there is a mapping. */
+static struct mapping *lock_mapping(CUdeviceptr address, struct device **out) {
+    if (config()->allocation != ALLOCATION_EXPLICIT)
+        return NULL;
+    for (int i = 0; i < DEVICES_MAX; i++) {
+        struct device *device = device_known(i);
+        if (!device)
+            continue;
+        lock(device);
+        struct mapping *mapping = regions_find(&device->explicit.regions, address);
+        *out = device;
+        if (mapping && mapping->region->holding)
+            return mapping;
+        unlock(device);
+    }
+    return NULL;
+}
+
+struct holding *holding_at(CUdeviceptr address) {
+    struct device *device;
+    struct mapping *mapping = lock_mapping(address, &device);
+    struct holding *holding = mapping ? mapping->region->holding : NULL;
+    if (mapping)
+        unlock(device);
+    return holding;
+}
+
+bool holding_mapping(CUdeviceptr address, struct mapping *out) {
+    struct device *device;
+    const struct mapping *mapping = lock_mapping(address, &device);
+    if (!mapping)
+        return false;
+    *out = *mapping;
+    unlock(device);
+    return true;
+}
+
+/* With the lock held. Mappings lie at whole pages. */
+static bool is_free(const struct regions *regions, uint64_t address, uint64_t bytes) {
+    for (uint64_t at = 0; at < bytes; at += REGION_PAGE)
+        if (regions_find(regions, address + at))
+            return false;
+    return true;
+}
+
+/* While the memory is away the driver cannot say that an address is wrong, so that it is asked. */
+static bool is_reserved(uint64_t address, uint64_t bytes) {
+    CUdeviceptr begin;
+    size_t size;
+    return real.cuPointerGetAttribute(&begin, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) ==
+               CUDA_SUCCESS &&
+           real.cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) ==
+               CUDA_SUCCESS &&
+           address - begin <= size && bytes <= size - (address - begin);
+}
+
+static CUresult map(struct holding *holding, const struct mapping *wanted) {
+    struct regions *regions = &holding->device->explicit.regions;
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    lock(holding->device);
+    region_wait(regions, holding->region);
+    struct mapping *mapping = NULL;
+    if (is_free(regions, wanted->address, wanted->bytes)) {
+        mapping = mapping_add(regions, wanted);
+        result = mapping ? backing_map(mapping) : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (mapping && result != CUDA_SUCCESS)
+        mapping_drop(regions, mapping);
+    unlock(holding->device);
+    return result;
+}
+
+/* A part that begins or ends within a chunk is for the driver to judge, and so the memory has to be there. */
+CUresult holding_map(struct holding *holding, CUdeviceptr address, size_t bytes, size_t offset) {
+    struct region *region = holding->region;
+    struct gate *gate = &holding->device->gate;
+    struct mapping wanted = {
+        .region = region, .address = address, .bytes = bytes, .offset = offset};
+    if (!bytes || (address | bytes | offset) % REGION_PAGE || offset > region->bytes ||
+        bytes > region->bytes - offset || !is_reserved(address, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    bool is_odd = offset % region->chunk_bytes || (offset + bytes) % region->chunk_bytes;
+    if (!is_odd || offset + bytes == region->bytes)
+        return map(holding, &wanted);
+    if (inside_enter(gate) < 0)
+        return CUDA_ERROR_SYSTEM_NOT_READY;
+    CUresult result = map(holding, &wanted);
+    inside_leave();
+    return result;
+}
+
+CUresult holding_unmap(CUdeviceptr address) {
+    struct device *device;
+    struct mapping *mapping = lock_mapping(address, &device);
+    if (!mapping)
+        return CUDA_ERROR_INVALID_VALUE;
+    region_wait(&device->explicit.regions, mapping->region);
+    CUresult result = backing_unmap(mapping);
+    if (result == CUDA_SUCCESS)
+        mapping_drop(&device->explicit.regions, mapping);
+    unlock(device);
+    return result;
+}
+
+static bool note_access(struct mapping *mapping, const CUmemAccessDesc *one) {
+    unsigned at = 0;
+    if (one->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return false;
+    while (at < mapping->access_count && mapping->access[at].gpu != one->location.id)
+        at++;
+    if (at == MAPPING_GPUS)
+        return false;
+    mapping->access[at] = (struct access){one->location.id, (int)one->flags};
+    mapping->access_count += at == mapping->access_count;
+    return true;
+}
+
+/* With the lock held. Rights that cannot be noted are refused: nobody could give them again. */
+static CUresult change_access(struct mapping *mapping, const CUmemAccessDesc *list, size_t count) {
+    struct mapping before = *mapping;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = note_access(mapping, &list[i]) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+    if (result == CUDA_SUCCESS)
+        result = backing_set_access(mapping);
+    if (result != CUDA_SUCCESS)
+        *mapping = before;
+    return result;
+}
+
+CUresult holding_set_access(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *list,
+                            size_t count, size_t *done) {
+    struct device *device;
+    struct mapping *mapping = lock_mapping(address, &device);
+    if (!mapping)
+        return CUDA_ERROR_INVALID_VALUE;
+    region_wait(&device->explicit.regions, mapping->region);
+    bool is_whole = mapping->address == address && mapping->bytes <= bytes;
+    CUresult result = is_whole ? change_access(mapping, list, count) : CUDA_ERROR_INVALID_VALUE;
+    *done = mapping->bytes;
+    unlock(device);
+    return result;
+}
+
+CUresult holding_get_access(CUdeviceptr address, int gpu, unsigned long long *flags) {
+    struct device *device;
+    const struct mapping *mapping = lock_mapping(address, &device);
+    if (!mapping)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    for (unsigned i = 0; i < mapping->access_count; i++)
+        if (mapping->access[i].gpu == gpu)
+            *flags = (unsigned long long)mapping->access[i].flags;
+    unlock(device);
+    return CUDA_SUCCESS;
+}
+
+CUresult holding_stay(struct holding *holding, CUmemGenericAllocationHandle *handle) {
+    struct device *device = holding->device;
+    if (holding->region->count > 1)
+        return CUDA_ERROR_NOT_SUPPORTED; /* it is several of the driver's handles */
+    if (inside_enter(&device->gate) < 0)
+        return CUDA_ERROR_SYSTEM_NOT_READY;
+    lock(device);
+    region_wait(&device->explicit.regions, holding->region);
+    bool is_new = !holding->region->stays;
+    holding->region->stays = true;
+    *handle = holding->region->chunks[0].handle;
+    unlock(device);
+    if (is_new)
+        ledger_fix_one(&books.physical, (uint64_t)(uintptr_t)holding);
+    inside_leave();
+    session_memory_changed(device);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,166 @@
+/* Memory of the explicit way, as books: regions of memory, the chunks that they consist of, where the bytes of each chunk
+ * are, and at which addresses the program sees them. Plain C: it calls no driver.
+ *
+ * Chunks are what moves: each is one handle of physical memory while it is there, and nothing on the GPU while it is
+ * away. Nobody may use an address of a chunk that is away: so the gate opens only when nothing is.
+ *
+ * A region is what was allocated as one: by cuMemAlloc, or many small ones together (slab.h), and then it has one
+ * mapping for as long as it lives; or by cuMemCreate, and then the program maps it, or not, as often as it likes.
+ *
+ * A chunk counts with the bytes that the program has in it, so that what moves adds up to what was
+ * allocated. */
+#ifndef NVSHARE_EXPLICIT_REGION_H
+#define NVSHARE_EXPLICIT_REGION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../ledger.h"
+#include "slot.h"
+
+/* The unit in which drivers give physical memory and addresses for it. */
+#define REGION_PAGE ((uint64_t)2 << 20)
+
+/* How much of a region moves at a time. Handles cost by their number, so that small ones are slow; and large ones
+ * make those wait who need the room. */
+#define REGION_CHUNK ((uint64_t)32 << 20)
+
+enum { MAPPING_GPUS = 16 }; /* for so many a mapping can be accessible */
+
+enum chunk_state {
+    CHUNK_THERE,  /* on the GPU */
+    CHUNK_STORED, /* on the host, in its slot */
+    CHUNK_BLANK,  /* nowhere: nobody has written to it yet */
+};
+
+struct region;
+
+struct chunk {
+    struct region *region;
+    uint64_t handle; /* of its physical memory, while it is there */
+    uint64_t offset, bytes;
+    uint64_t live; /* bytes that the program has in it */
+    enum chunk_state state;
+    bool is_moving; /* somebody works on it outside the lock */
+    uint64_t fill;  /* the number of the fill that has brought it in; and what it was before that */
+    enum chunk_state before_fill;
+    struct slot slot; /* on the host; kept from the first time that it leaves until it is freed */
+    unsigned
+        coldness; /* how long before the newest its region was last used, for the list that it is in */
+};
+
+struct access {
+    int gpu;
+    int flags; /* as the program gave them */
+};
+
+/* A part of a region, at addresses. */
+struct mapping {
+    struct mapping *next; /* of the same region */
+    struct region *region;
+    uint64_t address, bytes;
+    uint64_t offset; /* in the region */
+    unsigned access_count;
+    struct access access[MAPPING_GPUS];
+};
+
+struct slab;
+struct holding;
+
+struct region {
+    struct region *next, **link; /* of its GPU; without a link, it is gone */
+    uint64_t serial;             /* its number among all that there ever were */
+    uint64_t bytes;
+    _Atomic uint64_t used_ns; /* when something in it was last seen in use */
+    struct mapping *mappings;
+    struct slab *slab;       /* it is shared by small allocations; or NULL */
+    struct holding *holding; /* it is a handle of the program's; or NULL */
+    bool stays;              /* it may not leave any more */
+    uint64_t chunk_bytes;    /* of each chunk but the last */
+    unsigned count;
+    struct chunk chunks[];
+};
+
+/* All regions of one GPU. */
+struct regions {
+    pthread_mutex_t lock;
+    pthread_cond_t landed; /* a chunk does not move any more */
+    struct account *account;
+    uint64_t away;    /* live bytes that are not on the GPU; the account counts them, too */
+    uint64_t fills;   /* how many there were; and how many when everything was there last */
+    uint64_t settled; /* what later ones have brought nobody has used */
+    uint64_t last_serial;
+    struct region *first;
+    size_t chunk_count;
+    struct mapping **sorted; /* by address */
+    size_t mapping_count, capacity;
+    unsigned lists;      /* somebody may still look at chunks of regions that are gone */
+    struct region *gone; /* these */
+};
+
+/* What is to move, in its order. Regions that go meanwhile are skipped, and stay readable until the list is
+ * freed. */
+struct chunk_list {
+    struct chunk **chunks;
+    size_t count, next;
+};
+
+void regions_init(struct regions *regions, struct account *account);
+
+/* A region of `bytes` in whole pages, in chunks. All of it is blank, and nobody has anything in it. Returns NULL if there
+ * is no memory for it. */
+struct region *region_create(uint64_t bytes, uint64_t chunk_bytes);
+
+/* For the functions below the caller holds the lock. */
+
+/* The region appears; or disappears, and is freed with its mappings. The caller has seen to it that nothing of it
+ * moves, and that nobody has anything in it. */
+void region_link(struct regions *regions, struct region *region);
+void region_drop(struct regions *regions, struct region *region);
+
+/* A mapping appears, as a copy of what is given, or disappears. Returns the new one, or NULL if there is no memory. */
+struct mapping *mapping_add(struct regions *regions, const struct mapping *mapping);
+void mapping_drop(struct regions *regions, struct mapping *mapping);
+
+/* The mapping that an address lies in, or NULL. */
+struct mapping *regions_find(const struct regions *regions, uint64_t address);
+
+/* Where a chunk is by a mapping: its address and how much of it. Returns false if the mapping has nothing of it. */
+bool mapping_of_chunk(const struct mapping *mapping, const struct chunk *chunk, uint64_t *address,
+                      uint64_t *offset, uint64_t *bytes);
+
+/* The program has `bytes` more, or less, from an offset of a region on. */
+void region_add_live(struct regions *regions, struct region *region, uint64_t offset,
+                     uint64_t bytes);
+void region_remove_live(struct regions *regions, struct region *region, uint64_t offset,
+                        uint64_t bytes);
+
+/* A chunk is somewhere else from now on. */
+void chunk_set_state(struct regions *regions, struct chunk *chunk, enum chunk_state state);
+
+/* A chunk has got its place on the host, which takes so many bytes there; or has none any more. */
+void chunk_has_slot(struct regions *regions, const struct chunk *chunk);
+void chunk_loses_slot(struct regions *regions, const struct chunk *chunk);
+
+/* Whether all of a region is on the GPU. */
+bool region_is_there(const struct region *region);
+
+/* Waits until nothing of a region moves. */
+void region_wait(struct regions *regions, const struct region *region);
+
+/* Nobody works on the chunk any longer. */
+void chunk_landed(struct regions *regions, struct chunk *chunk);
+
+/* What is there, the coldest first; or what is away, the hottest first. Returns 0 or -ENOMEM. Whoever has a list
+ * frees it. */
+int regions_list_there(struct regions *regions, struct chunk_list *list);
+int regions_list_away(struct regions *regions, struct chunk_list *list);
+void chunk_list_free(struct regions *regions, struct chunk_list *list);
+
+/* The next chunk that is still as it was when the list was made; or NULL. Nobody else works on it from now on. */
+struct chunk *chunk_list_take(struct chunk_list *list, bool away);
+
+#endif

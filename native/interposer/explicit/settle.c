@@ -1,0 +1,55 @@
+#include "settle.h"
+
+#include <unistd.h>
+
+#include "../contexts.h"
+#include "../streams.h"
+
+enum { PAUSE_US = 50 };
+
+/* Not cuCtxSynchronize, which would spoil a capture that another thread begins meanwhile. An event in the default
+ * stream comes after all work in ordinary streams; others are asked one by one. */
+static CUresult mark(CUevent *event, bool *is_marked) {
+    CUresult result = real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+    if (result != CUDA_SUCCESS)
+        return result;
+    streams_lock();
+    *is_marked = !streams_any_capture();
+    if (*is_marked)
+        result = real.cuEventRecord(*event, CU_STREAM_LEGACY);
+    streams_unlock();
+    return result;
+}
+
+static bool others_are_busy(uint64_t context) {
+    streams_lock();
+    bool busy = streams_any_busy(context);
+    streams_unlock();
+    return busy;
+}
+
+static CUresult settle(uint64_t context, bool *is_settled) {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CUevent event = NULL;
+    real.cuThreadExchangeStreamCaptureMode(&mode);
+    CUresult result = mark(&event, is_settled);
+    if (result == CUDA_SUCCESS && *is_settled)
+        result = real.cuEventSynchronize(event);
+    while (result == CUDA_SUCCESS && *is_settled && others_are_busy(context))
+        usleep(PAUSE_US);
+    if (event)
+        real.cuEventDestroy_v2(event);
+    real.cuThreadExchangeStreamCaptureMode(&mode);
+    return result;
+}
+
+/* The thread need not have that context, nor any. */
+CUresult settle_work(uint64_t context, bool *is_settled) {
+    CUcontext handle = context_handle(context), popped;
+    *is_settled = true;
+    if (!handle || real.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
+        return CUDA_SUCCESS; /* it is gone, and with it all its work */
+    CUresult result = settle(context, is_settled);
+    real.cuCtxPopCurrent_v2(&popped);
+    return result;
+}

@@ -1,0 +1,108 @@
+"""Memory that moves explicitly: programs that do not fit together take turns with it."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.report import read_report
+from nvshare.emulator.workload import workload_command
+from nvshare.launch.preload import Wishes
+from nvshare.telemetry.snapshot import NodeStatus
+
+from ..hammering import build_hammer
+from .conftest import Sharing
+
+Share = Callable[..., Sharing]
+KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+EXPLICIT = Wishes(allocation="explicit")
+GIB = 1 << 30
+NEED = 4 * 2992 * (1 << 20)
+
+
+@pytest.fixture(scope="module")
+def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_hammer(tmp_path_factory.mktemp("keeper"), library_folder(), name="keeper")
+
+
+def ending(program: "subprocess.Popen[str]") -> tuple[int, list[str]]:
+    """How it ended, and what it has to say that is not ours."""
+    _, errors = program.communicate(timeout=60)
+    ours = ("nvshare[", "nvshare: ")
+    return program.returncode, [one for one in errors.splitlines() if not one.startswith(ours)]
+
+
+def add(sharing: Sharing, memory: str, iterations: int) -> "subprocess.Popen[str]":
+    options = ("--iterations", str(iterations), "--allocate", memory)
+    return sharing.start(*workload_command("pytorch-add", *options), wishes=EXPLICIT)
+
+
+@pytest.mark.parametrize("memory", ["plain", "handles"])
+def test_two_of_12_gb_alternate_on_one_t4(share: Share, memory: str) -> None:
+    sharing = share("t4", speed=20, data="off")
+    sharing.daemon().change_devices("all", {"turn_seconds": 0.2})
+    programs = [add(sharing, memory, 400) for _ in range(2)]
+    status = sharing.until_status(lambda status: turns(status) >= 6)
+    assert {client.allocation for client in status.clients} == {"explicit"}
+    assert [ending(program) for program in programs] == [(0, []), (0, [])]
+    report = read_report(sharing.node.folder)
+    gpu = report.gpus[0]
+    assert (gpu.faults, gpu.evictions, report.difference) == (0, 0, None)
+    totals = sharing.daemon().status().devices[0].totals
+    # The programs copy two of their four arrays to the GPU themselves.
+    assert gpu.in_bytes - NEED == pytest.approx(totals.moved_in, rel=0.01)
+    assert gpu.out_bytes == pytest.approx(totals.moved_out, rel=0.01)
+    # A turn needs room for one of them, and no more leaves than that.
+    assert totals.moved_out <= (turns(status) + 4) * NEED
+
+
+def turns(status: NodeStatus) -> int:
+    return sum(client.turns for client in status.clients)
+
+
+def test_everything_is_back_before_a_program_goes_on_without_a_daemon(share: Share) -> None:
+    sharing = share("t4", speed=20, data="off")
+    sharing.daemon().change_devices("all", {"turn_seconds": 0.2})
+    programs = [add(sharing, "plain", 300) for _ in range(2)]
+    sharing.until_status(lambda status: turns(status) >= 4)
+    sharing.kill_daemon()
+    # One runs on. The other waits until there is room for all of its memory: when the first ends.
+    assert [ending(program) for program in programs] == [(0, []), (0, [])]
+    assert read_report(sharing.node.folder).difference is None
+
+
+def test_both_ways_share_one_gpu(share: Share) -> None:
+    sharing = share("t4", speed=20, data="off")
+    sharing.daemon().change_devices("all", {"turn_seconds": 0.2})
+    command = workload_command("pytorch-add", "--iterations", "300")
+    programs = [sharing.start(*command, wishes=EXPLICIT), sharing.start(*command)]
+    sharing.until_status(lambda status: turns(status) >= 4)
+    assert [ending(program) for program in programs] == [(0, []), (0, [])]
+
+
+@pytest.mark.parametrize(
+    "faults",
+    ["create/5=2", "map/5=2", "access/5=2", "register/2=2", "reserve/5=2", "create@1=2,map@2=2"],
+)
+def test_calls_of_the_driver_that_fail_harm_nobody(
+    share: Share, keeper: Path, tmp_path: Path, faults: str
+) -> None:
+    sharing = share("tiny", speed=20)
+    sharing.daemon().change_devices(
+        "all", {"turn_seconds": 0.01, "context": "24Mi", "reserve": "48Mi"}
+    )
+    books = tmp_path / "books"
+    injected = {"NVSHARE_EMULATOR_FAIL": faults, "NVSHARE_EMULATOR_BOOKS": str(books)}
+    programs = [
+        sharing.start(keeper, "2", "25", str(seed), KERNELS, wishes=EXPLICIT, **injected)
+        for seed in range(2)
+    ]
+    assert [ending(program) for program in programs] == [(0, []), (0, [])]
+    # What a program does not free itself is left when it ends, and nothing of ours beside that.
+    left = [json.loads(line) for line in books.read_text().splitlines()]
+    assert all(one["mappings"] <= one["handles"] for one in left)
+    assert read_report(sharing.node.folder).difference is None

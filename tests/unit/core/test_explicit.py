@@ -1,0 +1,82 @@
+"""Memory that its owner copies out and in: all of it has to be on the device for a turn."""
+
+from typing import Any
+
+from nvshare.core.effects import Answer, Grant, Report, ReportKind, Revoke, Verdict
+from nvshare.core.events import ExcessChanged, TimerKind
+from nvshare.core.memory import Kind, Memory
+from nvshare.core.settings import RoomSetting
+
+from .stage import Stage
+
+USABLE = 64
+
+
+def join(stage: Stage, client: int, allocated: int) -> None:
+    stage.join(client, allocated, kind=Kind.EXPLICIT)
+
+
+def test_more_than_could_be_there_at_once_is_refused_and_said_once() -> None:
+    stage = Stage(USABLE)
+    join(stage, 1, 0)
+    # Two of 64 are left for the contexts of others.
+    assert stage.memory(1, 62, ticket=1)[-1] == Answer(1, 1)
+    report, answer = stage.memory(1, 63, ticket=2)
+    assert answer == Answer(1, 2, Verdict.TOO_LARGE)
+    assert isinstance(report, Report)
+    assert report.kind is ReportKind.HOST_FULL
+    assert "have to be on the GPU at once" in report.text
+    assert stage.memory(1, 64, ticket=3) == [Answer(1, 3, Verdict.TOO_LARGE)]
+
+
+def test_managed_memory_may_be_larger() -> None:
+    stage = Stage(USABLE)
+    stage.join(1, 0)
+    assert stage.memory(1, 63, ticket=1)[-1] == Answer(1, 1)
+
+
+def test_what_others_have_pinned_is_not_there_for_it() -> None:
+    stage = Stage(USABLE)
+    stage.join_native(2, 10)
+    join(stage, 1, 0)
+    assert stage.memory(1, 52, ticket=1)[-1] == Answer(1, 1)
+    assert stage.memory(1, 53, ticket=2)[-1] == Answer(1, 2, Verdict.TOO_LARGE)
+
+
+def test_a_turn_brings_all_of_it_in() -> None:
+    stage = Stage(USABLE)
+    stage.join_native(2, 10)
+    (managed,) = stage.join(1, 60, swapped=60)
+    assert isinstance(managed, Grant)
+    assert managed.fill_bytes == 54
+    stage.leave(1)
+    (explicit,) = stage.join(3, 60, swapped=60, kind=Kind.EXPLICIT)
+    assert isinstance(explicit, Grant)
+    assert explicit.fill_bytes == 0
+
+
+def test_nothing_of_it_leaves_in_a_turn_because_of_a_limit() -> None:
+    stage = Stage(USABLE)
+    join(stage, 1, 40)
+    stage.want(1)
+    effects = stage.core.handle(ExcessChanged(now=stage.now, client=1, excess=20))
+    assert effects == []
+    assert stage.device.roster.clients[1].excess == 0
+
+
+def _ways(first: Kind, second: Kind) -> bool:
+    settings: dict[str, Any] = {"make_room": RoomSetting.DISPLACE, "turn_seconds": 10.0}
+    stage = Stage(USABLE, **settings)
+    for client, kind in ((1, first), (2, second)):
+        stage.join(client, 40, swapped=40, kind=kind)
+        stage.want(client)
+    stage.moved(1, Memory(40, 0, 0), in_bytes=40)
+    revokes = [e for e in stage.fire(TimerKind.TURN) if isinstance(e, Revoke)]
+    assert [revoke.client for revoke in revokes] == [1]
+    return revokes[0].displace
+
+
+def test_no_driver_pushes_it_out_and_it_pushes_nobody_out() -> None:
+    assert _ways(Kind.MANAGED, Kind.MANAGED)
+    assert not _ways(Kind.EXPLICIT, Kind.MANAGED)
+    assert not _ways(Kind.MANAGED, Kind.EXPLICIT)

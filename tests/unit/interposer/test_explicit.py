@@ -1,0 +1,23 @@
+"""The books of memory that moves explicitly, without a driver, under the sanitizers."""
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Build
+from .test_plain_c import run
+
+
+@pytest.fixture(scope="module")
+def region(build: Build) -> Path:
+    return build("region_check", "explicit/region.c", "explicit/mapping.c", "explicit/slab.c")
+
+
+@pytest.mark.parametrize("what", ["order", "gone"])
+def test_regions(region: Path, what: str) -> None:
+    run(region, what)
+
+
+def test_regions_and_slabs_against_a_model(region: Path) -> None:
+    for seed in range(10):
+        run(region, "model", seed, 5_000)
