@@ -74,8 +74,7 @@ enum reject_code {
 enum verdict {
     VERDICT_YES = 1,       /* it may */
     VERDICT_HOST_FULL = 2, /* no: the host has no room for what would have to leave the GPU */
-    VERDICT_TOO_LARGE =
-        3, /* no: all of it has to be on the GPU at once, which has no room for that */
+    VERDICT_TOO_LARGE = 3, /* no: it has to be on the GPU as a whole, and cannot */
 };
 
 /* What a client is doing as it registers. */

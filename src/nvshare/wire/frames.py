@@ -55,7 +55,7 @@ class Verdict(IntEnum):
 
     YES = 1  # it may
     HOST_FULL = 2  # no: the host has no room for what would have to leave the GPU
-    TOO_LARGE = 3  # no: all of it has to be on the GPU at once, which has no room for that
+    TOO_LARGE = 3  # no: it has to be on the GPU as a whole, and cannot
 
 
 class HelloFlags(IntFlag):
