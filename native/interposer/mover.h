@@ -53,7 +53,8 @@ struct mover {
     bool has_touched;          /* what was left on the GPU, for the present order */
     bool is_inside;            /* uses a context: chunks may be in flight */
     _Atomic bool is_waiting;   /* for room */
-    unsigned bars;             /* how many want it outside */
+    _Atomic bool is_quiet; /* behind the closed gate nobody is inside, and nothing is in flight */
+    unsigned bars;         /* how many want it outside */
     struct mover_progress progress; /* since it was last taken */
     _Atomic bool has_news;          /* enough has left to tell of */
     _Atomic bool is_busy;           /* has a job, or chunks in flight */

@@ -13,17 +13,21 @@ static enum ledger_kind kind_on(const struct device *device) {
     return device_moves_memory(device) ? LEDGER_CONVERTED : LEDGER_PLAIN;
 }
 
-static CUresult allocate(struct device *device, struct ledger_entry *entry) {
+static CUresult allocate(struct device *device, CUdeviceptr *dptr, struct ledger_entry *entry) {
     CUresult result;
-    CUdeviceptr pointer = 0;
     switch (entry->kind) {
-    case LEDGER_EXPLICIT: return explicit_allocate(device, entry);
+    case LEDGER_EXPLICIT:
+        result = explicit_allocate(device, entry);
+        if (result == CUDA_SUCCESS)
+            *dptr = entry->key;
+        return result;
     case LEDGER_CONVERTED:
-        result = real.cuMemAllocManaged(&pointer, entry->bytes, CU_MEM_ATTACH_GLOBAL);
+        result = real.cuMemAllocManaged(dptr, entry->bytes, CU_MEM_ATTACH_GLOBAL);
         break;
-    default: result = real.cuMemAlloc_v2(&pointer, entry->bytes); break;
+    default: result = real.cuMemAlloc_v2(dptr, entry->bytes); break;
     }
-    entry->key = pointer;
+    if (result == CUDA_SUCCESS)
+        entry->key = *dptr;
     return result;
 }
 
@@ -36,9 +40,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     CUresult result = book_reserve(device, bytesize, entry.kind);
     if (result != CUDA_SUCCESS)
         return result;
-    result = allocate(device, &entry);
-    if (result == CUDA_SUCCESS)
-        *dptr = entry.key;
+    result = allocate(device, dptr, &entry);
     return book_settle(&books.memory, device, entry, result);
 }
 

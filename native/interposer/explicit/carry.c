@@ -5,7 +5,7 @@
  *
  * A fill is all or nothing. Two programs that each had half of their memory on a GPU that holds only one of them would
  * wait for each other for ever. So whoever finds no room for long gives back what has come, which costs nothing, since
- * the copies on the host are still good, and begins anew a little later. */
+ * the copies on the host are still good, moves out what it had never moved, and begins anew a little later. */
 #include "carry.h"
 
 #include <unistd.h>
@@ -294,6 +294,59 @@ static void give_back(struct carrier *carrier) {
         }
 }
 
+/* One chunk, at once. Returns false if it cannot leave. */
+static bool put_out(struct carrier *carrier, struct chunk *chunk) {
+    struct flight *flight = &carrier->flights[next_flight(carrier)];
+    uint64_t address, live = chunk->live;
+    bool is_new = !slot_is_taken(&chunk->slot);
+    if (slot_take(&chunk->slot, chunk->bytes, carrier->lane.context) < 0)
+        return false;
+    if (is_new)
+        chunk_has_slot(carrier->regions, chunk);
+    CUresult result = find_address(carrier, chunk, &address);
+    if (result == CUDA_SUCCESS)
+        result = real.cuMemcpyDtoHAsync_v2(chunk->slot.at, address, bytes_to_copy(chunk),
+                                           carrier->lane.stream);
+    if (result == CUDA_SUCCESS)
+        result = real.cuStreamSynchronize(carrier->lane.stream);
+    flight->chunk = chunk;
+    close_window(flight);
+    if (result != CUDA_SUCCESS || backing_take(chunk) != CUDA_SUCCESS)
+        return false;
+    pthread_mutex_lock(&carrier->mover->lock);
+    carrier->mover->leaving += live;
+    pthread_mutex_unlock(&carrier->mover->lock);
+    lock(carrier);
+    chunk_set_state(carrier->regions, chunk, CHUNK_STORED);
+    unlock(carrier);
+    mover_note(carrier->mover,
+               &(struct mover_progress){.out_bytes = live, .out_ns = time_passed(carrier)});
+    return true;
+}
+
+/* What was there before goes too: others may be waiting for just that. Only where no work can use it. */
+static void put_all_out(struct carrier *carrier) {
+    struct chunk_list list;
+    struct chunk *chunk = NULL;
+    bool has_left = true;
+    lock(carrier);
+    int result = regions_list_there(carrier->regions, &list);
+    unlock(carrier);
+    while (result == 0 && has_left && goes_on(carrier) && atomic_load(&carrier->mover->is_quiet)) {
+        lock(carrier);
+        chunk = chunk_list_take(&list, false);
+        unlock(carrier);
+        if (!chunk)
+            break;
+        has_left = put_out(carrier, chunk);
+        stays(carrier, chunk);
+    }
+    lock(carrier);
+    if (result == 0)
+        chunk_list_free(carrier->regions, &list);
+    unlock(carrier);
+}
+
 /* A time that differs from program to program, and from try to try. The program's own random numbers are its own. */
 static void pause_somewhat(const struct carrier *carrier) {
     uint64_t now = clock_now(),
@@ -313,6 +366,7 @@ static void endure_hunger(struct carrier *carrier) {
     lock(carrier);
     give_back(carrier);
     unlock(carrier);
+    put_all_out(carrier);
     carrier->hungry_since = 0;
     pause_somewhat(carrier);
 }
