@@ -36,7 +36,7 @@ def test_a_marked_launch_costs_twelve_instructions_more(
         return
     monkeypatch.setattr(overhead, "library", lambda: marked_library)
     # The look after work in flight, now and then, costs a little more as well.
-    bounds = {"launch": 13, "copy": 50}
+    bounds = {"launch": 14, "copy": 50}
     for _ in range(ATTEMPTS):
         marked = measure()
         more = {
@@ -63,7 +63,9 @@ def test_instructions_per_call(measure: Measure) -> None:
         assert lines["launch"]["managed_instructions"] is None
         return
     # A copy that returns when it is done is counted, since no event tells when it is.
-    for what, most in {"launch": 25, "copy": 40}.items():
+    # In a launch's figure are calls of the emulated driver that the interposer makes now and then, for
+    # events: two instructions are theirs.
+    for what, most in {"launch": 26, "copy": 40}.items():
         line = lines[what]
         assert line["managed_instructions"] - line["bare_instructions"] <= most
     attempts = 1
