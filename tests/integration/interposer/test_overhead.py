@@ -63,8 +63,8 @@ def test_instructions_per_call(measure: Measure) -> None:
         assert lines["launch"]["managed_instructions"] is None
         return
     # A copy that returns when it is done is counted, since no event tells when it is.
-    # In a launch's figure are calls of the emulated driver that the interposer makes now and then, for
-    # events: two instructions are theirs.
+    # In a launch's figure are calls of the emulated driver that the interposer makes now and
+    # then, for events: two instructions are theirs.
     for what, most in {"launch": 26, "copy": 40}.items():
         line = lines[what]
         assert line["managed_instructions"] - line["bare_instructions"] <= most
