@@ -21,7 +21,7 @@ from .environment import NEWEST, python
 
 pytestmark = pytest.mark.timeout(900)
 
-TRIES = 3
+TRIES = 5
 SPEED = 10.0
 
 
