@@ -6,18 +6,6 @@
 #include "contexts.h"
 #include "devices.h"
 
-/* A context stays as long as lanes are open, but the list of contexts is everybody's. */
-static bool push_context(struct lane *lane, const struct device *device) {
-    contexts_lock();
-    struct context *context = contexts_first();
-    while (context &&
-           (context->device != device || real.cuCtxPushCurrent_v2(context->handle) != CUDA_SUCCESS))
-        context = context->next;
-    lane->context = context ? context->id : 0;
-    contexts_unlock();
-    return context != NULL;
-}
-
 /* Blocking: a thread that waits here would otherwise burn a processor that the program needs. */
 static bool make_events(struct lane *lane) {
     const unsigned flags = CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC;
@@ -29,20 +17,7 @@ static bool make_events(struct lane *lane) {
     return true;
 }
 
-int lane_open(struct lane *lane, struct device *device, CUdevice target) {
-    memset(lane, 0, sizeof *lane);
-    lane->target = target;
-    if (!push_context(lane, device))
-        return -ENODEV;
-    if (real.cuStreamCreate(&lane->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
-        lane->stream = NULL;
-    if (lane->stream && make_events(lane))
-        return 0;
-    lane_close(lane);
-    return -ENODEV;
-}
-
-void lane_close(struct lane *lane) {
+static void undo(struct lane *lane) {
     CUcontext context;
     for (int i = 0; i < LANE_CHUNKS; i++)
         if (lane->chunks[i].event)
@@ -50,6 +25,40 @@ void lane_close(struct lane *lane) {
     if (lane->stream)
         real.cuStreamDestroy_v2(lane->stream);
     real.cuCtxPopCurrent_v2(&context);
+    memset(lane, 0, sizeof *lane);
+}
+
+static bool open_in(struct lane *lane, const struct context *context) {
+    if (real.cuCtxPushCurrent_v2(context->handle) != CUDA_SUCCESS)
+        return false;
+    lane->context = context->id;
+    if (real.cuStreamCreate(&lane->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+        lane->stream = NULL;
+    if (lane->stream && make_events(lane))
+        return true;
+    undo(lane);
+    return false;
+}
+
+/* A context stays as long as lanes are open, but the list of contexts is everybody's. One that has failed answers
+ * everything with its error; another may work. */
+int lane_open(struct lane *lane, struct device *device, CUdevice target) {
+    bool is_open = false, is_any = false;
+    memset(lane, 0, sizeof *lane);
+    contexts_lock();
+    for (const struct context *one = contexts_first(); one && !is_open; one = one->next) {
+        if (one->device != device)
+            continue;
+        is_any = true;
+        is_open = open_in(lane, one);
+    }
+    contexts_unlock();
+    lane->target = target;
+    return is_open ? 0 : is_any ? -EIO : -ENODEV;
+}
+
+void lane_close(struct lane *lane) {
+    undo(lane);
 }
 
 static struct lane_chunk *next_chunk(struct lane *lane) {

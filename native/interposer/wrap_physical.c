@@ -3,6 +3,7 @@
  * driver's, and counted as pinned. */
 #include "books.h"
 #include "devices.h"
+#include "explicit/answers.h"
 #include "explicit/holding.h"
 
 static CUresult create(struct device *device, const CUmemAllocationProp *prop,
@@ -56,10 +57,16 @@ static CUresult freed(struct ledger_entry *gone, CUresult result) {
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     driver_need();
-    struct ledger_entry *gone = NULL;
-    bool is_ours = holding_find(handle) != NULL;
+    struct ledger_entry entry, *gone = NULL;
+    struct holding *holding = holding_find(handle);
+    bool is_ours =
+        ledger_find(&books.physical, handle, &entry) == 0 && ledger_is_explicit(entry.kind);
+    if (is_ours && !holding)
+        return CUDA_ERROR_INVALID_VALUE; /* it was released before, and lives on by its mappings */
+    if (holding)
+        holding_release(holding);
     unrefer(handle, &gone);
-    CUresult result = freed(gone, is_ours ? CUDA_SUCCESS : real.cuMemRelease(handle));
+    CUresult result = freed(gone, holding ? CUDA_SUCCESS : real.cuMemRelease(handle));
     if (result != CUDA_SUCCESS)
         ledger_refer(&books.physical, handle);
     return result;
@@ -67,15 +74,14 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
     driver_need();
-    uint64_t begin;
-    struct holding *holding = handle ? holding_at((CUdeviceptr)(uintptr_t)addr) : NULL;
-    CUresult result = CUDA_SUCCESS;
+    CUdeviceptr address = (CUdeviceptr)(uintptr_t)addr;
+    struct ledger_entry entry;
+    struct holding *holding = handle ? holding_retain(address) : NULL;
+    if (!holding && answers_find(address, &entry))
+        return CUDA_ERROR_INVALID_VALUE; /* memory by cuMemAlloc has none */
+    CUresult result = holding ? CUDA_SUCCESS : real.cuMemRetainAllocationHandle(handle, addr);
     if (holding)
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)holding;
-    else if (explicit_find_any((CUdeviceptr)(uintptr_t)addr, &begin))
-        return CUDA_ERROR_INVALID_VALUE; /* memory by cuMemAlloc has none */
-    else
-        result = real.cuMemRetainAllocationHandle(handle, addr);
     if (result == CUDA_SUCCESS)
         ledger_refer(&books.physical, *handle);
     return result;
@@ -99,7 +105,10 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
                               : real.cuMemMap(ptr, size, offset, handle, flags);
     if (result != CUDA_SUCCESS || ledger_refer(&books.physical, handle) < 0)
         return result; /* memory of another process is not ours to count */
-    struct ledger_entry mapping = {.key = ptr, .bytes = size, .target = handle};
+    struct ledger_entry mapping = {.key = ptr,
+                                   .bytes = size,
+                                   .target = handle,
+                                   .kind = holding ? LEDGER_EXPLICIT : LEDGER_PLAIN};
     struct ledger_entry *gone = NULL;
     if (ledger_add(&books.mappings, &mapping) < 0)
         unrefer(handle, &gone);
@@ -126,13 +135,13 @@ static CUresult unmap(CUdeviceptr ptr, size_t size, const struct ledger_entry *m
                       bool whole) {
     bool any_ours = false;
     for (const struct ledger_entry *m = mappings; m; m = m->next_of_owner)
-        any_ours |= holding_find(m->target) != NULL;
+        any_ours |= m->kind == LEDGER_EXPLICIT;
     if (!any_ours)
         return real.cuMemUnmap(ptr, size);
     CUresult result = whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     for (const struct ledger_entry *m = mappings; m && result == CUDA_SUCCESS; m = m->next_of_owner)
         result =
-            holding_find(m->target) ? holding_unmap(m->key) : real.cuMemUnmap(m->key, m->bytes);
+            m->kind == LEDGER_EXPLICIT ? holding_unmap(m->key) : real.cuMemUnmap(m->key, m->bytes);
     return result;
 }
 
@@ -140,10 +149,11 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     driver_need();
     bool whole;
     struct ledger_entry *mappings = take_mappings(ptr, size, &whole), *gone = NULL;
-    CUresult result = unmap(ptr, size, mappings, whole);
-    for (struct ledger_entry *m = mappings; m && result == CUDA_SUCCESS; m = m->next_of_owner)
+    for (struct ledger_entry *m = mappings; m; m = m->next_of_owner)
         unrefer(m->target, &gone);
-    freed(gone, result);
+    CUresult result = freed(gone, unmap(ptr, size, mappings, whole));
+    for (struct ledger_entry *m = mappings; m && result != CUDA_SUCCESS; m = m->next_of_owner)
+        ledger_refer(&books.physical, m->target);
     return book_freed(&books.mappings, mappings, result);
 }
 

@@ -3,14 +3,33 @@
 #include <string.h>
 
 #include "../books.h"
+#include "../config.h"
 #include "../contexts.h"
 #include "../devices.h"
 #include "holding.h"
 
+/* Where an allocation begins that an address may lie in. It is there if the ledger knows it. */
+static bool find_on(struct device *device, uint64_t address, uint64_t *begin) {
+    explicit_lock(&device->explicit);
+    const struct mapping *mapping = regions_find(&device->explicit.regions, address);
+    bool is_found = mapping && !mapping->region->holding;
+    if (is_found) {
+        const struct slab *slab = mapping->region->slab;
+        *begin = mapping->address + (slab ? slab_place(slab, address - mapping->address) : 0);
+    }
+    explicit_unlock(&device->explicit);
+    return is_found;
+}
+
 bool answers_find(CUdeviceptr pointer, struct ledger_entry *entry) {
     uint64_t begin;
-    return explicit_find_any(pointer, &begin) && ledger_find(&books.memory, begin, entry) == 0 &&
-           pointer - entry->key < entry->bytes;
+    if (config()->allocation != ALLOCATION_EXPLICIT)
+        return false;
+    for (int i = 0; i < DEVICES_MAX; i++)
+        if (device_known(i) && find_on(device_known(i), pointer, &begin))
+            return ledger_find(&books.memory, begin, entry) == 0 &&
+                   pointer - entry->key < entry->bytes;
+    return false;
 }
 
 struct value {

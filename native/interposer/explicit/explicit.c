@@ -6,7 +6,6 @@
 
 #include "../books.h"
 #include "../clock.h"
-#include "../config.h"
 #include "../contexts.h"
 #include "../devices.h"
 #include "../inside.h"
@@ -22,14 +21,6 @@ enum { PAUSE_US = 1000 };
 void explicit_init(struct explicit *explicit, struct account *account) {
     *explicit = (struct explicit){0};
     regions_init(&explicit->regions, account);
-}
-
-static void lock(struct device *device) {
-    pthread_mutex_lock(&device->explicit.regions.lock);
-}
-
-static void unlock(struct device *device) {
-    pthread_mutex_unlock(&device->explicit.regions.lock);
 }
 
 static struct region *region_of(const struct ledger_entry *entry) {
@@ -79,9 +70,9 @@ void explicit_destroy(struct device *device, struct region *region) {
 static CUresult give(struct device *device, struct chunk *chunk) {
     struct regions *regions = &device->explicit.regions;
     chunk->is_moving = true;
-    unlock(device);
+    explicit_unlock(&device->explicit);
     CUresult result = backing_give(chunk, device->ordinal);
-    lock(device);
+    explicit_lock(&device->explicit);
     if (result == CUDA_SUCCESS)
         chunk_set_state(regions, chunk, CHUNK_THERE);
     chunk_landed(regions, chunk);
@@ -92,9 +83,9 @@ static CUresult give_patiently(struct device *device, struct chunk *chunk) {
     uint64_t until = clock_now() + room_patience;
     CUresult result;
     while ((result = give(device, chunk)) == CUDA_ERROR_OUT_OF_MEMORY && clock_now() < until) {
-        unlock(device);
+        explicit_unlock(&device->explicit);
         usleep(PAUSE_US);
-        lock(device);
+        explicit_lock(&device->explicit);
     }
     return result;
 }
@@ -103,12 +94,12 @@ static CUresult give_patiently(struct device *device, struct chunk *chunk) {
  * allocations. */
 static CUresult give_all(struct device *device, struct region *region) {
     CUresult result = CUDA_SUCCESS;
-    lock(device);
+    explicit_lock(&device->explicit);
     region_wait(&device->explicit.regions, region);
     for (unsigned i = 0; i < region->count && result == CUDA_SUCCESS; i++)
         if (region->chunks[i].state == CHUNK_BLANK)
             result = give_patiently(device, &region->chunks[i]);
-    unlock(device);
+    explicit_unlock(&device->explicit);
     return result;
 }
 
@@ -157,9 +148,9 @@ static struct region *make_region(struct device *device, uint64_t address, uint6
 /* For one allocation, or for small ones of its size. With the lock held, which is left for a while. */
 static struct region *add_region(struct device *device, uint64_t whole, uint64_t bytes) {
     uint64_t address;
-    unlock(device);
+    explicit_unlock(&device->explicit);
     CUresult result = backing_reserve(whole, &address);
-    lock(device);
+    explicit_lock(&device->explicit);
     if (result != CUDA_SUCCESS)
         return NULL;
     struct region *region = make_region(device, address, whole);
@@ -179,17 +170,17 @@ static CUresult enter(struct device *device, struct ledger_entry *entry, struct 
     struct slabs *slabs = &device->explicit.slabs;
     struct region *region = NULL;
     bool is_small = entry->bytes <= SLAB_MOST;
-    lock(device);
+    explicit_lock(&device->explicit);
     for (uint64_t need; (need = is_small ? slabs_need(slabs, entry->bytes) : !region);) {
         region = add_region(device, is_small ? need : whole_pages(entry->bytes), entry->bytes);
         if (!region) {
-            unlock(device);
+            explicit_unlock(&device->explicit);
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
     }
     entry->key = place_in(device, entry->bytes, &region);
     entry->target = (uint64_t)(uintptr_t)region;
-    unlock(device);
+    explicit_unlock(&device->explicit);
     *out = region;
     return CUDA_SUCCESS;
 }
@@ -209,9 +200,9 @@ static uint64_t remove_live(struct device *device, const struct ledger_entry *en
 }
 
 void explicit_is_gone(struct device *device, const struct ledger_entry *entry) {
-    lock(device);
+    explicit_lock(&device->explicit);
     give_back(device, region_of(entry), remove_live(device, entry));
-    unlock(device);
+    explicit_unlock(&device->explicit);
 }
 
 CUresult explicit_allocate(struct device *device, struct ledger_entry *entry) {
@@ -221,9 +212,9 @@ CUresult explicit_allocate(struct device *device, struct ledger_entry *entry) {
         result = enter(device, entry, &region);
     if (result != CUDA_SUCCESS)
         return result;
-    lock(device);
+    explicit_lock(&device->explicit);
     bool is_there = region_is_there(region);
-    unlock(device);
+    explicit_unlock(&device->explicit);
     result = is_there ? CUDA_SUCCESS : explicit_bring(device, region);
     if (result != CUDA_SUCCESS)
         explicit_is_gone(device, entry);
@@ -233,23 +224,23 @@ CUresult explicit_allocate(struct device *device, struct ledger_entry *entry) {
 /* Should there be no memory to remember it by, it is never freed: better than while somebody may use it. */
 static void linger(struct device *device, const struct ledger_entry *entry) {
     struct lingering *lingering = malloc(sizeof *lingering);
-    lock(device);
+    explicit_lock(&device->explicit);
     uint64_t offset = remove_live(device, entry);
     if (lingering) {
         *lingering = (struct lingering){region_of(entry), offset, device->explicit.lingering};
         device->explicit.lingering = lingering;
     }
-    unlock(device);
+    explicit_unlock(&device->explicit);
 }
 
 void explicit_bury(struct device *device) {
-    lock(device);
+    explicit_lock(&device->explicit);
     for (struct lingering *one; (one = device->explicit.lingering);) {
         device->explicit.lingering = one->next;
         give_back(device, one->region, one->offset);
         free(one);
     }
-    unlock(device);
+    explicit_unlock(&device->explicit);
 }
 
 CUresult explicit_free(struct device *device, const struct ledger_entry *entry) {
@@ -268,14 +259,14 @@ CUresult explicit_free(struct device *device, const struct ledger_entry *entry) 
 }
 
 bool explicit_is_whole(struct device *device) {
-    lock(device);
+    explicit_lock(&device->explicit);
     struct regions *regions = &device->explicit.regions;
     bool is_whole = regions->away == 0;
     if (is_whole) {
         regions->settled = regions->fills;
         gate_is_whole(&device->gate);
     }
-    unlock(device);
+    explicit_unlock(&device->explicit);
     return is_whole;
 }
 
@@ -292,36 +283,15 @@ static void let_use(struct mapping *mapping, CUdevice other) {
 void explicit_settle_down(struct device *device, CUdevice other) {
     if (inside_enter(&device->gate) < 0)
         return;
-    lock(device);
+    explicit_lock(&device->explicit);
     for (struct region *region = device->explicit.regions.first; region; region = region->next) {
         region->stays = true;
         if (!region->holding) /* of these the program says itself who may use them */
             let_use(region->mappings, other);
     }
-    unlock(device);
+    explicit_unlock(&device->explicit);
     ledger_fix(&books.memory, &device->account);
     ledger_fix(&books.physical, &device->account);
     device->is_explicit = false;
     inside_leave();
-}
-
-bool explicit_find(struct device *device, uint64_t address, uint64_t *begin) {
-    lock(device);
-    const struct mapping *mapping = regions_find(&device->explicit.regions, address);
-    if (mapping && !mapping->region->holding) {
-        const struct slab *slab = mapping->region->slab;
-        *begin = mapping->address + (slab ? slab_place(slab, address - mapping->address) : 0);
-    }
-    bool is_found = mapping && !mapping->region->holding;
-    unlock(device);
-    return is_found;
-}
-
-bool explicit_find_any(uint64_t address, uint64_t *begin) {
-    if (config()->allocation != ALLOCATION_EXPLICIT)
-        return false;
-    for (int i = 0; i < DEVICES_MAX; i++)
-        if (device_known(i) && explicit_find(device_known(i), address, begin))
-            return true;
-    return false;
 }

@@ -5,9 +5,11 @@
  *
  *   region.h   which addresses there are, in chunks, and where the bytes of each are
  *   slab.h     small allocations
+ *   holding.h  handles of the program's own
+ *   answers.h  what the program is told about all of these
  *   backing.h  physical memory for a chunk
  *   slot.h     host memory for a chunk
- *   carry.h    moves chunks: the mover's work */
+ *   carry.h    moves chunks: the mover's work; convoy.h has those on their way */
 #ifndef NVSHARE_EXPLICIT_H
 #define NVSHARE_EXPLICIT_H
 
@@ -32,6 +34,14 @@ struct explicit {
 
 void explicit_init(struct explicit *explicit, struct account *account);
 
+static inline void explicit_lock(struct explicit *explicit) {
+    pthread_mutex_lock(&explicit->regions.lock);
+}
+
+static inline void explicit_unlock(struct explicit *explicit) {
+    pthread_mutex_unlock(&explicit->regions.lock);
+}
+
 /* Memory on a device, for the entry of the ledger: its address and region. With an open gate it is there when this
  * returns; behind a closed one it comes before the gate opens. */
 CUresult explicit_allocate(struct device *device, struct ledger_entry *entry);
@@ -52,12 +62,6 @@ void explicit_bury(struct device *device);
 /* The program uses another GPU as well. Work there, and copies, can reach this memory past its gate: so from now on it
  * stays, and is for the other one to use. What is allocated next is managed memory. */
 void explicit_settle_down(struct device *device, CUdevice other);
-
-/* Where an allocation begins that an address may lie in. It is there if the ledger knows it. */
-bool explicit_find(struct device *device, uint64_t address, uint64_t *begin);
-
-/* On any device. */
-bool explicit_find_any(uint64_t address, uint64_t *begin);
 
 /* Everything is on the GPU: if so, the gate may open from now on. */
 bool explicit_is_whole(struct device *device);

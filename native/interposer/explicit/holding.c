@@ -11,14 +11,6 @@
 #include "backing.h"
 #include "explicit.h"
 
-static void lock(struct device *device) {
-    pthread_mutex_lock(&device->explicit.regions.lock);
-}
-
-static void unlock(struct device *device) {
-    pthread_mutex_unlock(&device->explicit.regions.lock);
-}
-
 /* Memory of the host, of other sorts, and for RDMA is the driver's own affair. */
 bool holding_can_be(const CUmemAllocationProp *properties, size_t bytes, unsigned long long flags) {
     return properties->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
@@ -38,15 +30,15 @@ CUresult holding_create(struct device *device, const CUmemAllocationProp *proper
         free(holding);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *holding = (struct holding){region, device, *properties};
+    *holding = (struct holding){region, device, *properties, 1};
     region->holding = holding;
     region->used_ns = clock_now();
     entry->key = (uint64_t)(uintptr_t)holding;
     entry->target = (uint64_t)(uintptr_t)region;
-    lock(device);
+    explicit_lock(&device->explicit);
     region_link(&device->explicit.regions, region);
     region_add_live(&device->explicit.regions, region, 0, entry->bytes);
-    unlock(device);
+    explicit_unlock(&device->explicit);
     CUresult result = explicit_bring(device, region);
     if (result != CUDA_SUCCESS)
         holding_is_gone(entry);
@@ -56,17 +48,27 @@ CUresult holding_create(struct device *device, const CUmemAllocationProp *proper
 void holding_is_gone(const struct ledger_entry *entry) {
     struct region *region = (struct region *)(uintptr_t)entry->target;
     struct device *device = region->holding->device;
-    lock(device);
+    explicit_lock(&device->explicit);
     region_remove_live(&device->explicit.regions, region, 0, entry->bytes);
     explicit_destroy(device, region);
-    unlock(device);
+    explicit_unlock(&device->explicit);
 }
 
 struct holding *holding_find(CUmemGenericAllocationHandle handle) {
     struct ledger_entry entry;
     if (ledger_find(&books.physical, handle, &entry) < 0 || !ledger_is_explicit(entry.kind))
         return NULL;
-    return (struct holding *)(uintptr_t)handle;
+    struct holding *holding = (struct holding *)(uintptr_t)handle;
+    explicit_lock(&holding->device->explicit);
+    bool is_held = holding->handles > 0;
+    explicit_unlock(&holding->device->explicit);
+    return is_held ? holding : NULL;
+}
+
+void holding_release(struct holding *holding) {
+    explicit_lock(&holding->device->explicit);
+    holding->handles--;
+    explicit_unlock(&holding->device->explicit);
 }
 
 /* The device whose lock is held when this returns, if there is a mapping. */
@@ -77,12 +79,12 @@ static struct mapping *lock_mapping(CUdeviceptr address, struct device **out) {
         struct device *device = device_known(i);
         if (!device)
             continue;
-        lock(device);
+        explicit_lock(&device->explicit);
         struct mapping *mapping = regions_find(&device->explicit.regions, address);
         *out = device;
         if (mapping && mapping->region->holding)
             return mapping;
-        unlock(device);
+        explicit_unlock(&device->explicit);
     }
     return NULL;
 }
@@ -92,7 +94,18 @@ struct holding *holding_at(CUdeviceptr address) {
     struct mapping *mapping = lock_mapping(address, &device);
     struct holding *holding = mapping ? mapping->region->holding : NULL;
     if (mapping)
-        unlock(device);
+        explicit_unlock(&device->explicit);
+    return holding;
+}
+
+struct holding *holding_retain(CUdeviceptr address) {
+    struct device *device;
+    struct mapping *mapping = lock_mapping(address, &device);
+    if (!mapping)
+        return NULL;
+    struct holding *holding = mapping->region->holding;
+    holding->handles++;
+    explicit_unlock(&device->explicit);
     return holding;
 }
 
@@ -102,7 +115,7 @@ bool holding_mapping(CUdeviceptr address, struct mapping *out) {
     if (!mapping)
         return false;
     *out = *mapping;
-    unlock(device);
+    explicit_unlock(&device->explicit);
     return true;
 }
 
@@ -128,7 +141,7 @@ static bool is_reserved(uint64_t address, uint64_t bytes) {
 static CUresult map(struct holding *holding, const struct mapping *wanted) {
     struct regions *regions = &holding->device->explicit.regions;
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    lock(holding->device);
+    explicit_lock(&holding->device->explicit);
     region_wait(regions, holding->region);
     struct mapping *mapping = NULL;
     if (is_free(regions, wanted->address, wanted->bytes)) {
@@ -137,7 +150,7 @@ static CUresult map(struct holding *holding, const struct mapping *wanted) {
     }
     if (mapping && result != CUDA_SUCCESS)
         mapping_drop(regions, mapping);
-    unlock(holding->device);
+    explicit_unlock(&holding->device->explicit);
     return result;
 }
 
@@ -169,7 +182,7 @@ CUresult holding_unmap(CUdeviceptr address) {
     CUresult result = backing_unmap(mapping);
     if (result == CUDA_SUCCESS)
         mapping_drop(&device->explicit.regions, mapping);
-    unlock(device);
+    explicit_unlock(&device->explicit);
     return result;
 }
 
@@ -209,7 +222,7 @@ CUresult holding_set_access(CUdeviceptr address, size_t bytes, const CUmemAccess
     bool is_whole = mapping->address == address && mapping->bytes <= bytes;
     CUresult result = is_whole ? change_access(mapping, list, count) : CUDA_ERROR_INVALID_VALUE;
     *done = mapping->bytes;
-    unlock(device);
+    explicit_unlock(&device->explicit);
     return result;
 }
 
@@ -222,7 +235,7 @@ CUresult holding_get_access(CUdeviceptr address, int gpu, unsigned long long *fl
     for (unsigned i = 0; i < mapping->access_count; i++)
         if (mapping->access[i].gpu == gpu)
             *flags = (unsigned long long)mapping->access[i].flags;
-    unlock(device);
+    explicit_unlock(&device->explicit);
     return CUDA_SUCCESS;
 }
 
@@ -232,12 +245,12 @@ CUresult holding_stay(struct holding *holding, CUmemGenericAllocationHandle *han
         return CUDA_ERROR_NOT_SUPPORTED; /* it is several of the driver's handles */
     if (inside_enter(&device->gate) < 0)
         return CUDA_ERROR_SYSTEM_NOT_READY;
-    lock(device);
+    explicit_lock(&device->explicit);
     region_wait(&device->explicit.regions, holding->region);
     bool is_new = !holding->region->stays;
     holding->region->stays = true;
     *handle = holding->region->chunks[0].handle;
-    unlock(device);
+    explicit_unlock(&device->explicit);
     if (is_new)
         ledger_fix_one(&books.physical, (uint64_t)(uintptr_t)holding);
     inside_leave();

@@ -18,6 +18,7 @@ struct holding {
     struct region *region;
     struct device *device;
     CUmemAllocationProp properties; /* as the program asked for */
+    unsigned handles;               /* that the program has of it; it lives on while it is mapped */
 };
 
 /* Whether memory that is asked for in this way can be served. */
@@ -30,8 +31,12 @@ CUresult holding_create(struct device *device, const CUmemAllocationProp *proper
 /* The last reference is gone. */
 void holding_is_gone(const struct ledger_entry *entry);
 
-/* By handle: what is behind it, or NULL if it is the driver's own. */
+/* By handle: what is behind it, or NULL if it is the driver's own, or was released. */
 struct holding *holding_find(CUmemGenericAllocationHandle handle);
+
+/* The program gets a handle to what is mapped at an address, or NULL; or gives one up that holding_find has found. */
+struct holding *holding_retain(CUdeviceptr address);
+void holding_release(struct holding *holding);
 
 /* By address: what is mapped there, or NULL; and the mapping itself, as it is now. */
 struct holding *holding_at(CUdeviceptr address);

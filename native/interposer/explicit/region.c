@@ -58,7 +58,7 @@ void region_drop(struct regions *regions, struct region *region) {
 }
 
 static bool is_away(const struct chunk *chunk) {
-    return chunk->state != CHUNK_THERE;
+    return chunk->state == CHUNK_STORED || chunk->state == CHUNK_BLANK;
 }
 
 /* Less is more by a number that wraps. */
@@ -102,6 +102,13 @@ void chunk_set_state(struct regions *regions, struct chunk *chunk, enum chunk_st
         change_away(regions, -chunk->live);
     else if (!was_away && is_away(chunk))
         change_away(regions, chunk->live);
+}
+
+void regions_lose(struct regions *regions) {
+    for (struct region *region = regions->first; region; region = region->next)
+        for (unsigned i = 0; i < region->count; i++)
+            if (is_away(&region->chunks[i]) && !region->chunks[i].is_moving)
+                chunk_set_state(regions, &region->chunks[i], CHUNK_LOST);
 }
 
 void chunk_has_slot(struct regions *regions, const struct chunk *chunk) {
@@ -167,6 +174,10 @@ static void judge(const struct regions *regions) {
             region->chunks[i].coldness = coldness(newest - region->used_ns);
 }
 
+static bool is_wanted(const struct chunk *chunk, bool away) {
+    return away ? is_away(chunk) : chunk->state == CHUNK_THERE && !chunk->region->stays;
+}
+
 static int make_list(struct regions *regions, struct chunk_list *list, bool away,
                      int (*compare)(const void *, const void *)) {
     *list =
@@ -177,7 +188,7 @@ static int make_list(struct regions *regions, struct chunk_list *list, bool away
     judge(regions);
     for (struct region *region = regions->first; region; region = region->next)
         for (unsigned i = 0; i < region->count; i++)
-            if (is_away(&region->chunks[i]) == away && (away || !region->stays))
+            if (is_wanted(&region->chunks[i], away))
                 list->chunks[list->count++] = &region->chunks[i];
     if (list->count > 1)
         qsort(list->chunks, list->count, sizeof *list->chunks, compare);
@@ -208,7 +219,7 @@ void chunk_list_free(struct regions *regions, struct chunk_list *list) {
 struct chunk *chunk_list_take(struct chunk_list *list, bool away) {
     while (list->next < list->count) {
         struct chunk *chunk = list->chunks[list->next++];
-        if (!chunk->region->link || chunk->is_moving || is_away(chunk) != away)
+        if (!chunk->region->link || chunk->is_moving || !is_wanted(chunk, away))
             continue;
         chunk->is_moving = true;
         return chunk;

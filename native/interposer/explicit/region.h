@@ -34,6 +34,7 @@ enum chunk_state {
     CHUNK_THERE,  /* on the GPU */
     CHUNK_STORED, /* on the host, in its slot */
     CHUNK_BLANK,  /* nowhere: nobody has written to it yet */
+    CHUNK_LOST,   /* nowhere: no context works any more, so that nobody can use it, nor miss it */
 };
 
 struct region;
@@ -144,6 +145,9 @@ void chunk_set_state(struct regions *regions, struct chunk *chunk, enum chunk_st
 /* A chunk has got its place on the host, which takes so many bytes there; or has none any more. */
 void chunk_has_slot(struct regions *regions, const struct chunk *chunk);
 void chunk_loses_slot(struct regions *regions, const struct chunk *chunk);
+
+/* What is away is lost. */
+void regions_lose(struct regions *regions);
 
 /* Whether all of a region is on the GPU. */
 bool region_is_there(const struct region *region);

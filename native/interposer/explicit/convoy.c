@@ -1,0 +1,190 @@
+#include "convoy.h"
+
+#include "../clock.h"
+#include "../devices.h"
+#include "backing.h"
+#include "log.h"
+
+int convoy_open(struct convoy *convoy, struct mover *mover) {
+    *convoy = (struct convoy){.mover = mover,
+                              .device = mover->device,
+                              .regions = &mover->device->explicit.regions,
+                              .since_ns = clock_now()};
+    return lane_open(&convoy->lane, mover->device, CU_DEVICE_CPU);
+}
+
+void convoy_close(struct convoy *convoy) {
+    lane_close(&convoy->lane);
+}
+
+static uint64_t time_passed(struct convoy *convoy) {
+    uint64_t before = convoy->since_ns;
+    convoy->since_ns = clock_now();
+    return convoy->since_ns - before;
+}
+
+/* Only what the program has in it matters; in a region that is shared, that may be anywhere. */
+static uint64_t bytes_to_copy(const struct chunk *chunk) {
+    return chunk->region->slab ? chunk->bytes : chunk->live;
+}
+
+static struct flight *next_flight(struct convoy *convoy) {
+    return &convoy->flights[(convoy->lane.oldest + convoy->lane.count) % LANE_CHUNKS];
+}
+
+/* Where a chunk can be copied. */
+static CUresult find_address(struct convoy *convoy, const struct chunk *chunk, uint64_t *address) {
+    CUdevice gpu = convoy->device->ordinal;
+    struct flight *flight = next_flight(convoy);
+    flight->window = 0;
+    *address = backing_address(chunk, gpu);
+    if (*address)
+        return CUDA_SUCCESS;
+    CUresult result = backing_open_window(chunk, gpu, address);
+    flight->window = result == CUDA_SUCCESS ? *address : 0;
+    return result;
+}
+
+static CUresult copy(struct convoy *convoy, const struct chunk *chunk, bool leaves) {
+    uint64_t address, bytes = bytes_to_copy(chunk);
+    CUresult result = find_address(convoy, chunk, &address);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = leaves
+                 ? real.cuMemcpyDtoHAsync_v2(chunk->slot.at, address, bytes, convoy->lane.stream)
+                 : real.cuMemcpyHtoDAsync_v2(address, chunk->slot.at, bytes, convoy->lane.stream);
+    if (result != CUDA_SUCCESS && next_flight(convoy)->window)
+        backing_close_window(chunk, address);
+    return result;
+}
+
+static bool send(struct convoy *convoy, struct chunk *chunk, uint64_t live, bool leaves) {
+    lane_begin(&convoy->lane);
+    convoy->has_failed |= copy(convoy, chunk, leaves) != CUDA_SUCCESS;
+    if (convoy->has_failed)
+        return false;
+    struct flight *flight = next_flight(convoy);
+    flight->chunk = chunk;
+    flight->live = live;
+    flight->leaves = leaves;
+    convoy->flying += live;
+    lane_send(&convoy->lane);
+    return true;
+}
+
+static void arrive(struct convoy *convoy, struct chunk *chunk, enum chunk_state state) {
+    pthread_mutex_lock(&convoy->regions->lock);
+    chunk_set_state(convoy->regions, chunk, state);
+    chunk_landed(convoy->regions, chunk);
+    pthread_mutex_unlock(&convoy->regions->lock);
+}
+
+static void does_not_leave(struct convoy *convoy, struct chunk *chunk, uint64_t live) {
+    struct mover *mover = convoy->mover;
+    pthread_mutex_lock(&mover->lock);
+    mover->leaving -= live;
+    pthread_mutex_unlock(&mover->lock);
+    arrive(convoy, chunk, CHUNK_THERE);
+}
+
+static bool get_slot(struct convoy *convoy, struct chunk *chunk) {
+    bool is_new = !slot_is_taken(&chunk->slot);
+    if (slot_take(&chunk->slot, chunk->bytes, convoy->lane.context) < 0) {
+        log_warn_once("GPU %d: there is no host memory for what is to leave the GPU",
+                      convoy->device->ordinal);
+        return false;
+    }
+    if (is_new)
+        chunk_has_slot(convoy->regions, chunk);
+    return true;
+}
+
+bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live) {
+    if (get_slot(convoy, chunk) && send(convoy, chunk, live, true))
+        return true;
+    does_not_leave(convoy, chunk, live);
+    return false;
+}
+
+/* Its copy is done, and only now may the memory go. */
+static void has_left(struct convoy *convoy, const struct flight *flight) {
+    convoy->has_failed = convoy->has_failed || backing_take(flight->chunk) != CUDA_SUCCESS;
+    if (convoy->has_failed) {
+        does_not_leave(convoy, flight->chunk, flight->live);
+        return;
+    }
+    arrive(convoy, flight->chunk, CHUNK_STORED);
+    mover_note(convoy->mover,
+               &(struct mover_progress){.out_bytes = flight->live, .out_ns = time_passed(convoy)});
+}
+
+static void has_come(struct convoy *convoy, struct chunk *chunk) {
+    chunk->before_fill = chunk->state;
+    chunk->fill = convoy->fill;
+    arrive(convoy, chunk, CHUNK_THERE);
+}
+
+static void stays_away(struct convoy *convoy, struct chunk *chunk) {
+    backing_take(chunk);
+    arrive(convoy, chunk, chunk->state);
+}
+
+static void has_returned(struct convoy *convoy, const struct flight *flight) {
+    if (convoy->has_failed) {
+        stays_away(convoy, flight->chunk);
+        return;
+    }
+    has_come(convoy, flight->chunk);
+    mover_note(convoy->mover,
+               &(struct mover_progress){.in_bytes = flight->live, .in_ns = time_passed(convoy)});
+}
+
+/* For any reason but the lack of memory: a context that is dead answers everything with its error. */
+static bool is_dead(const struct convoy *convoy, CUresult result) {
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return false;
+    result = real.cuStreamQuery(convoy->lane.stream);
+    return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
+}
+
+bool convoy_send_in(struct convoy *convoy, struct chunk *chunk) {
+    CUresult result = backing_give(chunk, convoy->device->ordinal);
+    if (result != CUDA_SUCCESS) {
+        convoy->has_failed |= is_dead(convoy, result);
+        arrive(convoy, chunk, chunk->state);
+        return false;
+    }
+    if (chunk->state == CHUNK_BLANK) {
+        has_come(convoy, chunk);
+        return true;
+    }
+    if (send(convoy, chunk, chunk->live, false))
+        return true;
+    stays_away(convoy, chunk);
+    return false;
+}
+
+static void land(struct convoy *convoy) {
+    struct lane *lane = &convoy->lane;
+    struct flight flight = convoy->flights[lane->oldest];
+    convoy->has_failed |= real.cuEventSynchronize(lane->chunks[lane->oldest].event) != CUDA_SUCCESS;
+    lane_wait(lane);
+    if (flight.window)
+        backing_close_window(flight.chunk, flight.window);
+    convoy->flying -= flight.live;
+    if (flight.leaves)
+        has_left(convoy, &flight);
+    else
+        has_returned(convoy, &flight);
+}
+
+void convoy_make_place(struct convoy *convoy) {
+    struct lane *lane = &convoy->lane;
+    while (lane->count && (lane_is_full(lane) || lane_is_through(lane)))
+        land(convoy);
+}
+
+void convoy_land_all(struct convoy *convoy) {
+    while (convoy->lane.count)
+        land(convoy);
+}

@@ -1,0 +1,47 @@
+/* Chunks on their way between the GPU and the host: a few copies are in flight, while the thread makes the driver's calls
+ * for the next ones. For one thread, as a lane is. */
+#ifndef NVSHARE_EXPLICIT_CONVOY_H
+#define NVSHARE_EXPLICIT_CONVOY_H
+
+#include "../lane.h"
+#include "../mover.h"
+#include "region.h"
+
+struct flight {
+    struct chunk *chunk;
+    uint64_t live;   /* as it set off */
+    uint64_t window; /* an address of ours, if the program has none where it can be copied; or 0 */
+    bool leaves;     /* the GPU */
+};
+
+struct convoy {
+    struct mover *mover;
+    struct device *device;
+    struct regions *regions;
+    struct lane lane;
+    struct flight flights[LANE_CHUNKS]; /* as in the lane */
+    uint64_t flying;                    /* live bytes on their way */
+    uint64_t since_ns;                  /* for the time that moves take */
+    uint64_t fill;                      /* the number of the fill that brings chunks in */
+    bool has_failed; /* the context is dead, or the driver broken: nothing more can be done */
+};
+
+/* Returns 0, or what lane_open says. */
+int convoy_open(struct convoy *convoy, struct mover *mover);
+
+/* When nothing is in flight any more. */
+void convoy_close(struct convoy *convoy);
+
+/* Sends a chunk off, of which nobody else works on any. It counts as leaving already (mover.h). Returns false if it
+ * stays: there is no place for it on the host, or the convoy has failed. */
+bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live);
+
+/* Gives a chunk memory on the GPU, and sends its bytes there. Returns false if there is no memory, or the convoy has
+ * failed: then it stays away. */
+bool convoy_send_in(struct convoy *convoy, struct chunk *chunk);
+
+/* Lands what is through, and one more if there is no place for the next; or all. */
+void convoy_make_place(struct convoy *convoy);
+void convoy_land_all(struct convoy *convoy);
+
+#endif
