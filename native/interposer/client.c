@@ -345,6 +345,5 @@ uint64_t client_step(struct client *client, uint64_t now) {
     }
     if (result < 0)
         go_away(client, now, strerror(-result));
-    atomic_store(&client->device->mover.is_quiet, client->turn.is_quiet);
     return next_due(client, now);
 }

@@ -26,7 +26,6 @@ struct turn {
     uint64_t idle_ns; /* how long it has to be without work */
     uint64_t quiet_since;
     bool is_marked;  /* the work submitted so far, for drain.h */
-    bool is_quiet;   /* behind the closed gate nobody is inside, and nothing is in flight */
     bool fell_short; /* the gate was to open, and could not */
     uint64_t closing_since;
     uint64_t due;        /* when to look again at what is in flight */
@@ -89,7 +88,7 @@ uint64_t turn_there(const struct client *client);
 uint64_t turn_pinned(const struct client *client);
 
 /* For perform.c: work may be in flight from now on. And: from now on, look whether the program is idle, or has nothing in flight. */
-void turn_opens(struct turn *turn);
+void turn_has_opened(struct client *client);
 void turn_watch(struct client *client, uint64_t idle_ns);
 void turn_drain(struct client *client);
 

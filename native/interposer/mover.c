@@ -16,7 +16,7 @@ static const uint64_t least_step = (uint64_t)64 << 20;
 enum { STEPS = 64 };
 
 void mover_init(struct mover *mover, struct device *device) {
-    *mover = (struct mover){.device = device};
+    *mover = (struct mover){.device = device, .is_quiet = true};
     pthread_mutex_init(&mover->lock, NULL);
     pthread_cond_init(&mover->changed, NULL);
 }

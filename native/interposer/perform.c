@@ -89,7 +89,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     int descriptor = action->descriptor;
     switch ((enum machine_act)action->act) {
     case DO_OPEN:
-        turn_opens(&client->turn);
+        turn_has_opened(client);
         client->turn.fell_short = !gate_open(&device->gate);
         break;
     case DO_CLOSE: gate_close(&device->gate); break;
@@ -150,7 +150,8 @@ int turn_feed(struct client *client, struct machine_input input) {
         result = result < 0 ? result : done;
     }
     if (client->machine.turn != turn) {
-        client->turn.is_quiet = false; /* the gate may have opened by itself */
+        if (!gate_is_closed(&client->device->gate)) /* it may have opened by itself */
+            turn_has_opened(client);
         log_debug("GPU %d: turn %llu begins", client->device->ordinal,
                   (unsigned long long)client->machine.turn);
     }

@@ -11,23 +11,32 @@
 #include "session.h"
 
 void turn_init(struct turn *turn) {
-    *turn = (struct turn){
-        .standby = -1, .due = CLOCK_NEVER, .growth_due = CLOCK_NEVER, .is_quiet = true};
+    *turn = (struct turn){.standby = -1, .due = CLOCK_NEVER, .growth_due = CLOCK_NEVER};
 }
 
-void turn_opens(struct turn *turn) {
-    turn->is_quiet = turn->is_marked = false;
-    turn->due = 0;
+/* The mover's thread reads it before each chunk of explicit memory that leaves. */
+static bool is_quiet(const struct client *client) {
+    return atomic_load(&client->device->mover.is_quiet);
+}
+
+static void set_quiet(struct client *client, bool is_quiet) {
+    atomic_store(&client->device->mover.is_quiet, is_quiet);
+}
+
+void turn_has_opened(struct client *client) {
+    set_quiet(client, false);
+    client->turn.is_marked = false;
+    client->turn.due = 0;
 }
 
 /* What can leave the GPU now. Memory that does not come by being used stays as long as somebody may use it. */
 uint64_t turn_there(const struct client *client) {
-    bool may_leave = client->turn.is_quiet || !device_is_explicit(client->device);
+    bool may_leave = is_quiet(client) || !device_is_explicit(client->device);
     return may_leave ? swap_there(client->device) : 0;
 }
 
 static bool is_unsure(const struct client *client) {
-    return device_is_explicit(client->device) && !client->turn.is_quiet &&
+    return device_is_explicit(client->device) && !is_quiet(client) &&
            (client->machine.state == MACHINE_RETURNING || client->machine.state == MACHINE_CLOSED ||
             client->machine.state == MACHINE_LEAVING);
 }
@@ -179,7 +188,7 @@ static bool all_are_outside(const struct client *client) {
 static int end(struct client *client, enum machine_event event) {
     struct device *device = client->device;
     client->turn.ended = client->turn.due = clock_now();
-    client->turn.is_quiet = client->turn.is_marked;
+    set_quiet(client, client->turn.is_marked);
     struct machine_input input = {.event = share_is_used_up(&device->share) ? ON_USED_UP : event,
                                   .waits = gate_waiting(&device->gate) > 0,
                                   .there = turn_there(client),
@@ -248,19 +257,18 @@ static void go_on_quieting(struct client *client, uint64_t now) {
         return;
     if (!turn->is_marked)
         turn->is_marked = all_are_outside(client) && drain_mark(client->device);
-    turn->is_quiet = turn->is_marked && drain_is_done(client->device);
     turn->due = now + CLOCK_MS(1);
-    if (turn->is_quiet)
+    if (turn->is_marked && drain_is_done(client->device)) {
+        set_quiet(client, true);
         session_memory_changed(client->device);
+    }
 }
 
 int turn_step(struct client *client, uint64_t now) {
     struct machine_input work = {.event = ON_WORK};
     switch (client->machine.state) {
     case MACHINE_CLOSED:
-    case MACHINE_LEAVING:
-        go_on_quieting(client, now);
-        return gate_waiting(&client->device->gate) ? turn_feed(client, work) : 0;
+    case MACHINE_LEAVING: return gate_waiting(&client->device->gate) ? turn_feed(client, work) : 0;
     case MACHINE_WATCHED: return go_on_watching(client, now);
     case MACHINE_CLOSING:
     case MACHINE_STOPPING: return go_on_draining(client, now);
@@ -269,8 +277,7 @@ int turn_step(struct client *client, uint64_t now) {
 }
 
 /* Whether the gate need not be closed any longer for memory that was only being allocated: it is, and there is
- * room for it. Nobody has used it yet, so that nothing has to come. Explicit memory is made when there is room, by a
- * thread that waits at the gate until then. */
+ * room for it. Nobody has used it yet, so that nothing has to come. Explicit memory comes with the fill that follows. */
 static bool has_grown(const struct client *client, uint64_t now) {
     const struct account *account = &client->device->account;
     /* In this order: what is allocated is away before it stops to come. */
@@ -293,6 +300,7 @@ int turn_look_at_memory(struct client *client, uint64_t now) {
     struct machine_input moved = {.event = ON_MOVED}, grew = {.event = ON_GREW};
     struct machine_input progress = {.event = ON_PROGRESS};
     int result = 0;
+    go_on_quieting(client, now);
     moved.must_fill = fills_in_vain(client);
     bool is_too_soon = moved.must_fill && now < client->turn.retry_due;
     if (moved.must_fill && !is_too_soon)
@@ -310,9 +318,9 @@ int turn_look_at_memory(struct client *client, uint64_t now) {
 uint64_t turn_due(const struct client *client) {
     if (fills_in_vain(client))
         return client->turn.retry_due;
+    if (is_unsure(client))
+        return client->turn.due;
     switch (client->machine.state) {
-    case MACHINE_CLOSED:
-    case MACHINE_LEAVING: return is_unsure(client) ? client->turn.due : CLOCK_NEVER;
     case MACHINE_WATCHED:
     case MACHINE_CLOSING:
     case MACHINE_STOPPING: return client->turn.due;
