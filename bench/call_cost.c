@@ -1,9 +1,10 @@
 /* What one driver call costs the caller: the best of several rounds, in nanoseconds.
  *
- *     call-cost launch|copy|info|alloc|alloc-10000 [CALLS] [ROUNDS]
+ *     call-cost launch|copy|info|alloc|alloc-10000|large|touch [CALLS] [ROUNDS]
  *
  * Prints one JSON line. Run on an emulated node with NVSHARE_EMULATOR_MODEL=off it shows the bare
- * cost; under an interposer, what that adds. */
+ * cost; under an interposer, what that adds. What large allocations cost, and the first use of one, is
+ * the driver's affair more than the caller's, and to be measured with the model on. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,22 @@ static void alloc(struct bench *b) {
     CHECK(&b->driver, cuMemFree, address);
 }
 
+enum { LARGE = 64 << 20 };
+
+static void large(struct bench *b) {
+    CUdeviceptr address;
+    CHECK(&b->driver, cuMemAlloc, &address, LARGE);
+    CHECK(&b->driver, cuMemFree, address);
+}
+
+static void touch(struct bench *b) {
+    CUdeviceptr address;
+    CHECK(&b->driver, cuMemAlloc, &address, LARGE);
+    CHECK(&b->driver, cuMemsetD8, address, 1, LARGE);
+    CHECK(&b->driver, cuCtxSynchronize);
+    CHECK(&b->driver, cuMemFree, address);
+}
+
 /* Allocations that are there already, and in the way of whoever looks through them one by one. */
 static void fill(struct bench *b) {
     CUdeviceptr address;
@@ -66,11 +83,9 @@ static const struct {
     const char *name;
     void (*before)(struct bench *b);
     void (*call)(struct bench *b);
-} KNOWN[] = {{"launch", nothing, launch},
-             {"copy", nothing, copy},
-             {"info", nothing, info},
-             {"alloc", nothing, alloc},
-             {"alloc-10000", fill, alloc}};
+} KNOWN[] = {{"launch", nothing, launch}, {"copy", nothing, copy},      {"info", nothing, info},
+             {"alloc", nothing, alloc},   {"alloc-10000", fill, alloc}, {"large", nothing, large},
+             {"touch", nothing, touch}};
 
 static void prepare(struct bench *b) {
     CUdevice device;
@@ -118,6 +133,7 @@ int main(int argc, char **argv) {
                best_ns(&b, KNOWN[i].call, calls, rounds));
         return 0;
     }
-    fprintf(stderr, "usage: call-cost launch|copy|info|alloc|alloc-10000 [CALLS] [ROUNDS]\n");
+    fprintf(stderr,
+            "usage: call-cost launch|copy|info|alloc|alloc-10000|large|touch [CALLS] [ROUNDS]\n");
     return 2;
 }

@@ -113,12 +113,6 @@ bool inside_try(struct gate *gate) {
     return gate_try(gate);
 }
 
-#ifdef NVSHARE_MARKED_GATE
-__attribute__((constructor)) static void mark_always(void) {
-    inside_enable();
-}
-#endif
-
 void inside_forget(void) {
     pthread_mutex_init(&state.lock, NULL);
     state.known = NULL;

@@ -32,6 +32,7 @@
     X(cuMemFree, 3020)                                                                             \
     X(cuMemGetInfo, 3020)                                                                          \
     X(cuMemcpyHtoD, 3020)                                                                          \
+    X(cuMemsetD8, 3020)                                                                            \
     X(cuModuleLoadData, 2000)                                                                      \
     X(cuModuleGetFunction, 2000)                                                                   \
     X(cuLaunchKernel, 4000)                                                                        \

@@ -73,7 +73,6 @@ CUresult queue_fill(struct CUstream_st *stream, const struct fill_task *fill, ui
     driver_unlock();
     effect.eager = effect.run || effect.reach;
     struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
-    operation.flags = OPERATION_OVERWRITES;
     if (effect.reach) /* whether there is memory yet or not */
         touch.plain_bytes = bytes;
     operation.amount = (uint64_t)((double)touch.plain_bytes * 1e9 /

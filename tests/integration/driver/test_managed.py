@@ -4,6 +4,7 @@ The rules are tested one by one in tests/unit/emulator/model, in virtual time.
 """
 
 import signal
+import time
 from typing import Any
 
 import pytest
@@ -79,6 +80,19 @@ def one_call_may_go_over_several_allocations(cu: Any) -> None:
 )
 def test_prefetches(emulated: Any, body: Any) -> None:
     emulated(body, gpus="t4", speed=1, data="off")
+
+
+def a_memset_makes_memory_that_was_not_there(cu: Any) -> None:
+    """At 7.7 GB/s, as a kernel does; to fill it again takes little."""
+    memory, bytes_ = cu.cuMemAllocManaged(64 * MIB, 1), 64 * MIB
+    before = time.monotonic()
+    cu.cuMemsetD8(memory, 1, bytes_)
+    cu.cuCtxSynchronize()
+    assert time.monotonic() - before >= bytes_ / 7.7e9
+
+
+def test_first_touch(emulated: Any) -> None:
+    emulated(a_memset_makes_memory_that_was_not_there, gpus="t4", speed=1, data="off")
 
 
 def move_50_mib_out(cu: Any) -> None:

@@ -78,16 +78,6 @@ def portable_library(once: Callable[..., Path]) -> Path:
     return once("portable", make) / "native" / "interposer" / LIBRARY.name
 
 
-@pytest.fixture(scope="session")
-def marked_library(once: Callable[..., Path]) -> Path:
-    """libnvshare.so that marks who is inside the gate, though memory is managed."""
-
-    def make(folder: Path) -> None:
-        build_native(folder, "-DNVSHARE_MARKED_GATE=ON", targets=["nvshare"])
-
-    return once("marked", make) / "native" / "interposer" / LIBRARY.name
-
-
 @pytest.fixture
 def node_settings() -> Settings:
     """How the node is made; for others to replace."""

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +22,7 @@ Share = Callable[..., Sharing]
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 EXPLICIT = Wishes(allocation="explicit")
 GIB = 1 << 30
-NEED = 4 * 2992 * (1 << 20)
+NEED = 4 * 28_000**2 * 4
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +69,52 @@ def test_everything_is_back_before_a_program_goes_on_without_a_daemon(share: Sha
     sharing = share("t4", speed=20, data="off")
     sharing.daemon().change_devices("all", {"turn_seconds": 0.2})
     programs = [add(sharing, "plain", 300) for _ in range(2)]
+    # Without a daemon nobody makes room for an allocation.
+    sharing.until_status(
+        lambda status: [client.allocated for client in status.clients] == [NEED, NEED]
+    )
     sharing.until_status(lambda status: turns(status) >= 4)
     sharing.kill_daemon()
     # One runs on. The other waits until there is room for all of its memory: when the first ends.
     assert [ending(program) for program in programs] == [(0, []), (0, [])]
     assert read_report(sharing.node.folder).difference is None
+
+
+# Uses memory that is not there, tells of it, and is idle until it is told to go on.
+DIES = """
+from cuda.bindings import driver
+
+driver.cuInit(0)
+_, context = driver.cuDevicePrimaryCtxRetain(0)
+driver.cuCtxSetCurrent(context)
+error, memory = driver.cuMemAlloc(12 << 30)
+assert not error, error
+error, address = driver.cuMemAddressReserve(2 << 20, 0, 0, 0)
+assert not error, error
+driver.cuMemsetD8Async(address, 1, 4096, 0)
+print(driver.cuCtxSynchronize()[0].name, flush=True)
+input()
+print(driver.cuMemsetD8Async(memory, 1, 4096, 0)[0].name, flush=True)
+"""
+
+
+def test_a_program_whose_context_is_dead_hears_of_it_and_holds_nobody_up_for_ever(
+    share: Share,
+) -> None:
+    sharing = share("t4", speed=20, data="off")
+    dead = sharing.start(sys.executable, "-c", DIES, wishes=EXPLICIT)
+    assert dead.stdout is not None
+    assert dead.stdout.readline() == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
+    other = add(sharing, "plain", 100)
+    # Nothing can be copied out of its memory, so that the other waits.
+    sharing.until_status(lambda status: len(status.clients) == 2 and waits(status, other.pid))
+    said, _ = dead.communicate("\n", timeout=60)
+    assert said == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
+    assert ending(other) == (0, [])
+
+
+def waits(status: NodeStatus, pid: int) -> bool:
+    return [client.state for client in status.clients if client.pid == pid] == ["waiting"]
 
 
 def test_both_ways_share_one_gpu(share: Share) -> None:

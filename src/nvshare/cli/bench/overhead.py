@@ -1,20 +1,24 @@
 """``nvshare bench overhead``: what the interposer adds to a call, in time and in instructions.
 
-The emulated driver has its model switched off and answers at once, so that little but the
-interposer is left to measure. Bare, forwarded (preloaded, but switched off) and managed (under a
-daemon, gate open) runs take turns, and the quickest of each counts: the machine is seldom quiet.
+For most calls the emulated driver has its model switched off and answers at once, so that little
+but the interposer is left to measure. Large allocations, and the first use of one, are what the
+driver makes of them: these are measured with the model on, so the figures are its assumptions.
+Bare, forwarded (preloaded, but switched off) and runs under a daemon with an open gate, one for
+each kind of memory, take turns, and the quickest of each counts: the machine is seldom quiet.
 """
 
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import click
 
+from nvshare.cli.bench.callgrind import Instructions, callgrind, read_profile
 from nvshare.cli.bench.group import Line, registered, show
 from nvshare.emulator.conf import Settings
 from nvshare.emulator.gpus import parse_gpus
@@ -27,11 +31,17 @@ from nvshare.launch.start import find_or_start
 from nvshare.wire import environment
 
 _WHAT = ("launch", "copy", "info", "alloc", "alloc-10000")
+_DRIVERS = ("large", "touch")
 _TURNS = 9
 _CALLS = 20_000
+_DRIVERS_CALLS = 20
 _ROUNDS = 10
 # Instructions are counted between a short and a long run, so that start and end cancel out.
 _FEW, _MANY = 2_000, 12_000
+_COUNTED = ("bare", "managed", "explicit")
+# What the emulated driver does for memory that is mapped is its own affair: of these, what the
+# interposer itself executes is counted apart.
+_OWN = ("managed", "explicit")
 
 Environments = dict[str, dict[str, str]]
 
@@ -40,40 +50,43 @@ Environments = dict[str, dict[str, str]]
 def measure() -> Iterator[Line]:
     """Yield one line per call."""
     program = installed_program("bench", "call-cost")
-    with transient_node(node_root(), Settings(), parse_gpus("tiny")) as node:
-        bare = without_preload(os.environ)
-        bare |= {**node.environment(library_folder(), bare), environment.EMULATOR_MODEL: "off"}
-        folder = find_or_start(bare)
-        environments = _environments(bare, folder)
+    with _environments(Settings(), "off") as environments:
         for what in _WHAT:
-            times = _times(program, what, environments)
             yield {
                 "what": what,
-                **{f"{name}_ns": round(value, 1) for name, value in times.items()},
+                **_times(program, what, _CALLS, environments),
                 **_instructions(program, what, environments),
             }
+    with _environments(Settings(data="off"), "on") as environments:
+        for what in _DRIVERS:
+            yield {"what": what, **_times(program, what, _DRIVERS_CALLS, environments)}
 
 
-def _environments(bare: dict[str, str], folder: Path) -> Environments:
-    managed = {**bare, **program_environment(Wishes(), folder, library(), bare)}
-    return {
-        "bare": bare,
-        "forwarded": {**managed, environment.DISABLE: "1"},
-        "managed": managed,
-    }
+@contextmanager
+def _environments(settings: Settings, model: str) -> Iterator[Environments]:
+    """Variables for each kind of run, on a node with a daemon."""
+    with transient_node(node_root(), settings, parse_gpus("t4")) as node:
+        bare = without_preload(os.environ)
+        bare |= {**node.environment(library_folder(), bare), environment.EMULATOR_MODEL: model}
+        folder = find_or_start(bare)
+        ways = {
+            kind: {**bare, **program_environment(Wishes(allocation=kind), folder, library(), bare)}
+            for kind in ("managed", "explicit", "native")
+        }
+        yield {"bare": bare, "forwarded": {**ways["managed"], environment.DISABLE: "1"}, **ways}
 
 
-def _times(program: Path, what: str, environments: Environments) -> dict[str, float]:
+def _times(program: Path, what: str, calls: int, environments: Environments) -> Line:
     best: dict[str, float] = {}
     for _ in range(_TURNS):
         for name, variables in environments.items():
-            nanoseconds = _run(program, what, variables)
+            nanoseconds = _run(program, what, calls, variables)
             best[name] = min(best.get(name, nanoseconds), nanoseconds)
-    return best
+    return {f"{name}_ns": round(value, 1) for name, value in best.items()}
 
 
-def _run(program: Path, what: str, variables: Mapping[str, str]) -> float:
-    command = [str(program), what, str(_CALLS), str(_ROUNDS)]
+def _run(program: Path, what: str, calls: int, variables: Mapping[str, str]) -> float:
+    command = [str(program), what, str(calls), str(_ROUNDS)]
     done = subprocess.run(command, env=variables, check=True, stdout=subprocess.PIPE)
     return float(json.loads(done.stdout)["ns"])
 
@@ -82,27 +95,28 @@ def _instructions(program: Path, what: str, environments: Environments) -> Line:
     """Count by callgrind, where it is installed."""
     if shutil.which("valgrind") is None:
         missing = "not counted: valgrind is not installed"
-        return {"bare_instructions": None, "managed_instructions": None, "instructions": missing}
+        keys = (*(f"{name}_instructions" for name in _COUNTED), *(f"{name}_own" for name in _OWN))
+        return {**dict.fromkeys(keys), "instructions": missing}
     counts: Line = {}
-    for name in ("bare", "managed"):
+    for name in _COUNTED:
         few, many = (_count(program, what, environments[name], calls) for calls in (_FEW, _MANY))
-        counts[f"{name}_instructions"] = round((many - few) / (_MANY - _FEW), 1)
+        more = (many - few).per(_MANY - _FEW)
+        counts[f"{name}_instructions"] = more.all
+        if name in _OWN:
+            counts[f"{name}_own"] = more.own
     return counts
 
 
-def _count(program: Path, what: str, variables: Mapping[str, str], calls: int) -> int:
-    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    done = subprocess.run(
-        [*valgrind, str(program), what, str(calls), "1"],
-        env=variables,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if collected is None:
-        raise click.ClickException(f"callgrind has counted nothing:\n{done.stderr}")
-    return int(collected[1])
+def _count(program: Path, what: str, variables: Mapping[str, str], calls: int) -> Instructions:
+    with NamedTemporaryFile() as file:
+        subprocess.run(
+            [*callgrind(Path(file.name)), str(program), what, str(calls), "1"],
+            env=variables,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        return read_profile(Path(file.name).read_text(encoding="utf-8"), library().name)
 
 
 @click.command()
