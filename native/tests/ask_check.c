@@ -7,15 +7,8 @@
 #include <string.h>
 
 #include "ask.h"
+#include "check.h"
 #include "clock.h"
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 #define MIB ((uint64_t)1 << 20)
 

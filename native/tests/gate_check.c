@@ -8,15 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "gate.h"
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static struct gate gate;
 static _Atomic long passed, knocks;

@@ -12,16 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "driver.h"
 #include "inside.h"
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { THREADS_MAX = 64, LINES = 1 << 20, LINE = 64, STRIDE = 4097, WRITES = 48, LOOKS = 2000 };
 

@@ -8,18 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "clock.h"
 #include "ledger.h"
 
 enum { KEYS = 500, OWNERS = 7 };
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 struct model {
     bool there[KEYS];

@@ -12,15 +12,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "gate.h"
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { THREADS_MAX = 64 };
 

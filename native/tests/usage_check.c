@@ -8,16 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "clock.h"
 #include "usage.h"
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { THREADS_MAX = 32, ACTORS = 4, SPAN = 10 };
 
