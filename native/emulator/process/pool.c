@@ -77,9 +77,11 @@ struct CUmemPoolHandle_st *pool_current(uint32_t gpu) {
     return chosen ? chosen : pool_default(gpu);
 }
 
+/* What a queue is to free can be had in it at once, unless it gets smaller: work before the free still uses all of it. */
 static bool fits(const struct pool_block *block, uint64_t bytes, uint32_t queue) {
     bool idle = block->used == 0;
-    bool free_in_queue = block->allocation->freeing && block->queue == queue && queue != NO_INDEX;
+    bool free_in_queue = block->allocation->freeing && block->queue == queue && queue != NO_INDEX &&
+                         block->used <= bytes;
     /* A block much too large stays for somebody who needs it. */
     return (idle || free_in_queue) && block->reserved >= bytes && block->reserved / 2 <= bytes;
 }

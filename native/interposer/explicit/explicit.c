@@ -28,7 +28,7 @@ static struct region *region_of(const struct ledger_entry *entry) {
 }
 
 /* In the middle of a capture a driver refuses to allocate and to free, or not, by rules of its own: it is asked by
- * an allocation that nobody needs. */
+ * an allocation that nobody needs. That there is no memory for it is no answer to that. */
 static CUresult ask_driver(void) {
     CUdeviceptr scrap;
     streams_lock();
@@ -39,7 +39,7 @@ static CUresult ask_driver(void) {
     CUresult result = real.cuMemAlloc_v2(&scrap, 1);
     if (result == CUDA_SUCCESS)
         real.cuMemFree_v2(scrap);
-    return result;
+    return result == CUDA_ERROR_OUT_OF_MEMORY ? CUDA_SUCCESS : result;
 }
 
 /* With the lock held. What has one mapping for as long as it lives has addresses of its own. */
@@ -79,26 +79,28 @@ static CUresult give(struct device *device, struct chunk *chunk) {
     return result;
 }
 
+/* Another thread may be at the same chunk, if its region is shared by small allocations: also during the pause. */
 static CUresult give_patiently(struct device *device, struct chunk *chunk) {
     uint64_t until = clock_now() + room_patience;
-    CUresult result;
-    while ((result = give(device, chunk)) == CUDA_ERROR_OUT_OF_MEMORY && clock_now() < until) {
+    for (;;) {
+        region_wait(&device->explicit.regions, chunk->region);
+        if (chunk->state != CHUNK_BLANK)
+            return CUDA_SUCCESS;
+        CUresult result = give(device, chunk);
+        if (result != CUDA_ERROR_OUT_OF_MEMORY || clock_now() >= until)
+            return result;
         explicit_unlock(&device->explicit);
         usleep(PAUSE_US);
         explicit_lock(&device->explicit);
     }
-    return result;
 }
 
-/* Behind an open gate that cannot close meanwhile. Another thread may be at the same region, if that is shared by small
- * allocations. */
+/* Behind an open gate that cannot close meanwhile. */
 static CUresult give_all(struct device *device, struct region *region) {
     CUresult result = CUDA_SUCCESS;
     explicit_lock(&device->explicit);
-    region_wait(&device->explicit.regions, region);
     for (unsigned i = 0; i < region->count && result == CUDA_SUCCESS; i++)
-        if (region->chunks[i].state == CHUNK_BLANK)
-            result = give_patiently(device, &region->chunks[i]);
+        result = give_patiently(device, &region->chunks[i]);
     explicit_unlock(&device->explicit);
     return result;
 }
