@@ -3,16 +3,22 @@
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from nvshare.cli.main import cli
+from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.report import ProcessReport, Report
 from nvshare.emulator.workload import workload_command
+from nvshare.errors import BadInputError
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
+from ..hammering import build_hammer
 from ..interposer.conftest import Guest
 from .conftest import Sharing
 
@@ -21,7 +27,13 @@ MIB = 1 << 20
 GIB = 1 << 30
 # What guests write into their memory, and find there again.
 WORDS = "bytes(range(256)) * 4096"
+KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 both = pytest.mark.parametrize("allocation", ["managed", "explicit"])
+
+
+@pytest.fixture(scope="module")
+def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_hammer(tmp_path_factory.mktemp("keeper"), library_folder(), name="keeper")
 
 
 def nvshare(sharing: Sharing, *arguments: str) -> Result:
@@ -267,3 +279,54 @@ def test_bad_input_gets_a_clear_answer(share: Share) -> None:
     assert (said.exit_code, "is parked already" in said.stderr) == (2, True)
     shown = json.loads(nvshare(sharing, "unpark", pid, "--json").stdout)
     assert (shown["pids"], shown["parked"]) == ([int(pid)], False)
+
+
+@both
+def test_every_byte_is_right_however_often_programs_are_parked(
+    share: Share, keeper: Path, allocation: str
+) -> None:
+    sharing = share("tiny", speed=20)
+    settings = {"turn_seconds": 0.02, "context": "24Mi", "reserve": "48Mi"}
+    sharing.daemon().change_devices("all", settings)
+    wishes = Wishes(allocation=allocation)
+    programs = [
+        sharing.start(keeper, "2", "40", str(seed), KERNELS, wishes=wishes) for seed in (1, 2)
+    ]
+    orders = 0
+    deadline = time.monotonic() + 60
+    while any(program.poll() is None for program in programs):
+        assert time.monotonic() < deadline, orders
+        for program in programs:
+            with suppress(BadInputError):  # it may not have come yet, or have ended
+                orders += sharing.daemon().park(str(program.pid)).parked
+                time.sleep(0.05)
+                sharing.daemon().unpark(str(program.pid))
+            # Long enough for all of its memory to come back.
+            time.sleep(0.3)
+    for program in programs:
+        said, errors = program.communicate()
+        wrong = [line for line in errors.splitlines() if not line.startswith("nvshare[")]
+        assert (program.returncode, said, wrong) == (0, "ok\n", [])
+    assert orders >= 2
+    assert sharing.until_report(lambda _: True).difference is None
+
+
+@pytest.mark.parametrize("mode", ["serial", "concurrent", "off"])
+def test_by_hand_in_every_mode_and_on_all_gpus(share: Share, mode: str) -> None:
+    sharing = share("2xtiny", speed=20)
+    sharing.daemon().change_devices("all", {"mode": mode})
+    guest = sharing.guest()
+    pid = guest.process.pid
+    for device in (0, 1):
+        assert guest.ask(f"[gpu.init({device}), gpu.alloc({8 * MIB})[0], gpu.launch()]") == [0] * 3
+    nvshare(sharing, "park", str(pid))
+    status = sharing.until_status(
+        lambda status: all(one.swapped_out == 8 * MIB for one in status.clients)
+    )
+    assert [one.parked for one in status.clients] == ["by hand"] * 2
+    assert [gpu.parked for gpu in status.devices] == [1, 1]
+    guest.put("gpu.launch()")
+    sharing.until_status(lambda status: any(one.state == "waiting" for one in status.clients))
+    nvshare(sharing, "unpark", str(pid))
+    assert guest.answer() == 0
+    assert guest.end() == ""
