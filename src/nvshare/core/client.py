@@ -97,9 +97,10 @@ class Client:
     parked_at: float = 0.0
     evict_again: float = 0.0
     # When it last told of its work, or was granted a turn; and since when it has been asked to give
-    # its turn up after a long rest, if it has.
+    # its turn up after a long rest, if it has, and after which.
     worked_at: float = 0.0
     rest_asked_at: float | None = None
+    rest_seconds: float = 0.0
     # Bytes it was told to move out, and has not reported yet.
     evicting: int = 0
     # Bytes that count as swapped, but have not left the device yet.

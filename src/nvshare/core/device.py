@@ -205,7 +205,7 @@ class Device:
         # It had rested for as long as it was to when it gave way for that.
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
         client.rests_since = event.now - rested
-        if event.reason is Reason.IDLE and has_rested(self.state, client, event.now):
+        if event.reason is Reason.IDLE and has_rested(client, event.now):
             client.rests_since = client.worked_at
             if client.park is None and not wants:
                 self.roster.set_park(client, Park.IDLE, event.now)

@@ -54,24 +54,24 @@ def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 def ask_to_rest(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     """Ask those who seem to be idle to give their turns up when they have been so for long."""
     effects: list[Effect] = []
+    rest = asked_seconds(state.settings)
     for client in sorted(roster.resting.values(), key=_order):
-        if now < _asks_at(state.settings, client):
+        if now < _asks_at(state.settings, client) or client.rest_seconds != rest:
             roster.set_rest_asked(client, None)
             effects.append(Keep(client.id, client.turn))
     if state.settings.idle_park is None:
         return effects
-    rest = asked_seconds(state.settings)
     for client in roster.running.values():
         if client.rest_asked_at is None and now >= _asks_at(state.settings, client):
-            roster.set_rest_asked(client, now)
+            roster.set_rest_asked(client, now, rest)
             effects.append(Revoke(client.id, client.turn, Urgency.WHEN_IDLE, idle_seconds=rest))
     return effects
 
 
-def has_rested(state: DeviceState, client: Client, now: float) -> bool:
+def has_rested(client: Client, now: float) -> bool:
     """Whether a client that gives its turn up, being idle, has been so for long enough."""
     asked_at = client.rest_asked_at
-    return asked_at is not None and now >= asked_at + _ENOUGH * asked_seconds(state.settings)
+    return asked_at is not None and now >= asked_at + _ENOUGH * client.rest_seconds
 
 
 def next_look(state: DeviceState, roster: Roster, now: float) -> float:

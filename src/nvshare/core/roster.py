@@ -259,7 +259,7 @@ class Roster:
             self._orders = client.order
             self.set_excess(client, client.excess)
             self._enter(client)
-            self.set_rest_asked(client, client.rest_asked_at)
+            self.set_rest_asked(client, client.rest_asked_at, client.rest_seconds)
             if client.park is not None:
                 self.parked[client.id] = client
             if client.has_share:
@@ -301,9 +301,9 @@ class Roster:
         client.asked = False
         del self.asked[client.id]
 
-    def set_rest_asked(self, client: Client, now: float | None) -> None:
+    def set_rest_asked(self, client: Client, now: float | None, seconds: float = 0.0) -> None:
         """Note that a client was asked to give its turn up after a long rest, or not any more."""
-        client.rest_asked_at = now
+        client.rest_asked_at, client.rest_seconds = now, seconds
         self.resting.pop(client.id, None)
         if now is not None:
             self.resting[client.id] = client

@@ -433,6 +433,20 @@ def test_turning_it_off_takes_back_what_was_asked() -> None:
     assert stage.device.state.alarms == {}
 
 
+def test_another_setting_is_asked_for_at_once() -> None:
+    stage = Stage(idle_park=REST)
+    stage.join(1, 8)
+    stage.fire(TimerKind.PARK)
+    effects = stage.change(idle_park=REST / 10)
+    assert effects[:2] == [Keep(1, 1), Revoke(1, 1, Urgency.WHEN_IDLE, idle_seconds=7.5)]
+    stage.now += 7.5
+    assert evictions(stage.release(1, reason=Reason.IDLE)) == {1: 8}
+    # A longer one begins anew.
+    stage.want(1)
+    stage.fire(TimerKind.PARK)
+    assert Keep(1, 2) in stage.change(idle_park=REST)
+
+
 def test_a_rest_that_is_longer_than_an_order_can_say() -> None:
     stage = Stage(idle_park=86400.0)
     stage.join(1, 8)
