@@ -14,10 +14,12 @@ from hypothesis.stateful import (
     rule,
 )
 
+from nvshare.core.client import Park
 from nvshare.core.events import (
     ExcessChanged,
     HostMemoryChanged,
     LimitsChanged,
+    ParkChanged,
     SettingsChanged,
 )
 from nvshare.core.lease import State
@@ -50,6 +52,7 @@ limits = st.builds(
     priority=st.sampled_from(Priority),
 )
 lengths = st.sampled_from([None, 0.5, 2.0, 12.0])
+idle_parks = st.sampled_from([None, None, 0.2, 2.0])
 
 
 class Sharing(RuleBasedStateMachine):
@@ -62,9 +65,18 @@ class Sharing(RuleBasedStateMachine):
         turn=lengths,
         host_limit=st.sampled_from([0, 20, 1000]),
         cgroup_limit=st.sampled_from([0, 5, 12]),
+        idle_park=idle_parks,
     )
-    def begin(self, mode: Mode, turn: float | None, host_limit: int, cgroup_limit: int) -> None:
-        self.world = World(USABLE, replace(BASE, mode=mode, turn_seconds=turn), host_limit)
+    def begin(
+        self,
+        mode: Mode,
+        turn: float | None,
+        host_limit: int,
+        cgroup_limit: int,
+        idle_park: float | None,
+    ) -> None:
+        chosen = replace(BASE, mode=mode, turn_seconds=turn, idle_park=idle_park)
+        self.world = World(USABLE, chosen, host_limit)
         self.world.cgroups = {"small": (cgroup_limit, []), "large": (cgroup_limit + 10, [])}
         self.calm_since = self.world.now
         # More than this was never to be on the host; the pages of an earlier daemon's time, and of
@@ -184,11 +196,19 @@ class Sharing(RuleBasedStateMachine):
         turn=lengths,
         policy=st.sampled_from(["fair", "fifo"]),
         room=st.sampled_from(RoomSetting),
+        idle_park=idle_parks,
     )
     def change_settings(
-        self, mode: Mode, turn: float | None, policy: str, room: RoomSetting
+        self,
+        mode: Mode,
+        turn: float | None,
+        policy: str,
+        room: RoomSetting,
+        idle_park: float | None,
     ) -> None:
-        changed = replace(BASE, mode=mode, turn_seconds=turn, policy=policy, make_room=room)
+        changed = replace(
+            BASE, mode=mode, turn_seconds=turn, policy=policy, make_room=room, idle_park=idle_park
+        )
         self.world.settings = changed
         self.world.feed(SettingsChanged(now=self.world.now, device=GPU, settings=changed))
         self.calm_since = self.world.now
@@ -198,6 +218,13 @@ class Sharing(RuleBasedStateMachine):
         if program.id in self.world.core.devices[GPU].roster.clients:
             event = LimitsChanged(now=self.world.now, client=program.id, limits=changed)
             self.world.feed(event)
+            self.calm_since = self.world.now
+
+    @rule(program=programs, parked=st.booleans())
+    def park(self, program: Program, parked: bool) -> None:
+        """A person parks it, or lets it go on."""
+        if program.id in self.world.core.devices[GPU].roster.clients:
+            self.world.feed(ParkChanged(now=self.world.now, client=program.id, parked=parked))
             self.calm_since = self.world.now
 
     @rule(limit=st.sampled_from([0, 5, 20, 1000]))
@@ -244,9 +271,18 @@ class Sharing(RuleBasedStateMachine):
                 assert state is not State.YIELDING or program.draining
                 assert state is not State.RUNNING or program.open or program.draining
                 assert (state is State.WAITING) == (program.waiting and not program.draining)
+                if self.world.client(program).park is Park.BY_HAND and not self._settles:
+                    assert not program.open, "parked, and its gate is open"
+
+    @property
+    def _settles(self) -> bool:
+        """Whether a daemon has just begun, and tells nobody to go yet."""
+        return self.world.now < self.world.core.devices[GPU].state.settle_until
 
     def _everybody_gets_a_turn(self) -> None:
         self.world.settle()
+        for client in list(self.world.core.devices[GPU].roster.parked.values()):
+            self.world.feed(ParkChanged(now=self.world.now, client=client.id, parked=False))
         for program in self.world.programs.values():
             program.stopped = False
             program.work()

@@ -6,7 +6,7 @@ must hold after every single event is checked in ``feed``.
 
 from dataclasses import replace
 
-from nvshare.core.client import Client
+from nvshare.core.client import Client, Park
 from nvshare.core.effects import (
     Answer,
     CancelHandover,
@@ -47,6 +47,11 @@ GPU = "gpu"
 SETTLE = 1.0
 # Small, so that stories are long enough to have turned the page.
 STORY_EVENTS = 16
+
+
+def _parks(client: Client) -> bool:
+    """Whether a client was told to go because it is parked, or is to be after a long rest."""
+    return client.park is Park.BY_HAND or client.rest_asked_at is not None
 
 
 class World:
@@ -231,7 +236,7 @@ class World:
                 self.turns[effect.client] = effect.turn
                 whole = roster.clients[effect.client].memory.swappable
                 assert effect.fill_bytes < max(1, whole), "a part that is not smaller"
-            elif isinstance(effect, Revoke):
+            elif isinstance(effect, Revoke) and not _parks(roster.clients[effect.client]):
                 assert not roster.everything_fits, "everything fits, and somebody was switched"
                 if roster.is_sliced:
                     assert not effect.evict_bytes, "everything fits, and memory is to move"

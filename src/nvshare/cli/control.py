@@ -65,6 +65,18 @@ class Daemon:
         body = self._ask("PATCH", f"/v1/groups/{quote(who, safe='')}", changes)
         return GroupStatus.model_validate(json.loads(body)["group"])
 
+    def park(self, who: str) -> GroupStatus:
+        """Have all memory of a group leave the GPUs, and give it no turn."""
+        return self._order(who, "park")
+
+    def unpark(self, who: str) -> GroupStatus:
+        """Let it go on."""
+        return self._order(who, "unpark")
+
+    def _order(self, who: str, what: str) -> GroupStatus:
+        body = self._ask("POST", f"/v1/groups/{quote(who, safe='')}/{what}")
+        return GroupStatus.model_validate(json.loads(body)["group"])
+
     def story(self) -> str:
         """Return the story so far."""
         return self._ask("GET", "/v1/story").decode()

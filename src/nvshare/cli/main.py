@@ -18,6 +18,8 @@ VERBS = {
     "ls": "nvshare.cli.ls:ls",
     "limit": "nvshare.cli.limit:limit",
     "set": "nvshare.cli.set:change",
+    "park": "nvshare.cli.park:park",
+    "unpark": "nvshare.cli.park:unpark",
     "daemon": "nvshare.cli.daemon:daemon",
     "device-plugin": "nvshare.cli.device_plugin:device_plugin",
     "doctor": "nvshare.cli.doctor:doctor",

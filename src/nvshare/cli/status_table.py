@@ -130,8 +130,12 @@ def duration(seconds: float) -> str:
 
 
 def _state(client: ClientStatus) -> str:
-    late = ", overdue" if client.overdue else ""
-    return f"{client.state} {duration(client.state_seconds)}{late}"
+    text = f"{client.state} {duration(client.state_seconds)}"
+    text += ", overdue" if client.overdue else ""
+    if client.parked:
+        why = "by hand" if client.parked == "by hand" else "for being idle"
+        text += f", parked {why} {duration(client.parked_seconds)} ago"
+    return text
 
 
 def _turn(gpu: DeviceStatus) -> str:

@@ -1,6 +1,7 @@
 """What the core knows about one client. A record; roster.py changes it, nobody else counts."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 from nvshare.core.effects import NO_SHARE, Share
 from nvshare.core.lease import State
@@ -10,6 +11,16 @@ from nvshare.core.settings import NO_LIMITS, Limits, Priority
 # The lower, the sooner.
 _STANDINGS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 BEST_STANDING = 0
+
+
+class Park(Enum):
+    """Why all of a client's memory is to be on the host, whether anybody needs its place or not."""
+
+    BY_HAND = "by hand"
+    """A person wants it so: it has no turn until a person says otherwise."""
+
+    IDLE = "idle"
+    """It has had nothing to do for long. It comes back as soon as it has."""
 
 
 @dataclass(slots=True, eq=False)
@@ -80,6 +91,16 @@ class Client:
     # Since when it has rested, if it gave its turn up for that; and how long it rested last.
     rests_since: float | None = None
     last_rest: float = 0.0
+    # Whether it is parked (parking.py), and since when; and when it may be told again to move out
+    # what it could not.
+    park: Park | None = None
+    parked_at: float = 0.0
+    evict_again: float = 0.0
+    # When it last told of its work, or was granted a turn; and since when it has been asked to give
+    # its turn up after a long rest, if it has, and after which.
+    worked_at: float = 0.0
+    rest_asked_at: float | None = None
+    rest_seconds: float = 0.0
     # Bytes it was told to move out, and has not reported yet.
     evicting: int = 0
     # Bytes that count as swapped, but have not left the device yet.
@@ -125,6 +146,16 @@ class Client:
     def holds(self) -> bool:
         """Whether it has a turn."""
         return self.state is State.RUNNING or self.state is State.YIELDING
+
+    @property
+    def is_away(self) -> bool:
+        """Whether it is parked, and its gate closed: it competes for nothing."""
+        return self.park is not None and not self.holds
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether it gets no turn, although it waits for one."""
+        return self.park is Park.BY_HAND and self.state is State.WAITING
 
     @property
     def present(self) -> int:

@@ -6,7 +6,7 @@ A handler only writes down what has happened. What to do about it is decided in 
 
 from copy import copy
 
-from nvshare.core.client import Client
+from nvshare.core.client import Client, Park
 from nvshare.core.company import note_given
 from nvshare.core.effects import Answer, Effect, Report, ReportKind
 from nvshare.core.events import (
@@ -20,6 +20,7 @@ from nvshare.core.events import (
     LimitsChanged,
     MemoryChanged,
     Moved,
+    ParkChanged,
     Reason,
     Released,
     SettingsChanged,
@@ -30,6 +31,7 @@ from nvshare.core.events import (
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import IllegalTransition, State, Step
 from nvshare.core.memory import RULES, Kind, Memory
+from nvshare.core.parking import RETRY_SECONDS, has_rested
 from nvshare.core.policies import find_policy
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
@@ -107,6 +109,8 @@ class Device:
                 self.roster.move(self._client(event), Step.LEAVE, event.now)
             case LimitsChanged():
                 self.roster.set_limits(self._client(event), event.limits)
+            case ParkChanged():
+                self._on_park(event, self._client(event))
             case ExcessChanged():
                 client = self._client(event)
                 # What must all be there for a turn cannot be beyond a limit while it runs.
@@ -132,6 +136,9 @@ class Device:
             turn=event.turn,
             served_at=event.now,
             granted_at=event.now,
+            worked_at=event.now,
+            park=Park.BY_HAND if event.parked else None,
+            parked_at=event.now,
         )
         if not event.running and not event.turn:
             # It has done nothing yet. Anybody else may have counted for hours before we knew it.
@@ -159,9 +166,16 @@ class Device:
             self.roster.note_out(client, out + begun)
             self.roster.set_outbound(client, client.outbound + begun)
 
+    def _on_park(self, event: ParkChanged, client: Client) -> None:
+        by_hand = client.park is Park.BY_HAND
+        if event.parked != by_hand:
+            self.roster.set_park(client, Park.BY_HAND if event.parked else None, event.now)
+
     def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
         if client.state is State.IDLE and client.rests_since is not None:
             client.last_rest = event.now - client.rests_since
+        if client.park is Park.IDLE:
+            self.roster.set_park(client, None, event.now)
         self.roster.move(client, Step.WANT, event.now)
         # A client that has seen its turn and finds the gate closed is about to release it.
         if event.turn == (client.turn if client.holds else client.next_turn):
@@ -175,7 +189,9 @@ class Device:
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
         self.state.pace.measure(event.now, event.seconds, out_bytes=event.moved_bytes)
-        effects = [] if client.sliced else self._judge(event, client)
+        # A turn that a person has ended says nothing about those that end by themselves.
+        judged = not client.sliced and client.park is None
+        effects = self._judge(event, client) if judged else []
         self._release(event, client)
         return [*effects, *self._handed_over(event)]
 
@@ -189,6 +205,10 @@ class Device:
         # It had rested for as long as it was to when it gave way for that.
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
         client.rests_since = event.now - rested
+        if event.reason is Reason.IDLE and has_rested(client, event.now):
+            client.rests_since = client.worked_at
+            if client.park is None and not wants:
+                self.roster.set_park(client, Park.IDLE, event.now)
         self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, event.now)
         self.roster.set_outbound(client, event.left)
         self._note_surely_out(client, client.hosted, event.left)
@@ -201,8 +221,10 @@ class Device:
 
     def _on_used(self, event: Used, client: Client) -> None:
         window = self.state.settings.slice_seconds or 1.0
-        self.roster.set_busy(client, is_busy(client, event, window))
-        self.roster.set_active(client, is_active(client, event))
+        client.worked_at = event.now
+        busy, active = is_busy(client, event, window), is_active(client, event)
+        self.roster.set_busy(client, busy and not client.is_away)
+        self.roster.set_active(client, active and not client.is_away)
 
     def _judge(self, event: Released, client: Client) -> list[Effect]:
         if event.reason is not Reason.ASKED:
@@ -235,6 +257,8 @@ class Device:
         if client.excess and client.evicting and not event.out_bytes and not event.left:
             # It cannot, and would be asked again and again.
             self.roster.set_excess(client, 0)
+        if client.park and client.evicting and not event.out_bytes and not event.left:
+            client.evict_again = event.now + RETRY_SECONDS
         # What was on its way when it was last heard of is counted already.
         moved = max(0, event.out_bytes + event.left - client.outbound)
         crossed = event.out_bytes > 0 and client.outbound > 0

@@ -32,6 +32,7 @@ class TimerKind(Enum):
     SHARE = "share"
     FLOOR = "floor"
     ROOM = "room"
+    PARK = "park"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,8 @@ class ClientJoined(ClientEvent):
     limits: Limits = NO_LIMITS
     # Those with the same name have their limits together; without one it has its own.
     group: str = ""
+    # As by ParkChanged.
+    parked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +219,16 @@ class LimitsChanged(ClientEvent):
     """The operator has changed what the client may use."""
 
     limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParkChanged(ClientEvent):
+    """A person wants all of the client's memory on the host, and no turn for it; or not any more.
+
+    Nothing changes for a client that is so already.
+    """
+
+    parked: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

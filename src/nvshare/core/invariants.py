@@ -4,10 +4,11 @@ Whether the promises about time hold (nobody starves) cannot be seen in one stat
 tests check those over whole histories.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from nvshare.core.client import BEST_STANDING, Client
+from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.device import Device
 from nvshare.core.events import TimerKind
 from nvshare.core.lease import State
@@ -62,6 +63,7 @@ def _problems(device: Device) -> Iterator[str]:
         yield from _running_fits(device.roster)
         yield from _together(device)
         yield from _waiting(device)
+        yield from _parking(device)
         yield from _timers(device)
 
 
@@ -69,7 +71,7 @@ def _membership(roster: Roster) -> Iterator[str]:
     """Everybody is in exactly the set of its state."""
     sets = {
         State.IDLE: list(roster.idle.values()),
-        State.WAITING: list(roster.waiting),
+        State.WAITING: [*roster.waiting, *roster.barred.values()],
         State.RUNNING: list(roster.running.values()),
         State.YIELDING: [*roster.yielding.values(), *roster.overdue.values()],
     }
@@ -77,8 +79,12 @@ def _membership(roster: Roster) -> Iterator[str]:
         expected = {c.id for c in roster.clients.values() if c.state is state}
         if {c.id for c in members} != expected or len(members) != len(expected):
             yield f"the set of those who are {state.value} is wrong"
-    if set(roster.parked) != {c.id for c in (*roster.idle.values(), *roster.waiting) if c.staying}:
+    if set(roster.closed) != {c.id for c in _without_turn(roster) if c.staying}:
         yield "the set of those who have memory behind a closed gate is wrong"
+    if set(roster.parked) != {c.id for c in roster.clients.values() if c.park}:
+        yield "the set of those who are parked is wrong"
+    if set(roster.barred) != {c.id for c in roster.clients.values() if c.is_barred}:
+        yield "the set of those who wait and are parked by hand is wrong"
     if set(roster.over) != {c.id for c in roster.clients.values() if c.excess}:
         yield "the set of those who are beyond their limits is wrong"
     cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
@@ -92,12 +98,19 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who were asked is wrong"
 
 
+def _without_turn(roster: Roster) -> list[Client]:
+    return [*roster.idle.values(), *roster.waiting, *roster.barred.values()]
+
+
 def _sums(roster: Roster) -> Iterator[str]:
     """No sum has drifted from what it sums up."""
     clients = list(roster.clients.values())
-    closed = [*roster.idle.values(), *roster.waiting]
+    closed = _without_turn(roster)
+    away = [c for c in clients if c.is_away]
     expected = {
-        "everyone_load": _load(clients),
+        "everyone_load": _everyone_load(roster),
+        "classes": Counter(c.limits.priority for c in clients if not c.is_away),
+        "parked_away": sum(c.memory.swappable - c.staying for c in away),
         "waiting_load": _load(roster.waiting),
         "running_load": _load(roster.running.values()),
         "yielding_load": _load(roster.yielding.values()),
@@ -115,6 +128,14 @@ def _sums(roster: Roster) -> Iterator[str]:
             yield f"{name} is {getattr(roster, name)}, not {value}"
     if any(c.weight != weigh(roster.rule, c.memory, busy=c.busy) for c in clients):
         yield "a client has the wrong weight"
+
+
+def _everyone_load(roster: Roster) -> Load:
+    load = _load(c for c in roster.clients.values() if not c.is_away)
+    left = [c.staying for c in roster.parked.values() if c.is_away]
+    for staying in left if roster.rule in (Rule.BYTES, Rule.ONE) else ():
+        load.add(staying if roster.rule is Rule.BYTES else int(staying > 0))
+    return load
 
 
 def _load(clients: Iterable[Client]) -> Load:
@@ -142,9 +163,12 @@ def _turns(device: Device) -> Iterator[str]:
 def _rule(device: Device) -> Iterator[str]:
     """Turns that are not for memory are taken where they help, and nowhere else."""
     roster, settings = device.roster, device.state.settings
-    fits = settings.mode is Mode.AUTO and roster.swappable <= roster.room
+    present = [c for c in roster.clients.values() if not c.is_away]
+    size = sum(c.memory.swappable for c in present)
+    size += sum(c.staying for c in roster.parked.values() if c.is_away)
+    fits = settings.mode is Mode.AUTO and size <= roster.room
     expected = RULES[settings.mode]
-    if fits and len({c.limits.priority for c in roster.clients.values()}) > 1:
+    if fits and len({c.limits.priority for c in present}) > 1:
         expected = Rule.RANKED
     elif fits and settings.slice_seconds > 0 and roster.busy > 1:
         expected = Rule.BUSY
@@ -163,11 +187,12 @@ def _running_fits(roster: Roster) -> Iterator[str]:
 def _together(device: Device) -> Iterator[str]:
     """While everything fits, everybody runs and nobody is asked to give way."""
     roster = device.roster
-    if roster.everything_fits and (roster.idle or roster.waiting):
+    open_to_all = [c for c in roster.idle.values() if not c.park]
+    if roster.everything_fits and (open_to_all or roster.waiting):
         yield "everything fits, but somebody's gate is closed"
     if roster.everything_fits and roster.asked:
         yield "everything fits, but somebody was asked to give way"
-    if roster.rule is Rule.NOTHING and roster.closed_bytes:
+    if roster.rule is Rule.NOTHING and any(not c.park for c in roster.closed.values()):
         yield "without scheduling, somebody's gate is closed"
 
 
@@ -190,6 +215,29 @@ def _waiting(device: Device) -> Iterator[str]:
         yield "nobody waits, but somebody was asked to give way"
 
 
+def _parking(device: Device) -> Iterator[str]:
+    """Who is parked by hand has no turn; who is parked has all on the host that may be there."""
+    roster, state = device.roster, device.state
+    for client in roster.parked.values():
+        if client.state is State.RUNNING:
+            yield "somebody is parked, and runs"
+        if client.park is Park.IDLE and client.state is not State.IDLE:
+            yield "somebody is parked for being idle, and is not"
+        if client.is_away and (client.busy or client.active):
+            yield "somebody is parked, and counts as having work"
+        can = not roster.host.is_tight or roster.host.allowance().take(client, client.staying)
+        waits = TimerKind.PARK in state.alarms or (client.leaving and roster.host.is_tight)
+        if client.is_away and client.staying and can and not waits:
+            yield "somebody is parked, and its memory stays although it could leave"
+    asked = [c for c in roster.clients.values() if c.rest_asked_at is not None]
+    if set(roster.resting) != {c.id for c in asked}:
+        yield "the set of those who were asked to rest is wrong"
+    if any(c.state is not State.RUNNING for c in asked):
+        yield "somebody was asked to rest who has no turn"
+    if asked and (state.settings.idle_park is None or any(c.asked for c in asked)):
+        yield "somebody was asked to rest who need not"
+
+
 def _timers(device: Device) -> Iterator[str]:
     """A timer runs for everything that only time can end, and for nothing else."""
     roster, state = device.roster, device.state
@@ -198,7 +246,7 @@ def _timers(device: Device) -> Iterator[str]:
     ends = leader is not None and not is_outranked(leader, roster)
     if (needs_turn_end and ends) != (TimerKind.TURN in state.alarms):
         yield "the timer of the turn is wrong"
-    ranked = len({c.limits.priority for c in roster.clients.values()}) > 1
+    ranked = len({c.limits.priority for c in roster.clients.values() if not c.is_away}) > 1
     behind = ranked and any(c.standing != BEST_STANDING for c in roster.waiting)
     if behind != (TimerKind.FLOOR in state.alarms):
         yield "the timer of the floor is wrong"

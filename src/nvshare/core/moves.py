@@ -83,7 +83,7 @@ def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Clie
     if any(client.kind is Kind.EXPLICIT for client in (*going, *coming)):
         return False
     holders = (*roster.running.values(), *roster.yielding.values(), *roster.overdue.values())
-    present = {client.id for client in holders if client.present} | set(roster.parked)
+    present = {client.id for client in holders if client.present} | set(roster.closed)
     return present <= {going[0].id, coming[0].id}
 
 

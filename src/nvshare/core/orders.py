@@ -12,15 +12,16 @@ from nvshare.core.effects import (
     CancelHandover,
     CancelTimer,
     Effect,
-    Evict,
     Handover,
     SetTimer,
     Trim,
 )
 from nvshare.core.events import Timer, TimerKind
+from nvshare.core.evicting import evict, is_leaving, order_out
 from nvshare.core.lease import State
 from nvshare.core.memory import Rule
 from nvshare.core.moves import fill_order, missing_bytes, share_out
+from nvshare.core.parking import next_look
 from nvshare.core.priority import next_promotion
 from nvshare.core.room import patience_ends
 from nvshare.core.roster import Roster
@@ -37,11 +38,10 @@ def make_room(roster: Roster) -> list[Effect]:
     if roster.rule is Rule.NOTHING or roster.excess <= 0 or roster.closed_bytes == 0:
         return []
     effects: list[Effect] = []
-    parked = sorted((c for c in roster.parked.values() if not _is_asked(roster, c)), key=_use)
-    for client, evicted in share_out(parked, roster.excess, roster.host.allowance()):
+    closed = sorted((c for c in roster.closed.values() if not is_leaving(roster, c)), key=_use)
+    for client, evicted in share_out(closed, roster.excess, roster.host.allowance()):
         if evicted:
-            roster.set_evicting(client, client.evicting + evicted)
-            effects.append(Evict(client.id, evicted))
+            effects += order_out(roster, client, evicted)
     return effects
 
 
@@ -52,8 +52,9 @@ def move_excess_out(roster: Roster) -> list[Effect]:
     for client in sorted(roster.over.values(), key=lambda client: client.order):
         if client.state is State.RUNNING:
             effects += _trim(roster, client)
-        elif client.id in roster.parked:
-            effects += _evict_excess(roster, client)
+        elif client.id in roster.closed:
+            beyond = client.excess - client.memory.swapped - client.leaving
+            effects += evict(roster, client, min(client.staying, beyond))
     return effects
 
 
@@ -65,20 +66,6 @@ def _trim(roster: Roster, client: Client) -> list[Effect]:
         return []
     roster.set_trims(client, client.trims + more)
     return [Trim(client.id, more)]
-
-
-def _evict_excess(roster: Roster, client: Client) -> list[Effect]:
-    evicted = min(client.staying, client.excess - client.memory.swapped - client.leaving)
-    evicted = roster.host.allowance().take(client, evicted)
-    if evicted <= 0 or _is_asked(roster, client):
-        return []
-    roster.set_evicting(client, client.evicting + evicted)
-    return [Evict(client.id, evicted)]
-
-
-def _is_asked(roster: Roster, client: Client) -> bool:
-    """Whether an order is under way. Where the host is short, one at a time can be followed."""
-    return client.leaving > 0 and roster.host.is_tight
 
 
 def _use(client: Client) -> tuple[bool, float, int]:
@@ -165,4 +152,6 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
         alarms[TimerKind.ROOM] = waived
     if (starves := next_promotion(state.settings, roster)) < inf:
         alarms[TimerKind.FLOOR] = starves
+    if (parks := next_look(state, roster, now)) < inf:
+        alarms[TimerKind.PARK] = parks
     return alarms

@@ -9,7 +9,7 @@ from collections import ChainMap, Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from operator import attrgetter
 
-from nvshare.core.client import Client
+from nvshare.core.client import Client, Park
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import State, Step, next_state
 from nvshare.core.memory import Load, Memory, Rule, weigh
@@ -65,12 +65,16 @@ class Roster:
         # Dicts keep the order of arrival: the last one in `running` was granted last.
         self.idle: dict[int, Client] = {}
         self.waiting = Queue()
+        # Waiting too, but parked by hand.
+        self.barred: dict[int, Client] = {}
         self.running: dict[int, Client] = {}
         self.yielding: dict[int, Client] = {}
         # Yielding too, but for so long that others go on without them.
         self.overdue: dict[int, Client] = {}
         # Those of the running who were asked to give way when idle.
         self.asked: dict[int, Client] = {}
+        # Those of the running who were asked to give their turns up after a long rest.
+        self.resting: dict[int, Client] = {}
         # Those whose compute is capped; and those who have not been told their limits.
         self.with_share: dict[int, Client] = {}
         self.untold: dict[int, Client] = {}
@@ -78,11 +82,13 @@ class Roster:
         # has changed since somebody looked.
         self.active: dict[int, Client] = {}
         self.company_changed = True
-        # How many there are of each priority.
+        # How many there are of each priority, of those who compete for anything.
         self.classes: Counter[Priority] = Counter()
         # Those who bring memory in, and have no room for all of it or have to be told that they do.
         self.cramped: dict[int, Client] = {}
         # Those whose gate is closed, but who have memory on the device.
+        self.closed: dict[int, Client] = {}
+        # Those whose memory is to be on the host.
         self.parked: dict[int, Client] = {}
         # Those who are beyond their limit.
         self.over: dict[int, Client] = {}
@@ -97,8 +103,10 @@ class Roster:
         self.running_load = Load()
         self.yielding_load = Load()
         self.pinned = 0
-        # Swappable bytes of all; and what those who run, and others, have on the device.
+        # Swappable bytes of all, and what is away of those who are parked; and what those who run,
+        # and others, have on the device.
         self.swappable = 0
+        self.parked_away = 0
         self.running_bytes = 0
         self.yielding_bytes = 0
         self.closed_bytes = 0
@@ -135,8 +143,16 @@ class Roster:
         return self.rule in (Rule.BUSY, Rule.RANKED)
 
     @property
+    def memory_suffices(self) -> bool:
+        """Whether everything fits that all have, without what is away of those who are parked."""
+        return self.swappable - self.parked_away <= self.room
+
+    @property
     def everything_fits(self) -> bool:
-        """Whether all clients, whatever their state, may run together."""
+        """Whether all clients, whatever their state, may run together.
+
+        Of those who are parked, only what is still on the device takes room.
+        """
         return self.everyone_load.fits(self.capacity)
 
     @property
@@ -229,7 +245,8 @@ class Roster:
         client.weight = weigh(self.rule, client.memory, busy=client.busy)
         self.host.welcome(client)
         self.clients[client.id] = client
-        self.classes[client.limits.priority] += 1
+        if client.park is not None:
+            self.parked[client.id] = client
         client.standing = client.usual_standing
         self.move(client, step, now)
         if client.limits != NO_LIMITS:
@@ -242,7 +259,9 @@ class Roster:
             self._orders = client.order
             self.set_excess(client, client.excess)
             self._enter(client)
-            self.classes[client.limits.priority] += 1
+            self.set_rest_asked(client, client.rest_asked_at, client.rest_seconds)
+            if client.park is not None:
+                self.parked[client.id] = client
             if client.has_share:
                 self.with_share[client.id] = client
             if client.active:
@@ -267,11 +286,13 @@ class Roster:
         if state is State.WAITING:
             client.rank = self.policy.rank(client)
         self._enter(client)
+        self._lay_off(client)
 
     def ask(self, client: Client, now: float) -> None:
         """Note that a client was asked to give way when idle."""
         self.move(client, Step.ASK, now)
         client.asked = True
+        self.set_rest_asked(client, None)
         self.asked[client.id] = client
 
     def keep(self, client: Client, now: float) -> None:
@@ -279,6 +300,13 @@ class Roster:
         self.move(client, Step.KEEP, now)
         client.asked = False
         del self.asked[client.id]
+
+    def set_rest_asked(self, client: Client, now: float | None, seconds: float = 0.0) -> None:
+        """Note that a client was asked to give its turn up after a long rest, or not any more."""
+        client.rest_asked_at, client.rest_seconds = now, seconds
+        self.resting.pop(client.id, None)
+        if now is not None:
+            self.resting[client.id] = client
 
     def go_on_without(self, client: Client) -> None:
         """Stop counting with a client that does not give way.
@@ -337,9 +365,9 @@ class Roster:
 
     def set_limits(self, client: Client, limits: Limits) -> None:
         """Note what a client may use, which it has to be told."""
-        self._count_class(client, -1)
+        self._count(client, -1)
         client.limits = limits
-        self._count_class(client, 1)
+        self._count(client, 1)
         self.set_standing(client, client.usual_standing)
         self.untold[client.id] = client
         self.with_share.pop(client.id, None)
@@ -349,16 +377,45 @@ class Roster:
 
     def set_standing(self, client: Client, standing: int) -> None:
         """Let a client go before others, or not any more."""
-        if client.state is State.WAITING:
-            self.waiting.remove(client)
+        self._dequeue(client)
         client.standing = standing
-        if client.state is State.WAITING:
+        self._enqueue(client)
+
+    def set_park(self, client: Client, park: Park | None, now: float) -> None:
+        """Note that all of a client's memory is to be on the host, or not any more."""
+        self._count(client, -1)
+        self._dequeue(client)
+        was_barred = client.is_barred
+        client.park, client.parked_at, client.evict_again = park, now, 0.0
+        self.parked.pop(client.id, None)
+        if park is not None:
+            self.parked[client.id] = client
+        if was_barred and not client.is_barred:
+            # Only from now on does it wait for others.
+            client.since, client.rank = now, self.policy.rank(client)
+            self._orders += 1
+            client.order = self._orders
+        self._enqueue(client)
+        self._count(client, 1)
+        self._lay_off(client)
+
+    def _lay_off(self, client: Client) -> None:
+        """Take it that who is parked, and has no turn, computes nothing."""
+        if client.is_away:
+            self.set_busy(client, False)
+            self.set_active(client, False)
+
+    def _enqueue(self, client: Client) -> None:
+        if client.is_barred:
+            self.barred[client.id] = client
+        elif client.state is State.WAITING:
             self.waiting.add(client)
 
-    def _count_class(self, client: Client, by: int) -> None:
-        self.classes[client.limits.priority] += by
-        if not self.classes[client.limits.priority]:
-            del self.classes[client.limits.priority]
+    def _dequeue(self, client: Client) -> None:
+        if client.is_barred:
+            del self.barred[client.id]
+        elif client.state is State.WAITING:
+            self.waiting.remove(client)
 
     def set_busy(self, client: Client, busy: bool) -> None:
         """Note whether a client computes all the time."""
@@ -436,10 +493,11 @@ class Roster:
 
     def set_rule(self, rule: Rule) -> None:
         """Weigh everybody by another rule."""
+        for client in self.clients.values():
+            self._count(client, -1)
         self._state.rule = rule
         self.company_changed = True
         for client in self.clients.values():
-            self._count(client, -1)
             client.weight = weigh(rule, client.memory, busy=client.busy)
             self._count(client, 1)
 
@@ -454,7 +512,7 @@ class Roster:
     def _enter(self, client: Client) -> None:
         if client.state is State.GONE:
             del self.clients[client.id]
-            self._count_class(client, -1)
+            self.parked.pop(client.id, None)
             self.with_share.pop(client.id, None)
             self.untold.pop(client.id, None)
             self.over.pop(client.id, None)
@@ -462,7 +520,7 @@ class Roster:
             self.grown.pop(client.id, None)
             self.host.forget(client)
         elif client.state is State.WAITING:
-            self.waiting.add(client)
+            self._enqueue(client)
         else:
             self._set_of(client)[client.id] = client
             if client.asked:
@@ -472,11 +530,12 @@ class Roster:
     def _leave(self, client: Client) -> None:
         self._count(client, -1)
         if client.state is State.WAITING:
-            self.waiting.remove(client)
+            self._dequeue(client)
         elif client.state is not State.GONE:
             del self._set_of(client)[client.id]
             self.asked.pop(client.id, None)
         client.asked = client.overdue = False
+        self.set_rest_asked(client, None)
         self.set_missing(client, 0, 0)
 
     def _set_of(self, client: Client) -> dict[int, Client]:
@@ -490,7 +549,8 @@ class Roster:
         if client.state is State.GONE:
             return
         self.host.count(client, sign)
-        self.everyone_load.add(client.weight, sign)
+        self.everyone_load.add(self._claim(client), sign)
+        self._count_class(client, sign)
         self.pinned += sign * client.memory.pinned
         self.swappable += sign * client.memory.swappable
         self.outbound_bytes += sign * client.outbound
@@ -507,12 +567,29 @@ class Roster:
         else:
             self._count_closed(client, sign)
 
+    def _claim(self, client: Client) -> int:
+        """Return what of the capacity is not for others, whether a client runs or not."""
+        if not client.is_away:
+            return client.weight
+        if self.rule is Rule.ONE:
+            # What the host cannot hold is in the way of who is let run, however few they are.
+            return int(client.staying > 0)
+        return client.staying if self.rule is Rule.BYTES else 0
+
+    def _count_class(self, client: Client, sign: int) -> None:
+        if not client.is_away:
+            self.classes[client.limits.priority] += sign
+            if not self.classes[client.limits.priority]:
+                del self.classes[client.limits.priority]
+
     def _count_closed(self, client: Client, sign: int) -> None:
         self.closed_bytes += sign * client.staying
         self.leaving_bytes += sign * client.leaving
-        if client.state is State.WAITING:
+        if client.park is not None:
+            self.parked_away += sign * (client.memory.swappable - client.staying)
+        if client.state is State.WAITING and not client.is_barred:
             self.waiting_load.add(client.weight, sign)
         if sign > 0 and client.staying:
-            self.parked[client.id] = client
+            self.closed[client.id] = client
         else:
-            self.parked.pop(client.id, None)
+            self.closed.pop(client.id, None)

@@ -12,6 +12,7 @@ opens gates as far as memory allows, and sees to it that whoever waits gets a tu
   room from the leader. That does not lengthen the turn.
 * If those who run do not fit together any more, because one has grown, the latest of them are
   told to go until the rest fits. This does not wait for the end of a turn.
+* Who is parked (parking.py) is not counted with: its memory leaves, and what is away takes no room.
 * If everything fits, but several compute all the time, those take short turns among themselves: the
   GPU's own switching between them costs more. Only they weigh anything then, and no memory moves.
 
@@ -34,7 +35,7 @@ from math import inf
 from typing import TypeAlias
 
 from nvshare.core.asking import ask, relax
-from nvshare.core.client import BEST_STANDING, Client
+from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
@@ -48,6 +49,7 @@ from nvshare.core.moves import (
 )
 from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
 from nvshare.core.outlook import tell_what_cannot_leave
+from nvshare.core.parking import ask_to_rest, park_memory
 from nvshare.core.priority import is_outranked, outranks, starving
 from nvshare.core.room import tell_room
 from nvshare.core.roster import Roster
@@ -92,10 +94,12 @@ class Scheduler:
         if now >= state.settle_until:
             forget_the_late(roster, now)
             self._forget_growth()
+            effects += park_memory(state, roster, now)
             effects += self._follow_rule(now)
             self._let_starving_go_first(now)
             effects += self._go_on_without_the_silent(now)
             effects += self._open_gates(now)
+            effects += ask_to_rest(state, roster, now)
             effects += plan_handover(state, roster)
             effects += tell_room(state, roster, now)
             effects += tell_what_cannot_leave(state, roster)
@@ -130,7 +134,10 @@ class Scheduler:
         # What it was told to move out before, it may be moving now.
         self._roster.offer(client, told_out)
         self._roster.forget_growth([client])
+        if client.park is Park.IDLE:
+            self._roster.set_park(client, None, now)
         client.turn, client.next_turn = turn, None
+        client.worked_at = now
         client.granted_at, client.moved_before = now, self._state.pace.moving
         client.told_held_up = False
         client.trimmed = min(client.excess, client.memory.swapped)
@@ -168,7 +175,7 @@ class Scheduler:
 
     def _rule(self) -> Rule:
         roster, settings = self._roster, self._state.settings
-        if settings.mode is Mode.AUTO and roster.swappable <= roster.room:
+        if settings.mode is Mode.AUTO and roster.memory_suffices:
             if len(roster.classes) > 1:
                 return Rule.RANKED
             if settings.slice_seconds > 0 and roster.busy > 1:
@@ -196,7 +203,7 @@ class Scheduler:
     def _open_all(self, now: float) -> list[Effect]:
         roster = self._roster
         self._appoint(None)
-        closed = [*roster.waiting, *roster.idle.values()]
+        closed = [*roster.waiting, *(one for one in roster.idle.values() if not one.park)]
         effects = relax(self._state, roster, now)
         return [*effects, *(self.grant(client, now) for client in closed)]
 
@@ -291,7 +298,8 @@ class Scheduler:
         first = next((client for client in roster.waiting if roster.host_lets(client)), None)
         if self._state.leader is not None:
             leader = roster.clients.get(self._state.leader)
-            waits = leader and leader.state is State.WAITING and roster.host_lets(leader)
+            waits = leader and leader.state is State.WAITING and not leader.is_barred
+            waits = waits and leader and roster.host_lets(leader)
             if leader and first and waits:
                 return first if first.standing < leader.standing else leader
         return first

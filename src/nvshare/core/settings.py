@@ -59,6 +59,9 @@ class Settings:
     priority_floor: float = 0.05
     # How long a program that was asked to give way may have nothing to do before it does.
     idle_grace: float = 0.05
+    # How long a program may be idle before all of its memory leaves the device, whether anybody
+    # needs its place or not. None: for ever.
+    idle_park: float | None = None
     # How long a program that was told to give way now may take before others go on without it.
     revoke_patience: float = 30.0
     # How long those who bring memory in wait for others to make room while nothing moves.
@@ -81,6 +84,8 @@ class Settings:
                 raise ValueError(f"{name} must be more than 0")
         if self.turn_seconds is not None and self.turn_seconds <= 0:
             raise ValueError("turn_seconds must be more than 0")
+        if self.idle_park is not None and self.idle_park <= 0:
+            raise ValueError("idle_park must be more than 0")
         if not 0 < self.priority_floor <= 1:
             raise ValueError("priority_floor must be more than 0 and at most 1")
         if self.turn_max < self.turn_min:

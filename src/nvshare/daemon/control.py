@@ -10,6 +10,8 @@
     GET   /v1/groups/{who}           one of them; who is a pid, an id such as #3 (written %233), a
                                      program, a pod or a container
     PATCH /v1/groups/{who}           change its limits
+    POST  /v1/groups/{who}/park      have all its memory leave the GPUs, and give it no turn
+    POST  /v1/groups/{who}/unpark    let it go on
     GET   /v1/story                  the story so far, as JSON lines
     GET   /metrics                   everything, as Prometheus reads it
 
@@ -32,6 +34,7 @@ from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
 from nvshare.daemon.identity import identify
 from nvshare.daemon.node import Node
+from nvshare.daemon.parking import park, unpark
 from nvshare.daemon.status import describe_gpu, describe_group, describe_node
 from nvshare.errors import BadInputError
 from nvshare.telemetry.settings import ClientLimits
@@ -66,6 +69,8 @@ class Control:
                 web.get("/v1/groups", self.get_groups),
                 web.get("/v1/groups/{who}", self.get_group),
                 web.patch("/v1/groups/{who}", self.patch_group),
+                web.post("/v1/groups/{who}/park", self.park_group),
+                web.post("/v1/groups/{who}/unpark", self.unpark_group),
                 web.get("/v1/story", self.story),
                 web.get("/metrics", self.metrics),
             ]
@@ -124,6 +129,18 @@ class Control:
         self._check_orders(group, changes)
         wanted = {name: getattr(checked, name) for name in changes}
         self._node.change_limits(group, wanted, _caller(request))
+        return self._group(group)
+
+    async def park_group(self, request: web.Request) -> web.Response:
+        """Park a group, on every GPU that it uses."""
+        group = self._node.find_group(request.match_info["who"])
+        park(self._node, group, _caller(request))
+        return self._group(group)
+
+    async def unpark_group(self, request: web.Request) -> web.Response:
+        """Let it go on."""
+        group = self._node.find_group(request.match_info["who"])
+        unpark(self._node, group, _caller(request))
         return self._group(group)
 
     async def story(self, request: web.Request) -> web.Response:

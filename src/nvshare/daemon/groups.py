@@ -40,6 +40,8 @@ class Group:
     pages: dict[str, Page] = field(default_factory=dict)
     # What people have set, over what the environment of its members says.
     chosen: Changes = field(default_factory=dict)
+    # By hand. Who joins it is parked as well; a daemon that begins knows nothing of it.
+    parked: bool = False
     # What its members were last told.
     in_force: ClientLimits | None = None
 

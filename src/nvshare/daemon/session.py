@@ -152,6 +152,7 @@ class Session:
                 turn=frame.turn,
                 limits=self._node.groups.limits(member.group).for_core(),
                 group=member.group.key,
+                parked=member.group.parked,
             )
         )
         log.info(

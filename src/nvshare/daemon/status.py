@@ -71,6 +71,7 @@ def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
         clients=len(roster.clients),
         running=len(roster.running),
         waiting=len(roster.waiting),
+        parked=len(roster.parked),
         turn_changes=state.turn_changes,
         slices=state.slices,
         handovers=node.handovers[gpu.uuid],
@@ -127,6 +128,8 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         state_seconds=now - client.since,
         connected_seconds=now - member.since,
         overdue=client.overdue,
+        parked=client.park.value if client.park else None,
+        parked_seconds=now - client.parked_at if client.park else 0.0,
         # Without its context, which it did not ask for.
         allocated=client.memory.allocated - member.context,
         pinned=client.memory.pinned - member.context,
@@ -135,7 +138,9 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         kept=client.most_out,
         stuck=stuck,
         stuck_because=node.core.host.room.why(client) if stuck else "",
-        held_up=client.state is State.WAITING and not roster.host_lets(client),
+        held_up=client.state is State.WAITING
+        and not client.is_barred
+        and not roster.host_lets(client),
         limits=limits_of(node.core, member),
         group_used=group_used,
         turns=tally.turns,
@@ -165,6 +170,7 @@ def describe_group(node: Node, group: Group) -> GroupStatus:
         limits=limits,
         sources=node.groups.sources(group),
         uses=tuple(_use(node, group, device, limits.memory_limit) for device in devices),
+        parked=group.parked,
     )
 
 

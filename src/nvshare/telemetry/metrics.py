@@ -14,6 +14,7 @@ from nvshare.telemetry.snapshot import (
     GroupStatus,
     GroupUse,
     NodeStatus,
+    Parked,
     Totals,
 )
 
@@ -26,6 +27,7 @@ Texts: TypeAlias = tuple[str, ...]
 WINDOW = 10
 
 STATES: Texts = get_args(ClientStatus.model_fields["state"].annotation)
+PARKED: Texts = get_args(Parked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,11 @@ GPU: Section[DeviceStatus] = Section(
         _gauge("gpu_programs", "Programs that use the GPU.", lambda gpu: gpu.clients),
         _gauge("gpu_programs_running", "Programs that have a turn.", lambda gpu: gpu.running),
         _gauge("gpu_programs_waiting", "Programs that wait for one.", lambda gpu: gpu.waiting),
+        _gauge(
+            "gpu_programs_parked",
+            "Programs all of whose memory is to be on the host.",
+            lambda gpu: gpu.parked,
+        ),
         _counter("gpu_programs_joined", "Programs that ever came.", lambda gpu: gpu.totals.clients),
         _counter("gpu_turn_changes", "Turns given up for memory.", lambda gpu: gpu.turn_changes),
         _counter("gpu_slices", "Turns given up that were not for memory.", lambda gpu: gpu.slices),
@@ -247,6 +254,16 @@ PROGRAM: Section[ClientStatus] = Section(
             "program_overdue",
             "1 if it was told to give way and has not, and others go on without it.",
             lambda one: one.overdue,
+        ),
+        Metric(
+            "nvshare_program_parked",
+            "gauge",
+            "1 for the reason why all of its memory is to be on the host, if there is one.",
+            lambda one: [((why,), float(one.parked == why)) for why in PARKED],
+            ("why",),
+        ),
+        _gauge(
+            "program_parked_seconds", "Time since then; 0 if not.", lambda one: one.parked_seconds
         ),
         _gauge(
             "program_memory_allocated_bytes", "What it has allocated.", lambda one: one.allocated

@@ -42,6 +42,10 @@ def _whole(value: Any) -> Any:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
+def _seconds_or_off(value: Any) -> Any:
+    return 0.0 if value == "off" else _number(value)
+
+
 def _policy(value: str) -> str:
     if value not in policy_names():
         raise ValueError(f"must be one of {', '.join(policy_names())}")
@@ -67,6 +71,8 @@ PositiveOrAuto: TypeAlias = Annotated[
 Fraction: TypeAlias = Annotated[float, Field(gt=0, le=1), BeforeValidator(_number)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_number)]
 Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
+# 0: never.
+SecondsOrOff: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_seconds_or_off)]
 PriorityName: TypeAlias = Literal["high", "normal", "low"]
 PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
 
@@ -89,6 +95,8 @@ class DeviceSettings(_Model):
     count_copies: bool = _CORE.count_copies
     priority_floor: Fraction = _CORE.priority_floor
     idle_grace: NotNegative = _CORE.idle_grace
+    # How long a program may be idle before all of its memory leaves the GPU.
+    idle_park: SecondsOrOff = _CORE.idle_park or 0.0
     revoke_patience: NotNegative = _CORE.revoke_patience
     make_room: Literal["auto", "move-out", "displace"] = _CORE.make_room.value
     move_patience: NotNegative = _CORE.move_patience
@@ -125,6 +133,7 @@ class DeviceSettings(_Model):
             count_copies=self.count_copies,
             priority_floor=self.priority_floor,
             idle_grace=self.idle_grace,
+            idle_park=self.idle_park or None,
             revoke_patience=self.revoke_patience,
             make_room=RoomSetting(self.make_room),
             move_patience=self.move_patience,

@@ -3,11 +3,13 @@
 Times are in seconds, sizes in bytes. Durations count up to the moment of the snapshot.
 """
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+
+Parked: TypeAlias = Literal["by hand", "idle"]
 
 
 class _Model(BaseModel):
@@ -37,6 +39,9 @@ class ClientStatus(_Model):
     state_seconds: float
     connected_seconds: float
     overdue: bool
+    # Why all of its memory is to be on the host, if it is; and for how long it has been so.
+    parked: Parked | None = None
+    parked_seconds: float = 0.0
 
     allocated: int
     pinned: int
@@ -92,6 +97,8 @@ class GroupStatus(_Model):
     # Where each limit in force comes from.
     sources: dict[str, Literal["environment", "set", "pod"]]
     uses: tuple[GroupUse, ...]
+    # By hand: it gets no turn.
+    parked: bool = False
 
 
 class Totals(_Model):
@@ -126,7 +133,9 @@ class DeviceStatus(_Model):
 
     clients: int
     running: int
+    # Those who are parked by hand do not count: they wait for a person.
     waiting: int
+    parked: int = 0
     # Turns given up for memory; turns given up that are not for memory; and how many of all of them
     # went straight from one program to the next.
     turn_changes: int

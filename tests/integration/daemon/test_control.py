@@ -36,6 +36,7 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "count_copies": True,
         "priority_floor": 0.2,
         "idle_grace": 0.1,
+        "idle_park": 600.0,
         "revoke_patience": 5.0,
         "make_room": "displace",
         "move_patience": 2.0,

@@ -312,10 +312,10 @@ def test_excess_that_cannot_leave_is_not_asked_for_again() -> None:
     stage = Stage(mode=Mode.SERIAL)
     stage.join(1, 4)
     stage.join(2, 4)
-    (parked,) = stage.device.roster.parked
-    assert evictions(exceed(stage, parked, 3)) == {parked: 3}
-    assert evictions(stage.moved(parked, Memory(4))) == {}
-    stage.leave(parked)
+    (closed,) = stage.device.roster.closed
+    assert evictions(exceed(stage, closed, 3)) == {closed: 3}
+    assert evictions(stage.moved(closed, Memory(4))) == {}
+    stage.leave(closed)
 
 
 def test_memory_that_has_come_in_does_not_end_an_excess() -> None:

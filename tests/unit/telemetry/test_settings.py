@@ -23,6 +23,8 @@ def test_the_defaults_are_those_of_the_core() -> None:
         ("reserve", "512Mi", 512 << 20),
         ("reserve", "auto", "auto"),
         ("idle_grace", "0.1", 0.1),
+        ("idle_park", "600", 600.0),
+        ("idle_park", "off", 0.0),
         ("mode", "serial", "serial"),
     ],
 )
@@ -41,6 +43,8 @@ def test_text_is_understood(name: str, text: str, value: Any) -> None:
         ({"reserve": -1}, "reserve: "),
         ({"policy": "none"}, "policy: must be one of fair, fifo"),
         ({"inflight": 100}, "inflight: "),
+        ({"idle_park": -1}, "idle_park: "),
+        ({"idle_park": "never"}, 'idle_park: "never" is not a number'),
         ({"turn_min": float("nan")}, "turn_min: "),
         ({"colour": "red"}, "colour: there is no such field"),
     ],

@@ -10,7 +10,7 @@ from nvshare.telemetry.settings import DeviceSettings
 
 DURATIONS = (
     *("turn_seconds", "turn_min", "turn_max", "slice_seconds", "share_slice_seconds"),
-    *("idle_grace", "inflight"),
+    *("idle_grace", "idle_park", "inflight"),
 )
 RATES = ("initial_bandwidth",)
 AS_THEY_ARE = (

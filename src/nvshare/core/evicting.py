@@ -1,0 +1,24 @@
+"""Ordering memory out of clients that do not run. Who and how much is decided elsewhere."""
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Effect, Evict
+from nvshare.core.roster import Roster
+
+
+def is_leaving(roster: Roster, client: Client) -> bool:
+    """Whether an order is under way. Where the host is short, one at a time can be followed."""
+    return client.leaving > 0 and roster.host.is_tight
+
+
+def evict(roster: Roster, client: Client, wanted: int) -> list[Effect]:
+    """Have so much of a client's memory leave, or as much as the host can hold."""
+    if is_leaving(roster, client):
+        return []
+    evicted = roster.host.allowance().take(client, wanted)
+    return order_out(roster, client, evicted) if evicted > 0 else []
+
+
+def order_out(roster: Roster, client: Client, evicted: int) -> list[Effect]:
+    """Order out what the host can hold."""
+    roster.set_evicting(client, client.evicting + evicted)
+    return [Evict(client.id, evicted)]

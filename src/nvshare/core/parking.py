@@ -1,0 +1,113 @@
+"""Parking: all of a client's memory leaves the device, though nobody needs its place just now.
+
+A client is parked by hand, or because it has been idle for ``idle_park``. In both cases it gives
+its turn up as at any turn's end, and its memory leaves behind the closed gate: all of it, or what
+the host has room for. From then on it competes for nothing, and what is away of it takes no room
+from the others. Who was parked for being idle comes back with its first call, as anybody who asks
+for a turn. Who was parked by hand waits at its gate until a person says otherwise.
+
+Whether a client that may run is idle, only itself can tell for certain. It counts its work and
+tells while it has any; when it has not told for a while it is asked to give its turn up after a
+long rest. It is not asked all the time: who is asked takes it that others want the device.
+
+Without ``idle_park`` none of this looks at anybody who is not parked.
+"""
+
+from math import inf
+from operator import attrgetter
+
+from nvshare.core.client import Client, Park
+from nvshare.core.effects import Effect, Keep, Revoke, Urgency
+from nvshare.core.evicting import evict
+from nvshare.core.lease import State, Step
+from nvshare.core.roster import Roster
+from nvshare.core.settings import Mode, Settings
+from nvshare.core.state import DeviceState
+
+# What of the rest a client is asked to have a look at itself; the order has room for about an hour.
+_ASKED_PART = 0.75
+_LONGEST_ASKED = 3600.0
+# Clocks differ a little. Who gives way much sooner does so by an order that was taken back.
+_ENOUGH = 0.9
+# That in which a snapshot keeps them: a story that is replayed tells the same.
+_order = attrgetter("order")
+# Who could move nothing is told again after this time.
+RETRY_SECONDS = 1.0
+
+
+def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Park who has been idle for long enough, and have those who are parked move everything out."""
+    if state.settings.idle_park is not None:
+        idle = list(roster.idle.values())
+        for client in [one for one in idle if now >= _parks_at(state.settings, one)]:
+            roster.set_park(client, Park.IDLE, now)
+    effects: list[Effect] = []
+    for client in sorted(roster.parked.values(), key=_order):
+        if client.state is State.RUNNING:
+            roster.move(client, Step.REVOKE, now)
+            effects.append(Revoke(client.id, client.turn, Urgency.NOW))
+        elif client.staying and client.is_away and now >= client.evict_again:
+            effects += evict(roster, client, client.staying)
+    return effects
+
+
+def ask_to_rest(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Ask those who seem to be idle to give their turns up when they have been so for long."""
+    effects: list[Effect] = []
+    rest = asked_seconds(state.settings)
+    for client in sorted(roster.resting.values(), key=_order):
+        if now < _asks_at(state.settings, client) or client.rest_seconds != rest:
+            roster.set_rest_asked(client, None)
+            effects.append(Keep(client.id, client.turn))
+    if state.settings.idle_park is None:
+        return effects
+    for client in roster.running.values():
+        if client.rest_asked_at is None and now >= _asks_at(state.settings, client):
+            roster.set_rest_asked(client, now, rest)
+            effects.append(Revoke(client.id, client.turn, Urgency.WHEN_IDLE, idle_seconds=rest))
+    return effects
+
+
+def has_rested(client: Client, now: float) -> bool:
+    """Whether a client that gives its turn up, being idle, has been so for long enough."""
+    asked_at = client.rest_asked_at
+    return asked_at is not None and now >= asked_at + _ENOUGH * client.rest_seconds
+
+
+def next_look(state: DeviceState, roster: Roster, now: float) -> float:
+    """Return when somebody is to be asked, parked, or told again; never: infinity."""
+    moments = [one.evict_again for one in roster.parked.values() if one.staying and one.is_away]
+    moments = [moment for moment in moments if moment > now]
+    if state.settings.idle_park is not None:
+        moments += [_parks_at(state.settings, client) for client in roster.idle.values()]
+        moments += [
+            _asks_at(state.settings, client)
+            for client in roster.running.values()
+            if client.rest_asked_at is None
+        ]
+    return min(moments, default=inf)
+
+
+def asked_seconds(settings: Settings) -> float:
+    """Return how long a client is asked to rest before it gives its turn up."""
+    return min(_ASKED_PART * (settings.idle_park or inf), _LONGEST_ASKED)
+
+
+def _parks_at(settings: Settings, client: Client) -> float:
+    """Return when a client without a turn has been idle for long enough."""
+    if not _may_park(settings, client):
+        return inf
+    since = client.since if client.rests_since is None else client.rests_since
+    return since + (settings.idle_park or inf)
+
+
+def _asks_at(settings: Settings, client: Client) -> float:
+    if client.asked or not _may_park(settings, client):
+        return inf
+    return client.worked_at + (settings.idle_park or inf) - asked_seconds(settings)
+
+
+def _may_park(settings: Settings, client: Client) -> bool:
+    """Whether it may be parked for being idle: not where nobody is scheduled."""
+    wanted = settings.idle_park is not None and settings.mode in (Mode.AUTO, Mode.SERIAL)
+    return wanted and client.park is None and client.memory.swappable > 0
