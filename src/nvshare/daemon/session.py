@@ -10,6 +10,7 @@ from nvshare.core import effects, events
 from nvshare.core.effects import ReportKind
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind, Memory
+from nvshare.daemon.allocation import Decision
 from nvshare.daemon.connection import Connection
 from nvshare.daemon.excess import share_excess
 from nvshare.daemon.history import History
@@ -29,6 +30,7 @@ KINDS = {
     frames.AllocationKind.MANAGED: Kind.MANAGED,
     frames.AllocationKind.NATIVE: Kind.NATIVE,
     frames.AllocationKind.EXPLICIT: Kind.EXPLICIT,
+    frames.AllocationKind.MIXED: Kind.MIXED,
 }
 _REASONS = {
     frames.ReleaseReason.IDLE: events.Reason.IDLE,
@@ -67,6 +69,8 @@ class Session:
         self.identity: Identity = identify(sock)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
+        # How it allocates, and why.
+        self.decision: Decision | None = None
         # What it was started with; what it may use is its group's.
         self.own_limits = ClientLimits()
         self.seat = 0
@@ -147,7 +151,7 @@ class Session:
                 client=member.id,
                 device=member.gpu.uuid,
                 memory=_on_gpu(memory, member),
-                kind=KINDS[frame.allocation_kind],
+                kind=KINDS[self._decided(frame).kind],
                 running=running,
                 turn=frame.turn,
                 limits=self._node.groups.limits(member.group).for_core(),
@@ -162,6 +166,19 @@ class Session:
         self._node.apply_limits(member.group, f"environment of pid {self.identity.pid}")
         if frame.flags & frames.HelloFlags.WANTS:
             self._want(frames.Want(frame.turn), member)
+
+    def _decided(self, frame: frames.Hello | frames.Allocates) -> Decision:
+        if self.decision is None:
+            raise Rejection(frames.RejectCode.PROTOCOL, f"{frame.allocation_kind.name} too early")
+        return self.decision
+
+    def _allocate_otherwise(self, frame: frames.Allocates, member: "Member") -> None:
+        self.decision = self._decided(frame).changed(frame.allocation_kind)
+        kind = KINDS[frame.allocation_kind]
+        self._node.dispatch(events.KindChanged(now=self._node.now(), client=member.id, kind=kind))
+        log.info(
+            "client allocates in another way", extra=fields(**self.log_fields, kind=kind.value)
+        )
 
     def _again(self, frame: frames.Hello, member: "Member") -> None:
         del frame, member
@@ -308,6 +325,7 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Want: Session._want,
     frames.Released: Session._release,
     frames.Memory: Session._allocate,
+    frames.Allocates: Session._allocate_otherwise,
     frames.Moved: Session._move,
     frames.Usage: Session._use,
 }
