@@ -44,8 +44,11 @@ _FOR_PODS = {
     ReportKind.STUCK,
     ReportKind.HELD_UP,
     ReportKind.HOST_FULL,
+    ReportKind.TOO_LARGE,
     ReportKind.OVERCOMMITTED,
 }
+# Of a refusal the program hears by the answer.
+_REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE}
 # Who connects and says nothing is let go after this time.
 _HELLO_SECONDS = 10.0
 # Numbers that are beyond all reason, but leave room for sums and successors in 64 bits.
@@ -105,8 +108,10 @@ class Session:
 
     def reported(self, report: effects.Report) -> None:
         """Pass on what the people who run it, or its pod, should know."""
-        if report.kind in _FOR_PODS and report.kind is not ReportKind.HOST_FULL:
-            # Of a refusal it hears by the answer.
+        if report.kind is ReportKind.TOO_LARGE and self.decision and self.decision.may_mix:
+            # It is about to have it in another way.
+            return
+        if report.kind in _FOR_PODS - _REFUSALS:
             self.send(frames.Notice(report.text[:_NOTICE_CHARACTERS]))
         if self.identity.pod and report.kind in _FOR_PODS:
             self._node.tell_pod(self.identity.pod, report.kind, self.identity.program, report.text)

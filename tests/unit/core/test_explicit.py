@@ -24,7 +24,7 @@ def test_more_than_could_be_there_at_once_is_refused_and_said_once() -> None:
     report, answer = stage.memory(1, 63, ticket=2)
     assert answer == Answer(1, 2, Verdict.TOO_LARGE)
     assert isinstance(report, Report)
-    assert report.kind is ReportKind.HOST_FULL
+    assert report.kind is ReportKind.TOO_LARGE
     assert "have to be on the GPU at once" in report.text
     assert stage.memory(1, 64, ticket=3) == [Answer(1, 3, Verdict.TOO_LARGE)]
 

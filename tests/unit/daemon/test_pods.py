@@ -237,3 +237,18 @@ def test_a_program_that_goes_on_in_another_way_is_shown_so(stage: Stage) -> None
     stage.client.send(frames.Allocates(frames.AllocationKind.MIXED).pack())
     stage.told()
     assert allocates(stage) == ("mixed", "auto: more than the GPU holds at once", "")
+
+
+@pytest.mark.parametrize(("wish", "kinds"), [("explicit", ["too large"]), ("auto", [])])
+def test_a_pod_hears_of_memory_that_is_refused_and_not_of_what_it_gets_in_another_way(
+    stage: Stage, wish: str, kinds: list[str]
+) -> None:
+    told: list[str] = []
+    stage.node.on_notice(lambda _, kind, __: told.append(kind))
+    stage.node.change_pod(POD, asks(allocation=wish))
+    stage.join(flags=UNDECIDED)
+    stage.told()
+    stage.client.send(frames.Memory(16 * GIB, 0, 0, ticket=1).pack())
+    (answer,) = [one for one in stage.told() if isinstance(one, frames.Answer)]
+    assert answer.verdict is frames.Verdict.TOO_LARGE
+    assert told == kinds
