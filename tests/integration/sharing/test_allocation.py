@@ -158,6 +158,28 @@ def test_what_has_no_room_at_once_is_managed_memory(share: Share) -> None:
     assert "refused: memory that moves explicitly" not in guest.end()
 
 
+def test_a_mixture_goes_on_when_its_explicit_part_is_back(share: Share) -> None:
+    sharing = share("tiny", speed=20)
+    settings = {"context": "8Mi", "reserve": "48Mi", "turn_seconds": 0.1}
+    sharing.daemon().change_devices("all", settings)
+    mixture, other = sharing.guest(AUTO), sharing.guest()
+    assert mixture.ask("gpu.init()") == 0
+    _, explicit = mixture.ask("gpu.alloc(96 << 20)")
+    # More than the GPU holds beside that: some of it is still out when a turn begins.
+    code, managed = mixture.ask("gpu.alloc(150 << 20)")
+    assert code == 0
+    use = f"gpu.touch({explicit}, {managed}) or gpu.sync()"
+    assert mixture.ask(use) == 0
+    assert other.ask("gpu.init()") == 0
+    _, memory = other.ask("gpu.alloc(150 << 20)")
+    for turn in range(3):
+        assert other.ask(f"gpu.touch({memory}) or gpu.sync()") == 0
+        assert mixture.ask(f"gpu.start('{use}')") == turn
+        assert mixture.ask(f"gpu.done({turn}, 20)")
+    (shown, _) = sharing.daemon().status().clients
+    assert (shown.allocation, shown.moved_in > 3 * 96 * MIB) == ("mixed", True)
+
+
 def test_mixtures_take_turns_and_keep_their_contents(share: Share, keeper: Path) -> None:
     sharing = share("tiny", speed=20)
     sharing.daemon().change_devices(
