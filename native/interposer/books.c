@@ -98,6 +98,9 @@ CUresult book_reserve_movable(struct device *device, uint64_t bytes, enum ledger
         *kind = LEDGER_CONVERTED;
         result = reserve(device, bytes, *kind);
     }
+    /* Another thread has mixed meanwhile: then the answer is for managed memory, which is counted in the same way. */
+    if (*kind == LEDGER_EXPLICIT && atomic_load(&device->is_mixed))
+        *kind = LEDGER_CONVERTED;
     return result == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 

@@ -30,7 +30,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     CUresult result = book_reserve(device, size, entry.kind);
     if (result != CUDA_SUCCESS)
         return result;
-    result = create(device, prop, flags, &entry);
+    /* With a mixture that has just begun, the answer was for managed memory, which this cannot be. */
+    bool is_void = moves && atomic_load(&device->is_mixed);
+    result = is_void ? CUDA_ERROR_OUT_OF_MEMORY : create(device, prop, flags, &entry);
     if (result == CUDA_SUCCESS)
         *handle = entry.key;
     return book_settle(&books.physical, device, entry, result);
