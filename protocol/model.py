@@ -202,6 +202,6 @@ def _variable(name: str, entry: dict[str, Any]) -> Variable:
         raise TableError(f"{name}: readers are among {READERS}")
     if (variable.type == "choice") != bool(variable.choices):
         raise TableError(f"{name}: choices belong to the type choice")
-    if variable.choices and variable.default not in variable.choices:
+    if variable.choices and variable.default not in ("", *variable.choices):
         raise TableError(f"{name}: the default is not among the choices")
     return variable

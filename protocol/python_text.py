@@ -163,4 +163,10 @@ def _packed(field: Field) -> str:
 def _unpacked(field: Field) -> str:
     if field.type == "text":
         return f'{field.name}.split(b"\\0", 1)[0].decode(errors="replace")'
-    return f"{field.values.name}({field.name})" if field.values is not None else field.name
+    if field.values is None:
+        return field.name
+    if not field.values.is_flags:
+        return f"{field.values.name}({field.name})"
+    # A flag that nobody knows means nothing; and Python keeps every set of flags that it has seen.
+    known = sum(value.value for value in field.values.values)
+    return f"{field.values.name}({field.name} & 0x{known:X})"

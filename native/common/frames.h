@@ -23,6 +23,7 @@ enum frame_type {
     FRAME_MEMORY = 4,
     FRAME_MOVED = 5,
     FRAME_USAGE = 6,
+    FRAME_ALLOCATES = 7,
     FRAME_WELCOME = 129,
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
@@ -39,6 +40,7 @@ enum frame_type {
     FRAME_ANSWER = 140,
     FRAME_NOTICE = 144,
     FRAME_QUOTA = 141,
+    FRAME_ALLOCATION = 145,
 };
 
 /* How the memory of a program is allocated. */
@@ -46,6 +48,7 @@ enum allocation_kind {
     ALLOCATION_KIND_MANAGED = 1,  /* managed memory, which can be moved out and in */
     ALLOCATION_KIND_NATIVE = 2,   /* memory as the program asked for it, which stays on the GPU */
     ALLOCATION_KIND_EXPLICIT = 3, /* physical memory, which is copied out and in */
+    ALLOCATION_KIND_MIXED = 4,    /* the same, and managed memory where that had no room at once */
 };
 
 /* Why a client gives its turn up. */
@@ -79,8 +82,22 @@ enum verdict {
 
 /* What a client is doing as it registers. */
 enum hello_flags {
-    HELLO_RESUMING = 1, /* its gate is open, from an earlier daemon or from the time without one */
-    HELLO_WANTS = 2,    /* it waits for a turn, as if WANT followed */
+    HELLO_RESUMING = 1,         /* its gate is open, from an earlier daemon or without any */
+    HELLO_WANTS = 2,            /* it waits for a turn, as if WANT followed */
+    HELLO_UNDECIDED = 4,        /* it has allocated nothing, and does so as ALLOCATION says */
+    HELLO_CAN_MANAGE = 8,       /* managed memory can be moved on this GPU */
+    HELLO_CAN_MAP = 16,         /* memory can be mapped and unmapped, and all calls be seen */
+    HELLO_SEVERAL = 32,         /* the process uses other GPUs as well */
+    HELLO_ASKS_MANAGED = 64,    /* its environment says NVSHARE_ALLOCATION=managed */
+    HELLO_ASKS_EXPLICIT = 128,  /* the same with explicit */
+    HELLO_ASKS_NATIVE = 256,    /* the same with native */
+    HELLO_ASKS_AUTO = 512,      /* the same with auto */
+    HELLO_MAY_BE_LARGER = 1024, /* its environment says NVSHARE_OVERSUBSCRIBE=1 */
+};
+
+/* What a client may do that was told how to allocate. */
+enum allocation_flags {
+    ALLOCATION_MIX = 1, /* allocate managed memory where explicit memory has no room at once */
 };
 
 /* How memory leaves when a turn ends. */
@@ -193,6 +210,14 @@ struct frame_usage {
     uint64_t gpu_ns;       /* GPU time that it has used while it had a share, as measured */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_usage) == 32, "protocol/frames.toml");
+
+/* From client to daemon.
+ * From now on the client allocates in another way than it said in HELLO, or was told. */
+struct frame_allocates {
+    uint32_t allocation_kind; /* enum allocation_kind: how its memory is allocated */
+    uint32_t reserved;        /* sent as 0 */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_allocates) == 8, "protocol/frames.toml");
 
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */
@@ -333,5 +358,13 @@ struct frame_quota {
     uint64_t seat;     /* drawn by the daemon; the client's for as long as it has the slot */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_quota) == 16, "protocol/frames.toml");
+
+/* From daemon to client.
+ * How a client that is UNDECIDED is to allocate. Before WELCOME, and only once. */
+struct frame_allocation {
+    uint32_t allocation_kind; /* enum allocation_kind: as the daemon has decided */
+    uint32_t flags;           /* enum allocation_flags: what the client may do beside that */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_allocation) == 8, "protocol/frames.toml");
 
 #endif

@@ -33,50 +33,75 @@ static void say_why(struct device *device, uint64_t bytes, enum ledger_kind kind
                  device->ordinal, wanted, used);
 }
 
-/* Whether the daemon lets the program have what it has reserved. */
-static bool is_agreed(struct device *device, uint64_t bytes, enum ledger_kind kind) {
+/* Whether the daemon lets the program have what it has reserved. One that does not answer does. */
+static enum ask_result ask(struct device *device, enum ledger_kind kind) {
     if (!ask_is_needed(&device->account) || gate_settle(&device->gate) < 0 ||
         !atomic_load(&device->is_managed))
-        return true;
+        return ASK_YES;
     bool can_move = residency_can_move(kind) && device_moves_memory(device);
-    switch (ask_daemon(&device->ask, &device->account, can_move, answer_patience)) {
-    case ASK_NO:
+    enum ask_result result = ask_daemon(&device->ask, &device->account, can_move, answer_patience);
+    if (result != ASK_SILENCE)
+        return result;
+    if (atomic_load(&device->is_managed))
+        log_warn_once("the nvshare daemon does not answer: memory is allocated without it");
+    return ASK_YES;
+}
+
+static void say_refused(const struct device *device, uint64_t bytes, enum ask_result why) {
+    if (why == ASK_TOO_LARGE)
+        log_warn_once("GPU %d: %llu bytes refused: memory that moves explicitly has to be on the "
+                      "GPU at once, and there is no room for so much. Start the program with "
+                      "NVSHARE_ALLOCATION=managed, or auto",
+                      device->ordinal, (unsigned long long)bytes);
+    else
         log_warn_once("GPU %d: %llu bytes refused: for them, more memory would have to be moved to "
                       "the host than its host_memory setting allows the nvshare daemon. Raise it, "
                       "or run fewer programs",
                       device->ordinal, (unsigned long long)bytes);
-        return false;
-    case ASK_TOO_LARGE:
-        log_warn_once("GPU %d: %llu bytes refused: memory that moves explicitly has to be on the "
-                      "GPU at once, and there is no room for so much. Start the program with "
-                      "NVSHARE_ALLOCATION=managed",
-                      device->ordinal, (unsigned long long)bytes);
-        return false;
-    case ASK_SILENCE:
-        if (atomic_load(&device->is_managed))
-            log_warn_once("the nvshare daemon does not answer: memory is allocated without it");
-        return true;
-    default: return true;
-    }
 }
 
 static uint64_t coming(enum ledger_kind kind, uint64_t bytes) {
     return residency_can_move(kind) ? bytes : 0;
 }
 
-CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
-    device_settle(device);
+/* Whether there may be room for it as another kind of memory. */
+static bool may_mix(const struct device *device, enum ledger_kind kind, enum ask_result why) {
+    return why == ASK_TOO_LARGE && kind == LEDGER_EXPLICIT && device_mixes(device);
+}
+
+static enum ask_result reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
     if (account_reserve(&device->account, bytes, ledger_is_pinned(kind)) < 0) {
         say_why(device, bytes, kind);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return ASK_NO;
     }
     atomic_fetch_add(&device->account.coming, coming(kind, bytes));
-    if (is_agreed(device, bytes, kind))
-        return CUDA_SUCCESS;
+    enum ask_result result = ask(device, kind);
+    if (result == ASK_YES)
+        return ASK_YES;
+    if (!may_mix(device, kind, result))
+        say_refused(device, bytes, result);
     atomic_fetch_sub(&device->account.coming, coming(kind, bytes));
     account_release(&device->account, bytes, ledger_is_pinned(kind));
     session_memory_changed(device); /* the daemon has counted it */
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    return result;
+}
+
+CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
+    device_settle(device);
+    return reserve(device, bytes, kind) == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult book_reserve_movable(struct device *device, uint64_t bytes, enum ledger_kind *kind) {
+    enum ask_result result = reserve(device, bytes, *kind);
+    if (may_mix(device, *kind, result)) {
+        device_mix(device);
+        *kind = LEDGER_CONVERTED;
+        result = reserve(device, bytes, *kind);
+    }
+    /* Another thread has mixed meanwhile: then the answer is for managed memory, which is counted in the same way. */
+    if (*kind == LEDGER_EXPLICIT && atomic_load(&device->is_mixed))
+        *kind = LEDGER_CONVERTED;
+    return result == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* What is allocated is nowhere until it is used. Without a daemon nobody looks at calls, and nobody has to know. */

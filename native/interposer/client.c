@@ -44,6 +44,7 @@ void client_forget(struct client *client) {
 /* No daemon: a program that has begun goes on, and one that must not run unmanaged does not begin. */
 static void run_unmanaged(struct client *client, const char *why) {
     bool refuses = config()->require && !client->machine.was_welcome;
+    device_decide_alone(client->device);
     atomic_store(&client->device->is_managed, false);
     if (refuses)
         log_warn_once(
@@ -69,10 +70,16 @@ static void go_away(struct client *client, uint64_t now, const char *why) {
     client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
 }
 
-static uint32_t kind_of(const struct device *device) {
-    if (device_is_explicit(device))
-        return ALLOCATION_KIND_EXPLICIT;
-    return device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE;
+/* What the daemon decides by how memory is allocated, and what the environment says of it. */
+static uint32_t allocation_flags(const struct device *device) {
+    static const uint32_t wishes[] = {[ALLOCATION_MANAGED] = HELLO_ASKS_MANAGED,
+                                      [ALLOCATION_EXPLICIT] = HELLO_ASKS_EXPLICIT,
+                                      [ALLOCATION_NATIVE] = HELLO_ASKS_NATIVE,
+                                      [ALLOCATION_AUTO] = HELLO_ASKS_AUTO};
+    return wishes[config()->allocation] | (device->is_decided ? 0 : HELLO_UNDECIDED) |
+           (device->can_manage ? HELLO_CAN_MANAGE : 0) | (device->can_map ? HELLO_CAN_MAP : 0) |
+           (device->has_company ? HELLO_SEVERAL : 0) |
+           (config()->oversubscribe ? HELLO_MAY_BE_LARGER : 0);
 }
 
 int client_say_hello(struct client *client, const struct machine_action *hello) {
@@ -83,9 +90,9 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
     atomic_store(&device->usage.is_followed, true);
     struct frame_hello frame = {
-        .allocation_kind = kind_of(device),
+        .allocation_kind = client->told_kind = device_kind(device),
         .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
-                 (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0),
+                 (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0) | allocation_flags(device),
         .allocated = used,
         .pinned = turn_pinned(client),
         .swapped_out = swap_tell_away(client),
@@ -125,7 +132,15 @@ static void call(struct client *client, uint64_t now) {
     client->due = now + greeting_time;
 }
 
+static void take_allocation(struct client *client, const struct frame_allocation *allocation) {
+    struct device *device = client->device;
+    if (!device->is_decided)
+        device_decide(device, allocation->allocation_kind, allocation->flags & ALLOCATION_MIX);
+    client->told_kind = allocation->allocation_kind;
+}
+
 static void be_welcome(struct client *client, const struct frame_welcome *welcome) {
+    device_decide_alone(client->device); /* unless the daemon has */
     client->state = CLIENT_WELCOME;
     client->backoff = first_backoff;
     atomic_store(&client->device->is_managed, true);
@@ -203,6 +218,7 @@ static int handle(void *argument, const struct frame_view *frame) {
     struct client *client = receiving->client;
     union {
         struct frame_welcome welcome;
+        struct frame_allocation allocation;
         struct frame_limits limits;
         struct frame_quota quota;
         struct frame_settings settings;
@@ -216,6 +232,10 @@ static int handle(void *argument, const struct frame_view *frame) {
     case FRAME_WELCOME:
         if (TAKE(welcome))
             be_welcome(client, &fields.welcome);
+        return result;
+    case FRAME_ALLOCATION:
+        if (TAKE(allocation))
+            take_allocation(client, &fields.allocation);
         return result;
     case FRAME_LIMITS:
         if (TAKE(limits))
@@ -270,6 +290,15 @@ static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
                                   .untouched = account_nowhere(account),
                                   .kept = atomic_load(&account->kept)};
     return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
+}
+
+/* Before anything that is asked of the daemon in the new way. */
+static int report_kind(struct client *client) {
+    struct frame_allocates allocates = {.allocation_kind = device_kind(client->device)};
+    if (allocates.allocation_kind == client->told_kind)
+        return 0;
+    client->told_kind = allocates.allocation_kind;
+    return connection_send(&client->connection, FRAME_ALLOCATES, &allocates, sizeof allocates);
 }
 
 static int report_memory(struct client *client, uint64_t now) {
@@ -336,6 +365,8 @@ uint64_t client_step(struct client *client, uint64_t now) {
     if (result == 0)
         result = turn_look_at_memory(client, now);
     if (client->state == CLIENT_WELCOME) {
+        if (result == 0)
+            result = report_kind(client);
         if (result == 0)
             result = report_memory(client, now);
         if (result == 0)

@@ -44,6 +44,7 @@ struct client {
     uint64_t usage_due; /* when to look at the usage; CLOCK_NEVER: the program has nothing to do */
     bool usage_was_new; /* when it was looked at last */
     struct usage_totals told;
+    uint32_t told_kind; /* how memory is allocated, as the daemon believes */
     uint64_t idle_grace_ns;
     struct machine machine;
     struct turn turn;

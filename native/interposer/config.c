@@ -44,14 +44,20 @@ static bool get_flag(const char *name) {
 }
 
 static enum allocation get_allocation(void) {
+    static const struct {
+        const char *name;
+        enum allocation meaning;
+    } known[] = {{"managed", ALLOCATION_MANAGED},
+                 {"explicit", ALLOCATION_EXPLICIT},
+                 {"native", ALLOCATION_NATIVE},
+                 {"auto", ALLOCATION_AUTO}};
     const char *value = get(ENVIRONMENT_ALLOCATION);
-    if (value && strcmp(value, "native") == 0)
-        return ALLOCATION_NATIVE;
-    if (value && strcmp(value, "explicit") == 0)
-        return ALLOCATION_EXPLICIT;
-    if (value && strcmp(value, "managed") != 0)
-        complain(ENVIRONMENT_ALLOCATION, value, "managed, explicit or native");
-    return ALLOCATION_MANAGED;
+    for (size_t i = 0; value && i < sizeof known / sizeof *known; i++)
+        if (strcmp(value, known[i].name) == 0)
+            return known[i].meaning;
+    if (value)
+        complain(ENVIRONMENT_ALLOCATION, value, "managed, explicit, native or auto");
+    return ALLOCATION_OPEN;
 }
 
 static uint64_t get_memory_limit(void) {

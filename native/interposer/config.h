@@ -8,11 +8,14 @@
 
 enum { CONFIG_SOCKETS_MAX = 2 };
 
-/* How what a program asks for by cuMemAlloc is allocated. */
+/* How what a program asks for by cuMemAlloc is to be allocated, by its environment. Others may have a say in it:
+ * device_decide. */
 enum allocation {
+    ALLOCATION_OPEN,     /* nothing is said */
     ALLOCATION_MANAGED,  /* as managed memory, which can be moved */
     ALLOCATION_EXPLICIT, /* as physical memory that nvshare moves itself */
     ALLOCATION_NATIVE,   /* as the program asks */
+    ALLOCATION_AUTO,     /* as the daemon thinks best */
 };
 
 struct config {

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "contexts.h"
 #include "explicit/carry.h"
+#include "frames.h"
 #include "inside.h"
 #include "log.h"
 #include "pools.h"
@@ -37,17 +38,59 @@ static void set_own_share(struct device *device) {
     usage_measure(&device->usage, order.share_ppm != 0);
 }
 
-static bool is_explicit(CUdevice ordinal) {
-    if (config()->allocation != ALLOCATION_EXPLICIT || state.has_several)
-        return false;
-    if (attribute(ordinal, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
-        inside_is_possible()) {
+static void say_what_cannot_be(const struct device *device) {
+    if (config()->allocation == ALLOCATION_EXPLICIT && !device->can_map && !device->has_company)
+        log_warn_once("GPU %d has no memory that can be moved explicitly: managed memory is used",
+                      device->ordinal);
+    if (!device_moves_memory(device) && !device->is_native)
+        log_info("GPU %d has no managed memory that can be moved: allocations stay as they are",
+                 device->ordinal);
+}
+
+/* On the session's thread, and nobody is at the gate yet (device_get): so calls can be marked from now on. */
+void device_decide(struct device *device, uint32_t kind, bool may_mix) {
+    device->is_decided = true;
+    device->is_native = kind == ALLOCATION_KIND_NATIVE;
+    device->is_explicit = kind == ALLOCATION_KIND_EXPLICIT && device->can_map;
+    device->may_mix = may_mix && device->can_manage;
+    if (device->is_explicit)
         inside_enable();
-        return true;
-    }
-    log_warn_once("GPU %d has no memory that can be moved explicitly: managed memory is used",
-                  ordinal);
-    return false;
+    device->mover.carry = device->is_explicit ? carry : NULL;
+    device_set_limit(device, device->memory_limit);
+    say_what_cannot_be(device);
+}
+
+static uint32_t own_kind(const struct device *device) {
+    enum allocation wish = config()->allocation;
+    if (wish == ALLOCATION_EXPLICIT && device->can_map)
+        return ALLOCATION_KIND_EXPLICIT;
+    bool is_managed = wish != ALLOCATION_NATIVE && device->can_manage;
+    return is_managed ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE;
+}
+
+void device_decide_alone(struct device *device) {
+    if (!device->is_decided)
+        device_decide(device, own_kind(device), false);
+}
+
+uint32_t device_kind(const struct device *device) {
+    if (!device->is_decided)
+        return own_kind(device);
+    if (device->is_explicit)
+        return atomic_load(&device->is_mixed) ? ALLOCATION_KIND_MIXED : ALLOCATION_KIND_EXPLICIT;
+    return device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE;
+}
+
+bool device_mixes(const struct device *device) {
+    return device->may_mix;
+}
+
+/* The session tells the daemon before anything that is asked next. */
+void device_mix(struct device *device) {
+    if (!atomic_exchange(&device->is_mixed, true))
+        log_info("GPU %d: what is allocated from now on is managed memory: there is no room for "
+                 "all of it at once",
+                 device->ordinal);
 }
 
 static struct device *make(CUdevice ordinal) {
@@ -64,10 +107,10 @@ static struct device *make(CUdevice ordinal) {
     device->total_bytes = total;
     device->can_manage = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
                          attribute(ordinal, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-    device->is_explicit = is_explicit(ordinal);
-    if (!device->can_manage && !device->is_explicit && config()->allocation != ALLOCATION_NATIVE)
-        log_info("GPU %d has no managed memory that can be moved: allocations stay as they are",
-                 ordinal);
+    device->has_company = state.has_several;
+    device->can_map = !state.has_several &&
+                      attribute(ordinal, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
+                      inside_is_possible();
     atomic_store(&device->inflight_ns, default_inflight_ns);
     pthread_mutex_init(&device->account.lock, NULL);
     explicit_init(&device->explicit, &device->account);
@@ -78,7 +121,6 @@ static struct device *make(CUdevice ordinal) {
     set_own_share(device);
     gate_init(&device->gate, session_knock, device);
     mover_init(&device->mover, device);
-    device->mover.carry = device->is_explicit ? carry : NULL;
     ask_init(&device->ask, session_knock, device);
     return device;
 }
@@ -111,6 +153,9 @@ struct device *device_get(CUdevice ordinal) {
         settle_down(ordinal);
     if (!device && (device = make(ordinal))) {
         session_add(device);
+        /* Whether calls are marked has to be known before anybody comes to a gate. */
+        if (device->can_map)
+            gate_settle(&device->gate);
         atomic_store_explicit(&state.table[ordinal], device, memory_order_release);
     }
     pthread_mutex_unlock(&state.lock);
@@ -179,7 +224,11 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
 }
 
 bool device_moves_memory(const struct device *device) {
-    return device->is_explicit || (device->can_manage && config()->allocation != ALLOCATION_NATIVE);
+    return device->is_explicit || (device->can_manage && !device->is_native);
+}
+
+bool device_allocates_explicitly(const struct device *device) {
+    return device->is_explicit && !atomic_load_explicit(&device->is_mixed, memory_order_relaxed);
 }
 
 bool device_is_explicit(const struct device *device) {

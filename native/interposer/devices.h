@@ -23,7 +23,13 @@ struct device {
     uint8_t uuid[16];
     uint64_t total_bytes;
     bool can_manage;  /* managed memory works here as it does on every desktop and server GPU */
-    bool is_explicit; /* memory is allocated in the explicit way */
+    bool can_map;     /* memory can be moved explicitly */
+    bool has_company; /* the process uses other GPUs as well */
+    bool is_decided;  /* how memory is allocated; before that nobody allocates any */
+    bool is_explicit; /* in the explicit way */
+    bool is_native;   /* as the program asks */
+    bool may_mix; /* managed memory may be allocated where explicit memory has no room at once */
+    _Atomic bool is_mixed; /* and it was: from then on all of it is managed memory */
     struct gate gate;
     struct account account;
     struct explicit explicit;
@@ -62,9 +68,23 @@ CUresult device_may_be_used(CUdevice ordinal);
  * that one knows. Costs nothing when it is known. */
 void device_settle(struct device *device);
 
+/* How memory is allocated on it (enum allocation_kind of frames.h): decided once, by the session, before anybody
+ * allocates or submits work. device_decide_alone goes by the environment. device_kind tells what it has come to. */
+void device_decide(struct device *device, uint32_t kind, bool may_mix);
+void device_decide_alone(struct device *device);
+uint32_t device_kind(const struct device *device);
+
+/* An allocation has no room as explicit memory: it, and all that follow, are managed memory. Returns false if that may
+ * not be. */
+bool device_mixes(const struct device *device);
+void device_mix(struct device *device);
+
 /* Most that the program may allocate on it: its limit, or all there is, or more than that. */
 void device_set_limit(struct device *device, uint64_t bytes);
 void device_set_oversubscription(struct device *device, bool is_allowed);
+
+/* Whether what is allocated next is explicit memory. */
+bool device_allocates_explicitly(const struct device *device);
 
 /* Whether memory that is allocated on it can be moved. */
 bool device_moves_memory(const struct device *device);

@@ -201,10 +201,20 @@ static void fill_with_what_is_free(struct haul *haul) {
     fill(haul);
 }
 
+/* Beside explicit memory, which is all there by now, an order says nothing of managed memory. What a GPU does not hold
+ * would only push out what has just come. */
+static uint64_t most_beside_explicit(const struct device *device) {
+    uint64_t there = account_there(&device->account) + atomic_load(&device->account.pinned);
+    uint64_t usable = device->total_bytes - device->total_bytes / 16;
+    return usable > there ? usable - there : 0;
+}
+
 static void carry_out(struct haul *haul) {
     switch (haul->job) {
     case MOVER_OUT: move_out(haul); break;
     case MOVER_FILL:
+        if (atomic_load(&haul->device->is_mixed))
+            haul->most = most_beside_explicit(haul->device);
         touch_leftovers(haul);
         fill(haul);
         break;

@@ -128,6 +128,7 @@ void session_add(struct device *device) {
     pthread_mutex_unlock(&state.lock);
     if (result < 0) {
         log_warn_once("nvshare cannot start its thread: this program runs unmanaged");
+        device_decide_alone(device);
         gate_open(&device->gate);
     } else {
         wake_up();

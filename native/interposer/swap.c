@@ -10,6 +10,13 @@ bool swap_is_needed(const struct device *device) {
     return mover_is_busy(&device->mover) || account_absent(&device->account) >= least;
 }
 
+bool swap_falls_short(struct device *device) {
+    pthread_mutex_lock(&device->explicit.regions.lock);
+    bool is_away = device->explicit.regions.away > 0;
+    pthread_mutex_unlock(&device->explicit.regions.lock);
+    return is_away;
+}
+
 uint64_t swap_tell_away(struct client *client) {
     client->swap.told_away = atomic_load(&client->device->account.away);
     return mover_away(&client->device->mover);

@@ -19,6 +19,9 @@ struct swap {
 /* Whether memory has to move, or is moving, before the gate may open. May be asked by any thread. */
 bool swap_is_needed(const struct device *device);
 
+/* Whether memory is away that does not come by being used. */
+bool swap_falls_short(struct device *device);
+
 /* What of the program's memory is away, or on its way, to be told to the daemon; and whether less is away by now,
  * because the program has used it. */
 uint64_t swap_tell_away(struct client *client);

@@ -292,7 +292,7 @@ static bool has_grown(const struct client *client, uint64_t now) {
 static bool fills_in_vain(const struct client *client) {
     bool fills = client->machine.job == MACHINE_FILLS || client->machine.job == MACHINE_RETURNS;
     return fills && device_is_explicit(client->device) && !mover_is_busy(&client->device->mover) &&
-           swap_is_needed(client->device);
+           swap_falls_short(client->device);
 }
 
 int turn_look_at_memory(struct client *client, uint64_t now) {

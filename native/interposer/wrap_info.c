@@ -36,7 +36,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
 /* Whether a pointer leads into memory that the program believes to be plain device memory. */
 static bool is_converted(CUdeviceptr pointer, struct ledger_entry *entry) {
     CUdeviceptr start;
-    if (config()->disable || config()->allocation == ALLOCATION_NATIVE ||
+    if (config()->disable ||
         real.cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, pointer) !=
             CUDA_SUCCESS)
         return false;

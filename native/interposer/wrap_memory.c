@@ -7,20 +7,35 @@
 
 enum { PITCH_ALIGNMENT = 512 }; /* what drivers give, for every GPU of the last ten years */
 
-static enum ledger_kind kind_on(const struct device *device) {
-    if (device->is_explicit)
+/* Known when it is known whether there is a daemon. */
+static enum ledger_kind kind_on(struct device *device) {
+    device_settle(device);
+    if (device_allocates_explicitly(device))
         return LEDGER_EXPLICIT;
     return device_moves_memory(device) ? LEDGER_CONVERTED : LEDGER_PLAIN;
 }
 
+/* Returns what the driver says. If the GPU has no room for it, and it may be managed memory, it becomes that. */
+static CUresult allocate_explicitly(struct device *device, CUdeviceptr *dptr,
+                                    struct ledger_entry *entry) {
+    CUresult result = explicit_allocate(device, entry);
+    if (result == CUDA_SUCCESS)
+        *dptr = entry->key;
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && device_mixes(device)) {
+        device_mix(device);
+        entry->kind = LEDGER_CONVERTED;
+    }
+    return result;
+}
+
 static CUresult allocate(struct device *device, CUdeviceptr *dptr, struct ledger_entry *entry) {
     CUresult result;
+    if (entry->kind == LEDGER_EXPLICIT) {
+        result = allocate_explicitly(device, dptr, entry);
+        if (entry->kind == LEDGER_EXPLICIT)
+            return result;
+    }
     switch (entry->kind) {
-    case LEDGER_EXPLICIT:
-        result = explicit_allocate(device, entry);
-        if (result == CUDA_SUCCESS)
-            *dptr = entry->key;
-        return result;
     case LEDGER_CONVERTED:
         result = real.cuMemAllocManaged(dptr, entry->bytes, CU_MEM_ATTACH_GLOBAL);
         break;
@@ -37,7 +52,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
         return real.cuMemAlloc_v2(dptr, bytesize); /* which knows what is wrong with it */
     struct ledger_entry entry = {
         .bytes = bytesize, .kind = kind_on(device), .owner = context_here()->id};
-    CUresult result = book_reserve(device, bytesize, entry.kind);
+    CUresult result = book_reserve_movable(device, bytesize, &entry.kind);
     if (result != CUDA_SUCCESS)
         return result;
     result = allocate(device, dptr, &entry);

@@ -24,13 +24,16 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     struct device *device = on_device ? device_get(prop->location.id) : NULL;
     if (!device)
         return real.cuMemCreate(handle, size, prop, flags);
-    bool moves = device_is_explicit(device) && holding_can_be(prop, size, flags);
+    device_settle(device); /* or nobody knows how it is allocated */
+    bool moves = device_allocates_explicitly(device) && holding_can_be(prop, size, flags);
     struct ledger_entry entry = {
         .bytes = size, .kind = moves ? LEDGER_EXPLICIT : LEDGER_PLAIN, .references = 1};
     CUresult result = book_reserve(device, size, entry.kind);
     if (result != CUDA_SUCCESS)
         return result;
-    result = create(device, prop, flags, &entry);
+    /* With a mixture that has just begun, the answer was for managed memory, which this cannot be. */
+    bool is_void = moves && atomic_load(&device->is_mixed);
+    result = is_void ? CUDA_ERROR_OUT_OF_MEMORY : create(device, prop, flags, &entry);
     if (result == CUDA_SUCCESS)
         *handle = entry.key;
     return book_settle(&books.physical, device, entry, result);

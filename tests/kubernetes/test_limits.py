@@ -142,3 +142,15 @@ def test_what_a_pod_asks_for_is_not_changed_by_hand(lab: Lab) -> None:
     )
     assert done.returncode == 2
     assert "memory_limit of this program is set by its pod" in done.stderr
+
+
+def test_a_pod_says_how_its_memory_is_allocated_and_a_change_is_for_the_next_process(
+    lab: Lab,
+) -> None:
+    allocation = "nvshare.com/gpu-allocation"
+    lab.start_pod("explicit", "watch-limit", annotations={allocation: "explicit"})
+    client = lab.until_client("explicit")
+    assert (client.allocation, client.allocation_because) == ("explicit", "its pod")
+    annotate(lab, "explicit", f"{allocation}=native")
+    client = lab.until_client("explicit", lambda one: one.allocation_next == "native")
+    assert client.allocation == "explicit"

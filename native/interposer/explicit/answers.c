@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "../books.h"
-#include "../config.h"
 #include "../contexts.h"
 #include "../devices.h"
 #include "holding.h"
@@ -23,7 +22,7 @@ static bool find_on(struct device *device, uint64_t address, uint64_t *begin) {
 
 bool answers_find(CUdeviceptr pointer, struct ledger_entry *entry) {
     uint64_t begin;
-    if (config()->allocation != ALLOCATION_EXPLICIT)
+    if (!gate_calls_are_marked()) /* nobody has any */
         return false;
     for (int i = 0; i < DEVICES_MAX; i++)
         if (device_known(i) && find_on(device_known(i), pointer, &begin))

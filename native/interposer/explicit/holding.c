@@ -4,7 +4,6 @@
 
 #include "../books.h"
 #include "../clock.h"
-#include "../config.h"
 #include "../devices.h"
 #include "../inside.h"
 #include "../session.h"
@@ -73,7 +72,7 @@ void holding_release(struct holding *holding) {
 
 /* The device whose lock is held when this returns, if there is a mapping. */
 static struct mapping *lock_mapping(CUdeviceptr address, struct device **out) {
-    if (config()->allocation != ALLOCATION_EXPLICIT)
+    if (!gate_calls_are_marked()) /* nobody has any */
         return NULL;
     for (int i = 0; i < DEVICES_MAX; i++) {
         struct device *device = device_known(i);

@@ -12,6 +12,7 @@ from nvshare.cli.doctor_table import draw
 from nvshare.probe.bench import Bench
 from nvshare.probe.examination import examination, examine, overdue
 from nvshare.probe.report import Report, write_report
+from nvshare.probe.ways import recommend
 
 _STUCK = 3
 
@@ -88,5 +89,7 @@ def _sum_up(report: Report, path: Path) -> None:
             f"This node goes {report.speed:g} times as fast as time, and so does what Python takes:"
             " --speed 1 is more exact."
         )
+    if advice := recommend(report.readings):
+        click.echo(advice)
     click.echo("All is as expected." if not report.bad else f"{report.bad} not as expected.")
     click.echo(f"The report is {path}. docs/doctor.md says what it means and how to send it.")

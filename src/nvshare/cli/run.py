@@ -46,8 +46,8 @@ class Quantity(click.ParamType[int]):
 @click.option(
     "--allocation",
     type=click.Choice(ALLOCATIONS),
-    help="How memory is allocated: as unified memory, as memory that nvshare copies itself, or as "
-    "the program asks for it, and then it is never moved.",
+    help="How memory is allocated: as unified memory, as memory that nvshare copies itself, as the "
+    "program asks for it, and then it is never moved, or as the daemon thinks best.",
 )
 @click.pass_context
 def run(

@@ -42,7 +42,8 @@ def draw_clients(status: NodeStatus) -> Table:
     """Draw the programs."""
     index = {gpu.uuid: gpu.index for gpu in status.devices}
     table = Table(
-        "GPU", "pid", "program", "state", "memory", "limits", "used", "turns", "waited", "moved"
+        *("GPU", "pid", "program", "state", "memory", "allocation", "limits", "used"),
+        *("turns", "waited", "moved"),
     )
     for client in sorted(status.clients, key=lambda c: (index.get(c.device, -1), c.id)):
         table.add_row(
@@ -51,6 +52,7 @@ def draw_clients(status: NodeStatus) -> Table:
             escape(": ".join(filter(None, (client.pod_name, client.program)))),
             f"[{_COLOURS[client.state]}]{_state(client)}[/]",
             memory(client),
+            allocation(client),
             limits(client),
             used(client),
             str(client.turns),
@@ -86,6 +88,13 @@ def memory(client: ClientStatus) -> str:
     """What a program has, and how much of it is on the host."""
     text = f"{gib(client.allocated)} GiB"
     return f"{text}, {gib(client.swapped_out)} swapped" if client.swapped_out else text
+
+
+def allocation(client: ClientStatus) -> str:
+    """How its memory is allocated, why, and what its next process gets if that is another way."""
+    why = f" ({client.allocation_because})" if client.allocation_because else ""
+    later = f"; {client.allocation_next} from its next process on" if client.allocation_next else ""
+    return f"{client.allocation}{why}{later}"
 
 
 def limits(client: ClientStatus) -> str:

@@ -17,6 +17,7 @@ from nvshare.core.events import (
     Event,
     ExcessChanged,
     Given,
+    KindChanged,
     LimitsChanged,
     MemoryChanged,
     Moved,
@@ -30,7 +31,7 @@ from nvshare.core.events import (
 )
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.memory import RULES, Kind, Memory
+from nvshare.core.memory import RULES, Memory
 from nvshare.core.parking import RETRY_SECONDS, has_rested
 from nvshare.core.policies import find_policy
 from nvshare.core.roster import Roster
@@ -114,8 +115,13 @@ class Device:
             case ExcessChanged():
                 client = self._client(event)
                 # What must all be there for a turn cannot be beyond a limit while it runs.
-                excess = 0 if client.kind is Kind.EXPLICIT else event.excess
+                excess = 0 if client.kind.is_copied else event.excess
                 self.roster.set_excess(client, excess)
+            case KindChanged():
+                client = self._client(event)
+                client.kind = event.kind
+                # What can be moved may be another part of it now.
+                self.roster.set_memory(client, client.memory)
             case SettingsChanged():
                 self._on_settings(event)
         return []

@@ -40,7 +40,9 @@ class ReportKind(Enum):
     UNPRODUCTIVE = "unproductive switching"
     OVERDUE = "overdue"
     OVERCOMMITTED = "overcommitted"
+    # Refusals are called as their verdicts.
     HOST_FULL = "host full"
+    TOO_LARGE = "too large"
     HELD_UP = "held up"
     STUCK = "cannot leave"
 

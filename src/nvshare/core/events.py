@@ -232,6 +232,13 @@ class ParkChanged(ClientEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KindChanged(ClientEvent):
+    """The client makes its allocations in another way from now on."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExcessChanged(ClientEvent):
     """So much of the client's memory is beyond its limit, and is to be on the host.
 

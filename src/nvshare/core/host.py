@@ -58,7 +58,7 @@ class Host:
             return [answer]
         client.refused = True
         text = f"was refused {gib(memory.allocated - client.memory.allocated)}: {why}"
-        return [Report(ReportKind.HOST_FULL, device.state.id, client.id, text), answer]
+        return [Report(ReportKind(verdict.value), device.state.id, client.id, text), answer]
 
     def _objection(self, roster: Roster, client: Client, memory: Memory) -> str | None:
         more = memory.swappable - client.memory.swappable

@@ -20,6 +20,13 @@ class Kind(Enum):
     EXPLICIT = "explicit"
     """It is copied out and in by its owner. A driver pushes none of it out, and none of it comes by
     being used: for a turn all of it has to be there."""
+    MIXED = "mixed"
+    """The same, with managed memory beside it, because not all of it could be there at once."""
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether its owner copies some of it, so that no driver pushes that out."""
+        return self in (Kind.EXPLICIT, Kind.MIXED)
 
 
 @dataclass(frozen=True, slots=True)

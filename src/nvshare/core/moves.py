@@ -80,7 +80,7 @@ def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Clie
     """Whether the memory of who goes is certainly the first that the driver would push out."""
     if len(going) != 1 or len(coming) != 1 or roster.outbound_bytes or roster.host.is_tight:
         return False
-    if any(client.kind is Kind.EXPLICIT for client in (*going, *coming)):
+    if any(client.kind.is_copied for client in (*going, *coming)):
         return False
     holders = (*roster.running.values(), *roster.yielding.values(), *roster.overdue.values())
     present = {client.id for client in holders if client.present} | set(roster.closed)

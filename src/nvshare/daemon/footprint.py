@@ -96,15 +96,20 @@ class Footprint:
         now = self._told(gpu)
         for pid, members in told.items():
             # What moves meanwhile is in one figure, and not in the other.
-            if pid in found and now.get(pid) == members and not self._moves(members):
+            is_still = now.get(pid) == members and not self._moves(members)
+            if pid in found and is_still and self._are_told_apart(members):
                 self._take(members, found[pid])
 
     def _moves(self, members: "list[tuple[Member, int]]") -> bool:
         clients = [self._client(member) for member, _ in members]
         return any(
-            client.kind is Kind.EXPLICIT and (client.outbound or client.evicting or client.missing)
+            client.kind.is_copied and (client.outbound or client.evicting or client.missing)
             for client in clients
         )
+
+    def _are_told_apart(self, members: "list[tuple[Member, int]]") -> bool:
+        """Whether it is known what of their memory NVML counts: not which part of a mixture."""
+        return all(self._client(member).kind is not Kind.MIXED for member, _ in members)
 
     def _told(self, gpu: "Gpu") -> "dict[int, list[tuple[Member, int]]]":
         """By process, its clients on a GPU and what each says that it has of plain memory."""

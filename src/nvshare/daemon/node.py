@@ -15,6 +15,7 @@ from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
 from nvshare.core.node import Core
 from nvshare.core.settings import Priority
+from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.excess import share_excess
 from nvshare.daemon.executor import Executor
@@ -227,6 +228,9 @@ class Node:
         self.members[number] = session
         self.executor.add(number, session)
         self._seat(session, member, hello.seat)
+        session.decision = decide(hello, settings, self.pods.orders(session.identity).orders)
+        if hello.flags & frames.HelloFlags.UNDECIDED:
+            session.send(client_allocation(session.decision))
         session.send(frames.Welcome(number, self._version))
         session.send(client_settings(settings))
         self._on_population(len(self.members))
@@ -290,3 +294,9 @@ def client_settings(settings: DeviceSettings) -> frames.Settings:
     """The part of the settings that clients look at."""
     flags = frames.SettingFlags.OVERSUBSCRIBE if settings.oversubscribe else frames.SettingFlags(0)
     return frames.Settings(round(settings.inflight * 1e6), round(settings.idle_grace * 1e6), flags)
+
+
+def client_allocation(decision: Decision) -> frames.Allocation:
+    """How a client is told to allocate."""
+    flags = frames.AllocationFlags.MIX if decision.may_mix else frames.AllocationFlags(0)
+    return frames.Allocation(decision.kind, flags)

@@ -10,6 +10,7 @@ from nvshare.core import effects, events
 from nvshare.core.effects import ReportKind
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind, Memory
+from nvshare.daemon.allocation import Decision
 from nvshare.daemon.connection import Connection
 from nvshare.daemon.excess import share_excess
 from nvshare.daemon.history import History
@@ -29,6 +30,7 @@ KINDS = {
     frames.AllocationKind.MANAGED: Kind.MANAGED,
     frames.AllocationKind.NATIVE: Kind.NATIVE,
     frames.AllocationKind.EXPLICIT: Kind.EXPLICIT,
+    frames.AllocationKind.MIXED: Kind.MIXED,
 }
 _REASONS = {
     frames.ReleaseReason.IDLE: events.Reason.IDLE,
@@ -42,8 +44,11 @@ _FOR_PODS = {
     ReportKind.STUCK,
     ReportKind.HELD_UP,
     ReportKind.HOST_FULL,
+    ReportKind.TOO_LARGE,
     ReportKind.OVERCOMMITTED,
 }
+# Of a refusal the program hears by the answer.
+_REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE}
 # Who connects and says nothing is let go after this time.
 _HELLO_SECONDS = 10.0
 # Numbers that are beyond all reason, but leave room for sums and successors in 64 bits.
@@ -67,6 +72,8 @@ class Session:
         self.identity: Identity = identify(sock)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
+        # How it allocates, and why.
+        self.decision: Decision | None = None
         # What it was started with; what it may use is its group's.
         self.own_limits = ClientLimits()
         self.seat = 0
@@ -101,8 +108,10 @@ class Session:
 
     def reported(self, report: effects.Report) -> None:
         """Pass on what the people who run it, or its pod, should know."""
-        if report.kind in _FOR_PODS and report.kind is not ReportKind.HOST_FULL:
-            # Of a refusal it hears by the answer.
+        if report.kind is ReportKind.TOO_LARGE and self.decision and self.decision.may_mix:
+            # It is about to have it in another way.
+            return
+        if report.kind in _FOR_PODS - _REFUSALS:
             self.send(frames.Notice(report.text[:_NOTICE_CHARACTERS]))
         if self.identity.pod and report.kind in _FOR_PODS:
             self._node.tell_pod(self.identity.pod, report.kind, self.identity.program, report.text)
@@ -147,7 +156,7 @@ class Session:
                 client=member.id,
                 device=member.gpu.uuid,
                 memory=_on_gpu(memory, member),
-                kind=KINDS[frame.allocation_kind],
+                kind=KINDS[self._decided(frame).kind],
                 running=running,
                 turn=frame.turn,
                 limits=self._node.groups.limits(member.group).for_core(),
@@ -163,6 +172,19 @@ class Session:
         self._node.apply_limits(member.group, f"environment of pid {self.identity.pid}")
         if frame.flags & frames.HelloFlags.WANTS:
             self._want(frames.Want(frame.turn), member)
+
+    def _decided(self, frame: frames.Hello | frames.Allocates) -> Decision:
+        if self.decision is None:
+            raise Rejection(frames.RejectCode.PROTOCOL, f"{frame.allocation_kind.name} too early")
+        return self.decision
+
+    def _allocate_otherwise(self, frame: frames.Allocates, member: "Member") -> None:
+        self.decision = self._decided(frame).changed(frame.allocation_kind)
+        kind = KINDS[frame.allocation_kind]
+        self._node.dispatch(events.KindChanged(now=self._node.now(), client=member.id, kind=kind))
+        log.info(
+            "client allocates in another way", extra=fields(**self.log_fields, kind=kind.value)
+        )
 
     def _again(self, frame: frames.Hello, member: "Member") -> None:
         del frame, member
@@ -309,6 +331,7 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Want: Session._want,
     frames.Released: Session._release,
     frames.Memory: Session._allocate,
+    frames.Allocates: Session._allocate_otherwise,
     frames.Moved: Session._move,
     frames.Usage: Session._use,
 }

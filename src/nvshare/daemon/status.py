@@ -5,6 +5,7 @@ from collections import Counter
 
 import nvshare
 from nvshare.core.lease import State
+from nvshare.daemon.allocation import wish_for
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
 from nvshare.daemon.history import SPANS
@@ -105,12 +106,14 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
     """Return one client."""
     now = node.now()
     who, hello, tally = session.identity, session.hello, session.tally
-    if hello is None:
+    decision = session.decision
+    if hello is None or decision is None:
         raise ValueError("a member has said hello")
     roster = node.core.devices[member.gpu.uuid].roster
     client = roster.clients[member.id]
     stuck = node.core.host.room.stuck(client)
     asked = node.pods.orders(who)
+    wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders)
     return ClientStatus(
         id=member.id,
         device=member.gpu.uuid,
@@ -123,7 +126,9 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         container_name=asked.name,
         group=member.group.key,
         library_version=hello.library_version,
-        allocation=KINDS[hello.allocation_kind].value,
+        allocation=KINDS[decision.kind].value,
+        allocation_because=decision.because,
+        allocation_next=wish.value if wish.value != decision.wish.value else "",
         state=client.state.value,
         state_seconds=now - client.since,
         connected_seconds=now - member.since,

@@ -3,6 +3,7 @@
     nvshare.com/gpu-memory-limit: 4Gi              most GPU memory of each program
     nvshare.com/gpu-core-limit: "40"               most of the GPU's time, 1 to 100
     nvshare.com/gpu-priority: low                   high, normal or low
+    nvshare.com/gpu-allocation: explicit           managed, explicit, native or auto
     nvshare.com/gpu-memory-limit.trainer: 8Gi      the same for one container, over the former
 
 A value that makes no sense is complained of, and what was in force before it stays.
@@ -22,7 +23,13 @@ PREFIX = "nvshare.com/"
 MEMORY = PREFIX + "gpu-memory-limit"
 COMPUTE = PREFIX + "gpu-core-limit"
 PRIORITY = PREFIX + "gpu-priority"
-FIELDS = {MEMORY: "memory_limit", COMPUTE: "compute_percent", PRIORITY: "priority"}
+ALLOCATION = PREFIX + "gpu-allocation"
+FIELDS = {
+    MEMORY: "memory_limit",
+    COMPUTE: "compute_percent",
+    PRIORITY: "priority",
+    ALLOCATION: "allocation",
+}
 
 # What HAMi calls the same things, in the resources of a container; memory is in MiB.
 HAMI_MEMORY = "nvidia.com/gpumem"

@@ -23,6 +23,7 @@ REASONS = {
     "cannot leave": "GpuMemoryCannotLeave",
     "held up": "WaitsForGpuMemory",
     "host full": "GpuMemoryRefused",
+    "too large": "GpuMemoryRefused",
     "overcommitted": "HostMemoryOvercommitted",
 }
 

@@ -11,7 +11,7 @@ from nvshare.linker import preload, preloaded
 from nvshare.wire import environment
 
 LIBRARY = "libnvshare.so"
-ALLOCATIONS = ("managed", "explicit", "native")
+ALLOCATIONS = ("managed", "explicit", "native", "auto")
 
 
 @dataclass(frozen=True, kw_only=True)

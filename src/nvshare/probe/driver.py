@@ -47,6 +47,13 @@ SIGNATURES: dict[str, list[Any]] = {
     "cuMemcpyDtoH_v2": [c_void_p, c_uint64, c_size_t],
     "cuMemsetD8Async": [c_uint64, ctypes.c_ubyte, c_size_t, c_void_p],
     "cuMemPrefetchAsync": [c_uint64, c_size_t, c_int, c_void_p],
+    "cuMemAddressReserve": [POINTER(c_uint64), c_size_t, c_size_t, c_uint64, c_uint64],
+    "cuMemAddressFree": [c_uint64, c_size_t],
+    "cuMemCreate": [POINTER(c_uint64), c_size_t, c_void_p, c_uint64],
+    "cuMemRelease": [c_uint64],
+    "cuMemMap": [c_uint64, c_size_t, c_size_t, c_uint64, c_uint64],
+    "cuMemUnmap": [c_uint64, c_size_t],
+    "cuMemSetAccess": [c_uint64, c_size_t, c_void_p, c_size_t],
     "cuModuleLoadData": [_OUT, c_char_p],
     "cuModuleUnload": [c_void_p],
     "cuModuleGetFunction": [_OUT, c_void_p, c_char_p],
@@ -68,6 +75,40 @@ SIGNATURES: dict[str, list[Any]] = {
     "cuEventSynchronize": [c_void_p],
     "cuEventElapsedTime": [POINTER(c_float), c_void_p, c_void_p],
 }
+
+
+_PINNED = 1
+_ON_DEVICE = 1
+_READ_AND_WRITE = 3
+
+
+class PhysicalMemory(ctypes.Structure):
+    """CUmemAllocationProp: what memory is to be created."""
+
+    _fields_ = (
+        ("type", c_int),
+        ("requested_handle_types", c_int),
+        ("location_type", c_int),
+        ("location_id", c_int),
+        ("win32_meta_data", c_void_p),
+        ("flags", ctypes.c_ubyte * 8),
+    )
+
+
+class Access(ctypes.Structure):
+    """CUmemAccessDesc: who may use it."""
+
+    _fields_ = (("location_type", c_int), ("location_id", c_int), ("flags", c_int))
+
+
+def physical_memory_of(device: int) -> PhysicalMemory:
+    """Describe plain memory of a GPU."""
+    return PhysicalMemory(type=_PINNED, location_type=_ON_DEVICE, location_id=device)
+
+
+def access_of(device: int) -> Access:
+    """Let a GPU use memory."""
+    return Access(_ON_DEVICE, device, _READ_AND_WRITE)
 
 
 class CudaError(Exception):

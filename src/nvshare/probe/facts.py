@@ -69,6 +69,16 @@ FACTS: tuple[Fact, ...] = (
     ),
     *(
         Fact(
+            f"mapped.{way}.speed",
+            f"by copies of our own {words}",
+            number(f"mapped.{way}.second.gb_per_s", "GB/s"),
+        )
+        for way, words in (("out", "to the host"), ("in", "to the GPU"))
+    ),
+    Fact("mapped.both.speed", "both at once", number("mapped.both.gb_per_s", "GB/s")),
+    Fact("mapped.lock", "locking pages of the host", number("mapped.lock_gb_per_s", "GB/s")),
+    *(
+        Fact(
             f"blocks.{way}.{turn}",
             f"one block {words}, the {turn} time",
             number(f"blocks.{way}.{turn}.total_us", "us"),

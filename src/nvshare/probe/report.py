@@ -20,6 +20,7 @@ TOPICS = (
     "bus",
     "calls",
     "prefetch",
+    "mapped",
     "blocks",
     "untouched",
     "faults",

@@ -74,6 +74,7 @@ Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)
 # 0: never.
 SecondsOrOff: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_seconds_or_off)]
 PriorityName: TypeAlias = Literal["high", "normal", "low"]
+AllocationName: TypeAlias = Literal["managed", "explicit", "native", "auto"]
 PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
 
 
@@ -104,6 +105,8 @@ class DeviceSettings(_Model):
     inflight: Annotated[float, Field(gt=0, le=10), BeforeValidator(_number)] = 0.02
     reserve: BytesOrAuto = "auto"
     context: BytesOrAuto = "auto"
+    # How the memory of programs is allocated that say nothing of it themselves.
+    allocation: AllocationName = "managed"
     # Whether one program alone may allocate more than the GPU has.
     oversubscribe: bool = False
     # Whether what a group has beyond a limit that was lowered is moved to the host.
@@ -216,6 +219,9 @@ class ClientLimits(_Model):
 
 class Orders(ClientLimits):
     """What the operator of a cluster asks of the programs in a container. None: nothing."""
+
+    # How their memory is allocated, for processes that begin to use the GPU from now on.
+    allocation: AllocationName | None = None
 
     def over(self, limits: ClientLimits) -> ClientLimits:
         """Return the limits of a program that had these before."""

@@ -33,7 +33,11 @@ class ClientStatus(_Model):
     # Who it shares its limits with.
     group: str
     library_version: str
-    allocation: Literal["managed", "explicit", "native"]
+    allocation: Literal["managed", "explicit", "native", "mixed"]
+    # Why, if it is not just what the GPU's setting says; and what its pod, its environment or that
+    # setting asks for by now, if that is something else: it holds for the next process.
+    allocation_because: str = ""
+    allocation_next: str = ""
 
     state: Literal["idle", "waiting", "running", "yielding"]
     state_seconds: float

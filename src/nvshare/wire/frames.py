@@ -23,6 +23,7 @@ class AllocationKind(IntEnum):
     MANAGED = 1  # managed memory, which can be moved out and in
     NATIVE = 2  # memory as the program asked for it, which stays on the GPU
     EXPLICIT = 3  # physical memory, which is copied out and in
+    MIXED = 4  # the same, and managed memory where that had no room at once
 
 
 class ReleaseReason(IntEnum):
@@ -61,8 +62,23 @@ class Verdict(IntEnum):
 class HelloFlags(IntFlag):
     """What a client is doing as it registers."""
 
-    RESUMING = 1  # its gate is open, from an earlier daemon or from the time without one
+    RESUMING = 1  # its gate is open, from an earlier daemon or without any
     WANTS = 2  # it waits for a turn, as if WANT followed
+    UNDECIDED = 4  # it has allocated nothing, and does so as ALLOCATION says
+    CAN_MANAGE = 8  # managed memory can be moved on this GPU
+    CAN_MAP = 16  # memory can be mapped and unmapped, and all calls be seen
+    SEVERAL = 32  # the process uses other GPUs as well
+    ASKS_MANAGED = 64  # its environment says NVSHARE_ALLOCATION=managed
+    ASKS_EXPLICIT = 128  # the same with explicit
+    ASKS_NATIVE = 256  # the same with native
+    ASKS_AUTO = 512  # the same with auto
+    MAY_BE_LARGER = 1024  # its environment says NVSHARE_OVERSUBSCRIBE=1
+
+
+class AllocationFlags(IntFlag):
+    """What a client may do that was told how to allocate."""
+
+    MIX = 1  # allocate managed memory where explicit memory has no room at once
 
 
 class RevokeFlags(IntFlag):
@@ -156,13 +172,13 @@ class Hello:
         return cls(
             device_uuid,
             AllocationKind(allocation_kind),
-            HelloFlags(flags),
+            HelloFlags(flags & 0x7FF),
             allocated,
             pinned,
             swapped_out,
             memory_limit,
             compute_percent,
-            LimitFlags(limit_flags),
+            LimitFlags(limit_flags & 0xF),
             turn,
             group,
             library_version.split(b"\0", 1)[0].decode(errors="replace"),
@@ -381,6 +397,34 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Allocates:
+    """From now on the client allocates in another way than it said in HELLO, or was told.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 7
+    LAYOUT: ClassVar[Struct] = Struct("<I4x")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    allocation_kind: AllocationKind  # how its memory is allocated
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.allocation_kind,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Allocates":
+        """Read the fields; there may be more bytes behind them."""
+        (allocation_kind,) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            AllocationKind(allocation_kind),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Welcome:
     """The answer to HELLO: the client is registered.
 
@@ -485,7 +529,7 @@ class Revoke:
             Urgency(urgency),
             idle_us,
             evict_bytes,
-            RevokeFlags(flags),
+            RevokeFlags(flags & 0x1),
         )
 
 
@@ -718,7 +762,7 @@ class Limits:
         return cls(
             memory_limit,
             compute_percent,
-            LimitFlags(flags),
+            LimitFlags(flags & 0xF),
             share_ppm,
             window_us,
             own_ppm,
@@ -760,7 +804,7 @@ class Settings:
         return cls(
             inflight_us,
             idle_grace_us,
-            SettingFlags(flags),
+            SettingFlags(flags & 0x1),
         )
 
 
@@ -891,7 +935,41 @@ class Quota:
         return cls(*cls.LAYOUT.unpack_from(payload))
 
 
-FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """How a client that is UNDECIDED is to allocate. Before WELCOME, and only once.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 145
+    LAYOUT: ClassVar[Struct] = Struct("<II")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    allocation_kind: AllocationKind  # as the daemon has decided
+    flags: AllocationFlags  # what the client may do beside that
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.allocation_kind,
+            self.flags,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Allocation":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            allocation_kind,
+            flags,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            AllocationKind(allocation_kind),
+            AllocationFlags(flags & 0x1),
+        )
+
+
+FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage | Allocates
 FromDaemon: TypeAlias = (
     Welcome
     | Grant
@@ -909,5 +987,6 @@ FromDaemon: TypeAlias = (
     | Answer
     | Notice
     | Quota
+    | Allocation
 )
 Frame: TypeAlias = FromClient | FromDaemon

@@ -44,6 +44,7 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "inflight": 0.01,
         "reserve": 1 * GIB,
         "context": 0,
+        "allocation": "auto",
         "oversubscribe": True,
         "swap_excess": True,
     }

@@ -44,7 +44,7 @@ def test_a_daemon_that_comes_later_takes_over(absent: Scripted, start_guest: Sta
     absent.listen()
     link = absent.accept()
     hello = link.welcome()
-    assert hello.flags == HelloFlags.RESUMING
+    assert hello.flags == HelloFlags.RESUMING | HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP
     assert (hello.turn, hello.allocated) == (0, 5000)
     # It runs on, until it is told otherwise.
     assert guest.ask("gpu.launch(10)") == 0
@@ -188,7 +188,8 @@ def test_hello_says_what_the_environment_says(scripted: Scripted, start_guest: S
     assert (hello.memory_limit, hello.compute_percent) == (64 << 20, 40)
     assert hello.group.hex() == "00112233445566778899aabbccddeeff"
     assert hello.allocation_kind.name == "NATIVE"
-    assert hello.flags == 0
+    can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP
+    assert hello.flags == can | HelloFlags.UNDECIDED | HelloFlags.ASKS_NATIVE
 
 
 @pytest.mark.parametrize(

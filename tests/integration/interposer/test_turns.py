@@ -229,7 +229,8 @@ def test_a_client_on_standby_goes_on_without_its_daemon(
     assert guest.ask("gpu.done(0, 10)")
     again = scripted.accept()
     hello = again.welcome()
-    assert (hello.flags, hello.turn) == (HelloFlags.RESUMING, 0)
+    can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP
+    assert (hello.flags, hello.turn) == (HelloFlags.RESUMING | can, 0)
     again.send(revoke(0))
     again.next(Released)
     os.eventfd_write(descriptor, 1)

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from nvshare.cli.status_table import compute, draw, duration, gib, used
+from nvshare.cli.status_table import allocation, compute, draw, duration, gib, used
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
 
@@ -88,6 +88,14 @@ def test_everything_is_shown() -> None:
         assert word in text
     for word in ("4711", "train[1].py", "running 3.2 s", "4.0 GiB, 40 %", "2.0 GiB", "1 min"):
         assert word in text
+
+
+def test_how_memory_is_allocated_is_shown_and_why() -> None:
+    assert allocation(client()) == "managed"
+    auto = {"allocation": "explicit", "allocation_because": "auto: the GPU can map memory"}
+    assert allocation(client(**auto)) == "explicit (auto: the GPU can map memory)"
+    later = allocation(client(allocation_next="native"))
+    assert later == "managed; native from its next process on"
 
 
 def test_the_host_is_shown() -> None:

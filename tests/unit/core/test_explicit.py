@@ -3,7 +3,7 @@
 from typing import Any
 
 from nvshare.core.effects import Answer, Grant, Report, ReportKind, Revoke, Verdict
-from nvshare.core.events import ExcessChanged, TimerKind
+from nvshare.core.events import ExcessChanged, KindChanged, TimerKind
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.settings import RoomSetting
 
@@ -24,7 +24,7 @@ def test_more_than_could_be_there_at_once_is_refused_and_said_once() -> None:
     report, answer = stage.memory(1, 63, ticket=2)
     assert answer == Answer(1, 2, Verdict.TOO_LARGE)
     assert isinstance(report, Report)
-    assert report.kind is ReportKind.HOST_FULL
+    assert report.kind is ReportKind.TOO_LARGE
     assert "have to be on the GPU at once" in report.text
     assert stage.memory(1, 64, ticket=3) == [Answer(1, 3, Verdict.TOO_LARGE)]
 
@@ -80,3 +80,24 @@ def test_no_driver_pushes_it_out_and_it_pushes_nobody_out() -> None:
     assert _ways(Kind.MANAGED, Kind.MANAGED)
     assert not _ways(Kind.EXPLICIT, Kind.MANAGED)
     assert not _ways(Kind.MANAGED, Kind.EXPLICIT)
+    assert not _ways(Kind.MIXED, Kind.MANAGED)
+
+
+def test_with_managed_memory_beside_it_a_client_may_be_larger() -> None:
+    stage = Stage(USABLE)
+    join(stage, 1, 40)
+    assert stage.memory(1, 63, ticket=1)[-1] == Answer(1, 1, Verdict.TOO_LARGE)
+    stage.core.handle(KindChanged(now=stage.now, client=1, kind=Kind.MIXED))
+    assert stage.memory(1, 80, ticket=2)[-1] == Answer(1, 2)
+    stage.leave(1)
+    (mixed,) = stage.join(2, 80, swapped=80, kind=Kind.MIXED)
+    assert isinstance(mixed, Grant)
+    assert mixed.fill_bytes == USABLE
+
+
+def test_a_client_whose_memory_stays_from_now_on() -> None:
+    stage = Stage(USABLE)
+    join(stage, 1, 40)
+    stage.core.handle(KindChanged(now=stage.now, client=1, kind=Kind.NATIVE))
+    assert stage.device.roster.clients[1].memory.pinned == 40
+    assert stage.device.roster.room == USABLE - 40

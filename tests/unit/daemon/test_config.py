@@ -54,6 +54,7 @@ def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
         ("colour = 1", {}, "config.toml: colour: there is no such field"),
         ('[gpu]\nmode = "up"', {}, "config.toml: gpu.mode: must be 'auto'"),
         ('[gpus.0]\nmode = "up"', {}, "gpus.0.mode: must be 'auto'"),
+        ('[gpu]\nallocation = "mixed"', {}, "config.toml: gpu.allocation: must be 'managed'"),
         ('host_memory = "4GB"', {}, 'config.toml: host_memory: "4GB" is not an amount of memory'),
         ("max_clients = 0", {}, "config.toml: max_clients: must be greater than 0"),
         ("socket_mode = 432", {}, 'config.toml: socket_mode: must be text such as "0660"'),

@@ -26,6 +26,7 @@ GIB = 1 << 30
 GPU = Gpu(0, "GPU-00000000-0000-0000-0000-000000000001", "T", 16 * GIB)
 POD, CONTAINER = "uid-1", "a" * 64
 WHO = Identity(7, 0, 0, "train.py", POD, CONTAINER)
+NO_FLAGS = frames.HelloFlags(0)
 
 
 def asks(container: Orders | None = None, **orders: Any) -> PodOrders:
@@ -77,23 +78,32 @@ class Stage:
         self._decoder = daemon_frames()
         self.node.connect(ours)
 
-    def join(self, memory_limit: int = 0, compute_percent: int = 0) -> None:
+    def join(
+        self,
+        memory_limit: int = 0,
+        compute_percent: int = 0,
+        flags: frames.HelloFlags = NO_FLAGS,
+    ) -> None:
         hello = frames.Hello(
-            GPU.key, frames.AllocationKind.MANAGED, frames.HelloFlags(0), 0, 0, 0,
+            GPU.key, frames.AllocationKind.MANAGED, flags, 0, 0, 0,
             memory_limit, compute_percent, frames.LimitFlags(0), 0, bytes(16), "test", 0,
         )  # fmt: skip
         self.client.send(hello.pack())
 
     def heard(self) -> list[tuple[int, int]]:
         """Turn the loop; return the limits that the client was sent since the last time."""
+        got = [one for one in self.told() if isinstance(one, frames.Limits)]
+        return [(one.memory_limit, one.compute_percent) for one in got]
+
+    def told(self) -> list[frames.FromDaemon]:
+        """Turn the loop; return all that the client was sent since the last time."""
         self.loop.run_until_complete(asyncio.sleep(0.01))
         data = b""
         # What comes with a descriptor comes by itself.
         with suppress(BlockingIOError):
             while True:
                 data += self.client.recv(65536)
-        got = [one for one in self._decoder.feed(data) if isinstance(one, frames.Limits)]
-        return [(one.memory_limit, one.compute_percent) for one in got]
+        return list(self._decoder.feed(data))
 
 
 @pytest.fixture
@@ -184,3 +194,61 @@ def test_what_is_changed_by_hand_is_below_what_the_pod_asks_for(stage: Stage) ->
     stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=20))
     stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
     assert stage.heard() == [(4 * GIB, 20), (4 * GIB, 50)]
+
+
+UNDECIDED = (
+    frames.HelloFlags.UNDECIDED
+    | frames.HelloFlags.CAN_MANAGE
+    | frames.HelloFlags.CAN_MAP
+    | frames.HelloFlags.ASKS_NATIVE
+)
+
+
+def allocates(stage: Stage) -> tuple[str, str, str]:
+    (client,) = describe_node(stage.node, 0.0).clients
+    return client.allocation, client.allocation_because, client.allocation_next
+
+
+def test_a_program_is_told_how_to_allocate_before_it_is_welcome(stage: Stage) -> None:
+    stage.node.change_pod(POD, asks(allocation="explicit"))
+    stage.join(flags=UNDECIDED)
+    told = [one for one in stage.told() if isinstance(one, frames.Allocation | frames.Welcome)]
+    explicit = frames.Allocation(frames.AllocationKind.EXPLICIT, frames.AllocationFlags(0))
+    assert told == [explicit, frames.Welcome(1, "test")]
+    assert allocates(stage) == ("explicit", "its pod", "")
+
+
+def test_an_annotation_that_comes_later_is_for_the_next_process(stage: Stage) -> None:
+    stage.join(flags=UNDECIDED)
+    stage.told()
+    assert allocates(stage) == ("native", "its environment", "")
+    stage.node.change_pod(POD, asks(allocation="auto"))
+    assert stage.told() == []
+    assert allocates(stage) == ("native", "its environment", "auto")
+    # What a container asks for goes over its pod, as with limits.
+    stage.node.change_pod(POD, asks(Orders(allocation="native"), allocation="auto"))
+    assert allocates(stage) == ("native", "its environment", "")
+
+
+def test_a_program_that_goes_on_in_another_way_is_shown_so(stage: Stage) -> None:
+    stage.node.change_pod(POD, asks(allocation="auto"))
+    stage.join(flags=UNDECIDED)
+    stage.told()
+    stage.client.send(frames.Allocates(frames.AllocationKind.MIXED).pack())
+    stage.told()
+    assert allocates(stage) == ("mixed", "auto: more than the GPU holds at once", "")
+
+
+@pytest.mark.parametrize(("wish", "kinds"), [("explicit", ["too large"]), ("auto", [])])
+def test_a_pod_hears_of_memory_that_is_refused_and_not_of_what_it_gets_in_another_way(
+    stage: Stage, wish: str, kinds: list[str]
+) -> None:
+    told: list[str] = []
+    stage.node.on_notice(lambda _, kind, __: told.append(kind))
+    stage.node.change_pod(POD, asks(allocation=wish))
+    stage.join(flags=UNDECIDED)
+    stage.told()
+    stage.client.send(frames.Memory(16 * GIB, 0, 0, ticket=1).pack())
+    (answer,) = [one for one in stage.told() if isinstance(one, frames.Answer)]
+    assert answer.verdict is frames.Verdict.TOO_LARGE
+    assert told == kinds

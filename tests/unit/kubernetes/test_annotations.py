@@ -5,8 +5,8 @@ from nvshare.telemetry.settings import Orders
 
 from .making import make_pod
 
-MEMORY, CORE, PRIORITY = (
-    f"nvshare.com/gpu-{name}" for name in ("memory-limit", "core-limit", "priority")
+MEMORY, CORE, PRIORITY, ALLOCATION = (
+    f"nvshare.com/gpu-{name}" for name in ("memory-limit", "core-limit", "priority", "allocation")
 )
 GIB = 1 << 30
 MAIN, SIDE = "a" * 64, "b" * 64
@@ -18,6 +18,18 @@ def test_all_three() -> None:
     assert reading.complaints == ()
     assert reading.orders.orders == Orders(memory_limit=4 * GIB, compute_percent=40, priority="low")
     assert (reading.orders.namespace, reading.orders.name) == ("team", "trainer")
+
+
+def test_how_memory_is_allocated() -> None:
+    annotations = {ALLOCATION: "auto", f"{ALLOCATION}.side": "native"}
+    pod = make_pod(
+        annotations=annotations,
+        containers={"main": {}, "side": {}},
+        ids={"main": MAIN, "side": SIDE},
+    )
+    orders = read_orders(pod, None).orders
+    assert orders.of(MAIN).orders == Orders(allocation="auto")
+    assert orders.of(SIDE).orders == Orders(allocation="native")
 
 
 def test_a_container_may_have_its_own() -> None:
@@ -48,6 +60,7 @@ def test_a_container_may_have_its_own() -> None:
         (CORE, "half", "is not a number"),
         (PRIORITY, "3", "'high', 'normal' or 'low'"),
         (PRIORITY, "urgent", "'high', 'normal' or 'low'"),
+        (ALLOCATION, "mixed", "'managed', 'explicit', 'native' or 'auto'"),
         (f"{MEMORY}.main", "x", "is not an amount of memory"),
         (f"{MEMORY}.absent", "1Gi", "there is no such annotation"),
         ("nvshare.com/gpu-memory", "1Gi", "there is no such annotation"),

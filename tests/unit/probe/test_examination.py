@@ -66,3 +66,15 @@ def test_a_node_without_data_says_nothing_of_contents(
     examination.examine(bench, lambda _: None, lambda: None)
     assert bench.readings.has("bus.wrong_words") is (data == "on")
     assert ("--data off" in bench.readings.absent.get("bus.wrong_words", "")) is (data == "off")
+
+
+@pytest.mark.parametrize("data", ["on", "off"])
+def test_a_node_with_data_says_nothing_of_how_fast_its_copies_are(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: str
+) -> None:
+    (tmp_path / "node.conf").write_text(f"nvshare-emulator-node 1\ndata={data}\n")
+    monkeypatch.setenv("NVSHARE_EMULATOR_NODE", str(tmp_path))
+    probes = {"mapped": lambda bench: bench.readings.note("mapped.both.gb_per_s", 9)}
+    monkeypatch.setattr(examination, "PROBES", probes)
+    examination.examine(bench, lambda _: None, lambda: None)
+    assert bench.readings.has("mapped.both.gb_per_s") is (data == "off")

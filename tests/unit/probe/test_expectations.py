@@ -45,6 +45,7 @@ BAD: dict[str, dict[str, Value]] = {
     "prefetch.busy.out": {"prefetch.busy.out.call_s": 0.3},
     "prefetch.both": {"prefetch.both.gain": 1.0},
     "prefetch.wrong_words": {"prefetch.wrong_words": 1},
+    "mapped.wrong_words": {"mapped.wrong_words": 1},
     "untouched.host": {"untouched.host_bytes": 0},
     "untouched.time": {"untouched.seconds": 1e-5},
     "faults.slow": {"faults.gb_per_s": 11.0, "crowded.read_s": 0.0001},

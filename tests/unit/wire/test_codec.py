@@ -154,3 +154,15 @@ def test_damaged_frames_raise_nothing_else() -> None:
 def test_random_bytes_raise_nothing_else(data: bytes) -> None:
     with suppress(WireError):
         list(client_frames().feed(data))
+
+
+def test_flags_that_nobody_knows_are_left_out_and_take_no_memory() -> None:
+    known = len(frames.HelloFlags._value2member_map_)
+    for bit in range(16, 32):
+        flags = int(frames.HelloFlags.WANTS) | 1 << bit
+        data = bytearray(HELLO.pack())
+        data[HEADER.size + 20 : HEADER.size + 24] = flags.to_bytes(4, "little")
+        (read,) = client_frames().feed(bytes(data))
+        assert isinstance(read, frames.Hello)
+        assert read.flags == frames.HelloFlags.WANTS
+    assert len(frames.HelloFlags._value2member_map_) == known

@@ -16,7 +16,7 @@ RATES = ("initial_bandwidth",)
 AS_THEY_ARE = (
     *("mode", "policy", "turn_multiplier", "revoke_patience", "count_copies", "priority_floor"),
     *("move_patience", "make_room"),
-    *("reserve", "context", "oversubscribe", "swap_excess"),
+    *("reserve", "context", "allocation", "oversubscribe", "swap_excess"),
 )
 
 

@@ -176,6 +176,15 @@ MOVES: tuple[Expectation, ...] = (
         "a program never notices that its memory was away",
     ),
     Expectation(
+        "mapped.wrong_words",
+        "wrong words after being copied out, unmapped, mapped anew and copied in, twice",
+        whole("mapped.wrong_words"),
+        lambda r: r.number("mapped.wrong_words") == 0,
+        "none",
+        "CUDA programming guide",
+        "memory that moves explicitly comes back to its old address as it was",
+    ),
+    Expectation(
         "untouched.host",
         "host memory for a prefetch to the host of memory never touched",
         lambda r: f"{r.number('untouched.host_bytes') / _MIB:+,.0f} MiB",

@@ -1,0 +1,104 @@
+"""How the memory of a program is allocated: decided once, before it allocates any.
+
+Who has a say, from the strongest to the weakest: the annotation of its pod, its own environment,
+the setting of the GPU. What a GPU or a program cannot do is not done, whoever asks for it.
+"""
+
+from dataclasses import dataclass, replace
+
+from nvshare.telemetry.settings import AllocationName, DeviceSettings, Orders
+from nvshare.wire.frames import AllocationKind, Hello, HelloFlags
+
+_ASKED: dict[HelloFlags, AllocationName] = {
+    HelloFlags.ASKS_MANAGED: "managed",
+    HelloFlags.ASKS_EXPLICIT: "explicit",
+    HelloFlags.ASKS_NATIVE: "native",
+    HelloFlags.ASKS_AUTO: "auto",
+}
+_SEVERAL = "it uses several GPUs"
+_CANNOT_MAP = "the GPU cannot map memory"
+_CANNOT_MANAGE = "the GPU has no managed memory that can be moved"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for, and by whom: empty if by nobody but the setting of the GPU."""
+
+    value: AllocationName
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of a wish, and why; empty: it is just what the setting says."""
+
+    kind: AllocationKind
+    because: str
+    wish: Wish
+    # Managed memory may be allocated where explicit memory has no room at once.
+    may_mix: bool = False
+
+    def changed(self, kind: AllocationKind) -> "Decision":
+        """Return it for a program that does something else from now on."""
+        because = "auto: more than the GPU holds at once"
+        return replace(
+            self, kind=kind, because=because if kind is AllocationKind.MIXED else _SEVERAL
+        )
+
+
+def wish_for(hello: Hello, settings: DeviceSettings, orders: Orders) -> Wish:
+    """Find who has the say."""
+    if orders.allocation is not None:
+        return Wish(orders.allocation, "its pod")
+    for flag, name in _ASKED.items():
+        if hello.flags & flag:
+            return Wish(name, "its environment")
+    return Wish(settings.allocation)
+
+
+def decide(hello: Hello, settings: DeviceSettings, orders: Orders) -> Decision:
+    """Decide how a program is to allocate; or say why one that has decided does so as it does."""
+    wish = wish_for(hello, settings, orders)
+    decision = _decide(hello, settings, wish)
+    if hello.flags & HelloFlags.UNDECIDED or decision.kind is hello.allocation_kind:
+        return decision
+    if hello.allocation_kind is AllocationKind.MIXED:
+        return decision.changed(AllocationKind.MIXED)
+    # It ran without a daemon, or under another one; unless it is of a time when nobody said why.
+    says = hello.flags & (HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP)
+    return Decision(hello.allocation_kind, "since before this daemon" if says else "", wish)
+
+
+def _decide(hello: Hello, settings: DeviceSettings, wish: Wish) -> Decision:
+    if wish.value == "auto":
+        may_be_larger = settings.oversubscribe or bool(hello.flags & HelloFlags.MAY_BE_LARGER)
+        kind, because = _choose(hello.flags, may_be_larger)
+        is_explicit = kind is AllocationKind.EXPLICIT
+        return Decision(kind, f"auto: {because}", wish, may_mix=is_explicit)
+    if wish.value == "native":
+        return Decision(AllocationKind.NATIVE, wish.by, wish)
+    if wish.value == "explicit":
+        if hello.flags & HelloFlags.CAN_MAP:
+            return Decision(AllocationKind.EXPLICIT, wish.by, wish)
+        return Decision(_next_best(hello.flags), f"not explicit: {_why_not(hello.flags)}", wish)
+    kind = _next_best(hello.flags)
+    return Decision(kind, wish.by if kind is AllocationKind.MANAGED else _CANNOT_MANAGE, wish)
+
+
+def _choose(flags: HelloFlags, may_be_larger: bool) -> tuple[AllocationKind, str]:
+    if not flags & HelloFlags.CAN_MAP:
+        return _next_best(flags), _why_not(flags)
+    if not flags & HelloFlags.CAN_MANAGE:
+        return AllocationKind.EXPLICIT, _CANNOT_MANAGE
+    if may_be_larger:
+        return AllocationKind.MANAGED, "it may be larger than the GPU"
+    return AllocationKind.EXPLICIT, "the GPU can map memory"
+
+
+def _next_best(flags: HelloFlags) -> AllocationKind:
+    managed = flags & HelloFlags.CAN_MANAGE
+    return AllocationKind.MANAGED if managed else AllocationKind.NATIVE
+
+
+def _why_not(flags: HelloFlags) -> str:
+    return _SEVERAL if flags & HelloFlags.SEVERAL else _CANNOT_MAP
