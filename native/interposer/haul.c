@@ -217,6 +217,7 @@ static void carry_out(struct haul *haul) {
             haul->most = most_beside_explicit(haul->device);
         touch_leftovers(haul);
         fill(haul);
+        mover_wait_for_the_rest(haul->mover, haul->job);
         break;
     case MOVER_FILL_GENTLY:
     case MOVER_RETURN: fill_with_what_is_free(haul); break;

@@ -239,6 +239,16 @@ bool mover_wait_for_room(struct mover *mover, enum mover_job job) {
     return has_room;
 }
 
+void mover_wait_for_the_rest(struct mover *mover, enum mover_job job) {
+    pthread_mutex_lock(&mover->lock);
+    atomic_store(&mover->is_waiting, true);
+    while (mover_wants(mover, job) && mover->missing &&
+           atomic_load(&mover->device->account.untouched) >= RESIDENCY_BLOCK)
+        pthread_cond_wait(&mover->changed, &mover->lock);
+    atomic_store(&mover->is_waiting, false);
+    pthread_mutex_unlock(&mover->lock);
+}
+
 /* With the lock held. */
 static void note_left(struct mover *mover, uint64_t bytes) {
     mover->since_step += bytes;

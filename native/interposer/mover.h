@@ -124,4 +124,7 @@ uint64_t mover_room(const struct mover *mover);
 /* Waits while nothing may come in because there is no room. Returns whether there is. */
 bool mover_wait_for_room(struct mover *mover, enum mover_job job);
 
+/* Waits until what nobody has used yet, and so comes by itself, has room as well. */
+void mover_wait_for_the_rest(struct mover *mover, enum mover_job job);
+
 #endif

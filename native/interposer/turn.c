@@ -50,15 +50,23 @@ uint64_t turn_pinned(const struct client *client) {
     return used > away ? used - away : 0;
 }
 
+/* What nobody has used yet comes by itself, when it is used. If others have still to make room, the driver would push
+ * out what is not to leave. */
+static bool is_to_wait(const struct device *device, uint64_t missing) {
+    bool waits = missing && atomic_load(&device->account.untouched) >= RESIDENCY_BLOCK;
+    return swap_is_needed(device) || (waits && !device_is_explicit(device));
+}
+
 /* If the gate has opened by itself and memory is away (allocated since), that comes as it is used; or else the gate is
  * short, and has not opened. */
-static bool must_fill(const struct client *client) {
-    return swap_is_needed(client->device) &&
+static bool must_fill(const struct client *client, uint64_t missing) {
+    return is_to_wait(client->device, missing) &&
            (device_is_explicit(client->device) || !gate_has_begun(&client->device->gate));
 }
 
 int turn_is_handed(struct client *client) {
-    struct machine_input input = {.event = ON_HANDED, .must_fill = must_fill(client)};
+    struct machine_input input = {.event = ON_HANDED,
+                                  .must_fill = must_fill(client, client->machine.standby_missing)};
     return turn_feed(client, input);
 }
 
@@ -94,7 +102,7 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         input.turn = fields.grant.turn;
         input.bytes = fields.grant.fill_bytes;
         input.missing = fields.grant.missing;
-        input.must_fill = must_fill(client);
+        input.must_fill = must_fill(client, input.missing);
         break;
     case FRAME_REVOKE:
         TAKE(revoke)
@@ -124,7 +132,7 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         input.turn = fields.standby.turn;
         input.bytes = fields.standby.fill_bytes;
         input.missing = fields.standby.missing;
-        input.must_fill = swap_is_needed(client->device);
+        input.must_fill = is_to_wait(client->device, input.missing);
         input.descriptor = connection_take_descriptor(&client->connection);
         break;
     case FRAME_CANCEL_PASS:

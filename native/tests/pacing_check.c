@@ -261,11 +261,17 @@ static void check_untouched(void) {
     order(MOVER_OUT, UINT64_MAX);
     wait_until_idle();
     CHECK(gpu.out == 20 && mover_away(mover) == 40 * BLOCK);
-    /* For the daemon all is to come in. What has been used comes first, and the fill is over then. */
+    /* For the daemon all is to come in. What has been used comes first. The rest comes by itself, and the fill is over
+     * when it has room. */
     set_missing(30 * BLOCK);
     order(MOVER_FILL, UINT64_MAX);
     brings(10);
     set_missing(20 * BLOCK);
+    brings(20);
+    CHECK(mover_is_busy(mover));
+    set_missing(BLOCK);
+    CHECK(mover_is_busy(mover));
+    set_missing(0);
     wait_until_idle();
     CHECK(total_in() == 20 && taken().in_bytes == 20 * BLOCK);
     for (size_t i = 0; i < gpu.pushed; i++)

@@ -85,6 +85,8 @@ class Program:
     # What it asked for last, until it is answered: the ticket, and the memory without it.
     ticket: int = 0
     without: Memory | None = None
+    # What of its memory it has asked for and not used yet: that is nowhere, and counts as swapped.
+    fresh: int = 0
     # What it has really moved to the host; and the most of that ever, for which there are pages.
     out: int = 0
     pages: int = 0
@@ -167,13 +169,24 @@ class Program:
         self.used += seconds
         self._send(Used(now=0.0, client=self.id, busy_seconds=self.used))
 
-    def ask(self, memory: Memory) -> None:
-        """Want to have this much memory, which counts as had until the answer says otherwise."""
+    def ask(self, memory: Memory, fresh: int = 0) -> None:
+        """Want to have this much memory, which counts as had until the answer says otherwise.
+
+        What is ``fresh`` in it is used later.
+        """
         self.without = self.memory
         self._have(memory.as_kind(self.kind))
+        self.fresh += fresh
         self.ticket += 1
         told = self._told()
         self._send(MemoryChanged(now=0.0, client=self.id, memory=told, ticket=self.ticket))
+
+    def touch(self) -> None:
+        """Use all that it has, in its turn. What was nowhere is on the device then."""
+        self._look()
+        self.memory = replace(self.memory, swapped=0)
+        self.out = self.fresh = 0
+        self._send(MemoryChanged(now=0.0, client=self.id, memory=self._told()))
 
     def die(self) -> None:
         """End. What was sent before still arrives."""
@@ -364,7 +377,7 @@ class Program:
                 self.memory = replace(self.memory, swapped=swapped)
                 self._put_on_host(action.bytes)
             case Act.SETTLE:
-                self.memory, self.out = replace(self.memory, swapped=0), 0
+                self.memory, self.out = replace(self.memory, swapped=self.fresh), 0
             case Act.HELLO | Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
                 self._tell(action)
 
@@ -377,6 +390,7 @@ class Program:
         """See what has moved, and what of that is on the host."""
         out, into = self.mover.out_bytes, self.mover.in_bytes
         self.memory = self.mover.look(self.memory, self.now)
+        self.fresh = min(self.fresh, self.memory.swapped)
         self._put_on_host(self.mover.out_bytes - out - (self.mover.in_bytes - into))
 
     def _told(self) -> Memory:
@@ -463,7 +477,7 @@ class Program:
         assert answer.ticket == self.ticket, "an answer to another question"
         assert self.without is not None, "answered twice"
         if answer.verdict is not Verdict.YES:
-            kept, self.memory = self.memory, self.without
+            kept, self.memory, self.fresh = self.memory, self.without, 0
             # What has been moved out in the meantime stays so, as far as it exists.
             self.allocate(replace(self.memory, swapped=kept.swapped))
         elif answer.missing and self.kind is Kind.MANAGED:
@@ -471,7 +485,8 @@ class Program:
         elif not self.open and not self.draining:
             # The gate has closed before it could allocate.
             gained, memory = self.memory, self.without
-            self.memory = replace(memory, swapped=min(memory.swappable, gained.swapped))
+            swapped = gained.swapped - self.fresh
+            self.memory = replace(memory, swapped=min(memory.swappable, swapped))
             self.allocate(replace(gained, swapped=self.memory.swapped))
         self.without = None
 

@@ -80,7 +80,7 @@ def notes(status: NodeStatus) -> list[str]:
                 f"{who}: {gib(client.stuck)} GiB cannot leave the GPU: {client.stuck_because}"
             )
         if client.held_up:
-            lines.append(f"{who}: waits for memory of others that cannot leave the GPU")
+            lines.append(f"{who}: has to wait: {client.held_up_because}")
     return lines
 
 

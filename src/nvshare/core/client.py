@@ -126,6 +126,13 @@ class Client:
     trims: int = 0
     # What it has gained in its turn, for which there may be no room.
     grown: int = 0
+    # What of that it has not used, having been told to give way for it.
+    unused: int = 0
+    # It may gain more memory; since when it has had its memory in a turn, and gained none; and that
+    # it has had nothing to run for long, or may not run (hope.py).
+    growing: bool = False
+    calm_since: float = 0.0
+    absent: bool = False
     # A person was told that it waits for memory of others that cannot leave; and that its own
     # cannot, while others wait for that.
     told_held_up: bool = False
@@ -180,6 +187,13 @@ class Client:
         return self.present - self.leaving
 
     @property
+    def inside(self) -> int:
+        """What of that is there. What it has gained and is giving way for, it has not used yet."""
+        if self.state is not State.YIELDING:
+            return self.staying
+        return max(0, self.staying - self.unused)
+
+    @property
     def hosted(self) -> int:
         """What is on the host now.
 
@@ -187,8 +201,10 @@ class Client:
         out in a turn may have come back, or not.
         """
         size = self.memory.swappable
-        hosted = min(size - self.present, self.most_out)
-        return max(hosted, min(self.trims, size)) if self.holds else hosted
+        away = size - self.present
+        if not self.holds:
+            return min(away - self.memory.untouched, self.most_out)
+        return max(min(away, self.most_out), min(self.trims, size))
 
     @property
     def booked(self) -> int:

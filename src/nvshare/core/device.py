@@ -72,9 +72,17 @@ class Device:
 
     def handle(self, event: Event) -> list[Effect]:
         """Take an event, return what is to be done."""
-        effects = [*self._on(event), *self.restore(event.now)]
+        effects = [*self._take_down(event), *self.restore(event.now)]
         if isinstance(event, MemoryChanged) and event.ticket:
             effects.append(self._answer(event, self._client(event)))
+        return effects
+
+    def _take_down(self, event: Event) -> list[Effect]:
+        client = self.roster.clients.get(event.client) if isinstance(event, ClientEvent) else None
+        before = client.memory.swappable if client else 0
+        effects = self._on(event)
+        if client and client.memory.swappable > before:
+            client.calm_since = event.now
         return effects
 
     def restore(self, now: float) -> list[Effect]:
@@ -141,6 +149,7 @@ class Device:
             group=event.group,
             turn=event.turn,
             served_at=event.now,
+            calm_since=event.now,
             granted_at=event.now,
             worked_at=event.now,
             park=Park.BY_HAND if event.parked else None,
@@ -154,6 +163,8 @@ class Device:
             client.most_out = client.memory.swapped - client.memory.untouched
         client.most_out = max(client.most_out, client.memory.kept)
         client.surely_out = client.memory.kept
+        # Who comes with memory that it has used came to an earlier daemon.
+        client.growing = not client.memory.swappable or client.memory.untouched > 0
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
@@ -164,8 +175,11 @@ class Device:
         before, out = client.memory, client.hosted
         self.roster.set_memory(client, event.memory)
         # What it was told to move out counts as swapped as soon as it has begun, and is on the
-        # device still. So does what it has allocated behind its gate, but not what it asks for.
-        new = 0 if event.ticket else max(0, client.memory.swappable - before.swappable)
+        # device still. So does what it has allocated behind its gate. What it asks for is nowhere.
+        new = client.memory.untouched - before.untouched
+        if not event.ticket:
+            new = max(new, client.memory.swappable - before.swappable)
+        new = max(0, new)
         begun = min(client.evicting, client.memory.swapped - before.swapped - new)
         if begun > 0 and not client.holds:
             self.roster.set_evicting(client, client.evicting - begun)
@@ -258,6 +272,7 @@ class Device:
         )
         if event.in_bytes and client.turn == event.turn:
             self.roster.set_missing(client, 0, 0)
+            client.calm_since = event.now
             # By how long it has waited for all of it, for whatever reason.
             self.state.ways.measure(event.in_bytes, event.now - client.granted_at)
         if client.excess and client.evicting and not event.out_bytes and not event.left:

@@ -33,6 +33,7 @@ class TimerKind(Enum):
     FLOOR = "floor"
     ROOM = "room"
     PARK = "park"
+    GROWTH = "growth"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from nvshare.core.client import Client
 from nvshare.core.device import Device
 from nvshare.core.effects import Answer, Effect, Report, ReportKind, Verdict
 from nvshare.core.events import HostRoomChanged, MemoryChanged
+from nvshare.core.hope import may_hope
 from nvshare.core.hostroom import HostRoom, gib
-from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory, Rule
 from nvshare.core.roster import Roster
 from nvshare.core.state import HostState, Pool
@@ -71,7 +71,7 @@ class Host:
             return "it would push out memory of programs that cannot leave the GPU"
         if self._is_too_large(roster, client, memory):
             return f"{gib(memory.swappable)} would be more than the GPU and the host hold"
-        if more > 0 and not _may_hope(roster, client, memory):
+        if more > 0 and not may_hope(roster, client, memory):
             return "neither it nor any other program could run any more"
         return None
 
@@ -127,14 +127,3 @@ def _misfit(roster: Roster, client: Client, memory: Memory) -> str | None:
         f"{gib(memory.swappable)} that move explicitly have to be on the GPU at once, and there is "
         f"room for {gib(max(0, room))}; use managed memory"
     )
-
-
-def _may_hope(roster: Roster, client: Client, memory: Memory) -> bool:
-    """Whether somebody could run if a client had more memory: itself, or whom it waits for."""
-    stuck = roster.stuck_beside({client.id})
-    room = roster.room + client.memory.pinned - memory.pinned
-    if not stuck or memory.swappable + stuck <= room:
-        return True
-    # Who is giving way holds its turn for a moment only.
-    others = (one for one in roster.clients.values() if one is not client)
-    return any(one.state is State.RUNNING or roster.host_lets(one) for one in others)

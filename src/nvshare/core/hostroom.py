@@ -98,9 +98,9 @@ class HostRoom:
             self._judge(level)
         self._index()
 
-    def allowance(self) -> "Allowance":
-        """Return what more may leave now, to be shared out."""
-        return Allowance(self)
+    def allowance(self, gone: Iterable[Client] = ()) -> "Allowance":
+        """Return what more may leave now, or if these had ended, to be shared out."""
+        return Allowance(self, gone)
 
     def levels_of(self, client: Client) -> list[_Level]:
         """Return the pools that a client is in."""
@@ -159,11 +159,19 @@ class Allowance:
     as much together as they could.
     """
 
-    def __init__(self, host: HostRoom) -> None:
+    def __init__(self, host: HostRoom, gone: Iterable[Client] = ()) -> None:
         self._host = host
         limit = host.state.limit
         self._node = None if limit is None else limit - host.kept
         self._left: dict[int, int] = {}
+        for client in gone:
+            self._free(client)
+
+    def _free(self, client: Client) -> None:
+        if self._node is not None:
+            self._node += client.booked
+        for level in self._host.levels_of(client):
+            self._left[id(level)] = self._left.get(id(level), level.left) + client.booked
 
     def take(self, client: Client, wanted: int) -> int:
         """Let so much of a client's memory leave, or as much as may. Once for each client."""

@@ -118,7 +118,7 @@ def _sums(roster: Roster) -> Iterator[str]:
         "pinned": sum(c.memory.pinned for c in clients),
         "swappable": sum(c.memory.swappable for c in clients),
         "running_bytes": sum(c.present for c in roster.running.values()),
-        "yielding_bytes": sum(c.staying for c in roster.yielding.values()),
+        "yielding_bytes": sum(c.inside for c in roster.yielding.values()),
         "closed_bytes": sum(c.staying for c in closed),
         "outbound_bytes": sum(c.outbound for c in clients),
         "leaving_bytes": sum(c.leaving for c in (*closed, *roster.yielding.values())),

@@ -18,6 +18,7 @@ from nvshare.core.effects import (
 )
 from nvshare.core.events import Timer, TimerKind
 from nvshare.core.evicting import evict, is_leaving, order_out
+from nvshare.core.hope import is_held_back, next_calm
 from nvshare.core.lease import State
 from nvshare.core.memory import Rule
 from nvshare.core.moves import fill_order, missing_bytes, share_out
@@ -150,6 +151,9 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
         alarms[TimerKind.TURN] = state.deadline
     if (waived := patience_ends(state)) < inf:
         alarms[TimerKind.ROOM] = waived
+    if state.is_held_up and any(is_held_back(roster, client) for client in roster.waiting):
+        calm = next_calm(state.settings, roster.clients.values())
+        alarms |= {TimerKind.GROWTH: calm} if calm < inf else {}
     if (starves := next_promotion(state.settings, roster)) < inf:
         alarms[TimerKind.FLOOR] = starves
     if (parks := next_look(state, roster, now)) < inf:

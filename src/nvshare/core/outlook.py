@@ -1,7 +1,8 @@
-"""Who waits for memory of others that cannot leave, for people to hear. Decides nothing."""
+"""Who waits because the host is short, and why, for people to hear. Decides nothing."""
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Report, ReportKind
+from nvshare.core.hope import is_held_back
 from nvshare.core.hostroom import gib
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
@@ -19,7 +20,7 @@ def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
         owners = list(roster.stuck_of_others({client.id}))
         if not client.told_held_up:
             client.told_held_up = True
-            effects.append(_waits(state, client, sum(stuck for _, stuck in owners)))
+            effects.append(_waits(state, roster, client))
         for owner, stuck in owners:
             if not owner.told_stuck:
                 owner.told_stuck = True
@@ -30,7 +31,7 @@ def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
 
 
 def held_up_clients(roster: Roster) -> list[Client]:
-    """Return those who could not run if all others gave way."""
+    """Return those who could not run, or may not (hope.py), if all others gave way."""
     if not roster.host.is_tight:
         return []
     return [client for client in roster.waiting if not roster.host_lets(client)]
@@ -51,11 +52,23 @@ def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
     return effects
 
 
-def _waits(state: DeviceState, client: Client, stuck: int) -> Report:
-    text = (
-        f"has to wait: beside its {gib(client.memory.swappable)} there is no room for "
-        f"{gib(stuck)} of others that cannot leave the GPU; it goes on when they end or shrink"
+def why_held_up(roster: Roster, client: Client) -> str:
+    """Say why a client waits that could not, or may not, run if all others gave way."""
+    if is_held_back(roster, client):
+        return (
+            f"with the {gib(client.memory.swappable)} that it has by now, and may still add to, "
+            f"nobody would be sure to end any more: {roster.host.why(client)}; it goes on when "
+            f"others end or shrink"
+        )
+    stuck = roster.stuck_beside({client.id})
+    return (
+        f"beside its {gib(client.memory.swappable)} there is no room for {gib(stuck)} of others "
+        f"that cannot leave the GPU; it goes on when they end or shrink"
     )
+
+
+def _waits(state: DeviceState, roster: Roster, client: Client) -> Report:
+    text = f"has to wait: {why_held_up(roster, client)}"
     return Report(ReportKind.HELD_UP, state.id, client.id, text)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from operator import attrgetter
 
 from nvshare.core.client import Client, Park
+from nvshare.core.hope import leaves_hope
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import State, Step, next_state
 from nvshare.core.memory import Load, Memory, Rule, weigh
@@ -208,7 +209,7 @@ class Roster:
         return fits and self.host_lets(client, self.running)
 
     def host_lets(self, client: Client, *others: Mapping[int, Client]) -> bool:
-        """Whether a client could run with these, and displace nothing that cannot leave.
+        """Whether a client may run with these, as far as the host holds what would have to leave.
 
         Somebody who is larger than the device pushes everybody else out.
         """
@@ -217,10 +218,14 @@ class Roster:
         return self.host_lets_all({client.id: client}, *others)
 
     def host_lets_all(self, *clients: Mapping[int, Client]) -> bool:
-        """Whether these could run together, in that sense."""
+        """Whether these may run together: they can, and leave hope to everybody."""
         if not self.host.is_tight or self.rule is Rule.NOTHING:
             return True
         together = dict(ChainMap(*map(dict, clients)))
+        return self.has_room_for(together) and leaves_hope(self, together)
+
+    def has_room_for(self, together: Mapping[int, Client]) -> bool:
+        """Whether these could run together, and displace nothing that cannot leave."""
         stuck = self.stuck_beside(together)
         size = sum(client.memory.swappable for client in together.values())
         return not stuck or size + stuck <= self.room
@@ -234,7 +239,7 @@ class Roster:
         if self.host.is_tight:
             allowance = self.host.allowance()
             for client in sorted(self.clients.values(), key=attrgetter("id")):
-                stays = 0 if client.id in running else client.staying
+                stays = 0 if client.id in running else client.inside
                 if stays and (stuck := stays - allowance.take(client, stays)):
                     yield client, stuck
 
@@ -282,7 +287,7 @@ class Roster:
         client.order = self._orders
         if state in (State.WAITING, State.IDLE):
             client.standing = client.usual_standing
-            client.offered = 0
+            client.offered = client.unused = 0
         if state is State.WAITING:
             client.rank = self.policy.rank(client)
         self._enter(client)
@@ -325,6 +330,7 @@ class Roster:
         if memory == client.memory:
             return
         gained = memory.swappable - client.memory.swappable
+        client.growing |= gained > 0
         if client.state is State.RUNNING or gained < 0:
             self._note_growth(client, gained)
         self._count(client, -1)
@@ -436,6 +442,12 @@ class Roster:
         if active:
             self.active[client.id] = client
         self.company_changed = True
+
+    def set_unused(self, client: Client, unused: int) -> None:
+        """Note how much a client has gained, and gives way before it has used it."""
+        self._count(client, -1)
+        client.unused = unused
+        self._count(client, 1)
 
     def set_evicting(self, client: Client, evicting: int) -> None:
         """Note how much a client is moving out by order."""
@@ -562,7 +574,7 @@ class Roster:
             # Who is overdue is not counted with; the driver pages it out.
             if not client.overdue:
                 self.yielding_load.add(client.weight, sign)
-                self.yielding_bytes += sign * client.staying
+                self.yielding_bytes += sign * client.inside
                 self.leaving_bytes += sign * client.leaving
         else:
             self._count_closed(client, sign)

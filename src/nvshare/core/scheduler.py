@@ -37,6 +37,7 @@ from typing import TypeAlias
 from nvshare.core.asking import ask, relax
 from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
+from nvshare.core.hope import leaves_hope, note_calm
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import RULES, Rule
 from nvshare.core.moves import (
@@ -92,6 +93,8 @@ class Scheduler:
         state, roster = self._state, self._roster
         effects: list[Effect] = []
         if now >= state.settle_until:
+            if roster.host.is_tight:
+                note_calm(state.settings, roster.clients.values(), now)
             forget_the_late(roster, now)
             self._forget_growth()
             effects += park_memory(state, roster, now)
@@ -112,9 +115,11 @@ class Scheduler:
         roster, effects = self._roster, list[Effect]()
         for _ in range(_ROUNDS):
             effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
-            effects += [*make_room(roster), *move_excess_out(roster)]
+            orders = [*make_room(roster), *move_excess_out(roster)]
+            effects += orders
             leader = self._leader()
-            if not roster.host.is_tight or (leader.id if leader else None) == self._state.leader:
+            is_same = (leader.id if leader else None) == self._state.leader
+            if not roster.host.is_tight or (is_same and not orders):
                 break
             # What leaves for one takes the host's room from another.
         return effects
@@ -139,7 +144,7 @@ class Scheduler:
         client.turn, client.next_turn = turn, None
         client.worked_at = now
         client.granted_at, client.moved_before = now, self._state.pace.moving
-        client.told_held_up = False
+        client.told_held_up, client.calm_since = False, now
         client.trimmed = min(client.excess, client.memory.swapped)
         self._roster.set_trims(client, min(client.trimmed, client.most_out))
         order = fill_order(client, self._roster.room)
@@ -235,7 +240,7 @@ class Scheduler:
     def _split(self, now: float) -> list[Effect]:
         roster = self._roster
         victims = []
-        for should_go in (self._makes_room, self._is_too_much):
+        for should_go in (self._takes_hope, self._makes_room, self._is_too_much):
             if not self._running_fits():
                 for client in reversed(list(roster.running.values())):
                     if client.weight and should_go(client):
@@ -243,6 +248,9 @@ class Scheduler:
                         victims.append(client)
         if not victims:
             return []
+        for client in victims:
+            # Its thread waits for the answer until the gate has closed.
+            roster.set_unused(client, min(client.grown, client.memory.untouched))
         self._forget_growth()
         revoked = self._revoked(victims, roster.excess, Way.MOVE_OUT)
         if roster.is_sliced:
@@ -260,6 +268,13 @@ class Scheduler:
     def _running_fits(self) -> bool:
         roster = self._roster
         return roster.running_load.fits(roster.capacity) and roster.host_lets_all(roster.running)
+
+    def _takes_hope(self, client: Client) -> bool:
+        """Whether a client has grown so far that nobody could end any more (hope.py)."""
+        roster = self._roster
+        if not client.grown or not roster.host.is_tight:
+            return False
+        return not leaves_hope(roster, roster.running)
 
     def _makes_room(self, client: Client) -> bool:
         """Whether there is more room for the others who run if a client does not."""

@@ -5,6 +5,7 @@ from collections import Counter
 
 import nvshare
 from nvshare.core.lease import State
+from nvshare.core.outlook import why_held_up
 from nvshare.daemon.allocation import wish_for
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
@@ -112,6 +113,9 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
     roster = node.core.devices[member.gpu.uuid].roster
     client = roster.clients[member.id]
     stuck = node.core.host.room.stuck(client)
+    held_up = (
+        client.state is State.WAITING and not client.is_barred and not roster.host_lets(client)
+    )
     asked = node.pods.orders(who)
     wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders)
     return ClientStatus(
@@ -143,9 +147,8 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         kept=client.most_out,
         stuck=stuck,
         stuck_because=node.core.host.room.why(client) if stuck else "",
-        held_up=client.state is State.WAITING
-        and not client.is_barred
-        and not roster.host_lets(client),
+        held_up=held_up,
+        held_up_because=why_held_up(roster, client) if held_up else "",
         limits=limits_of(node.core, member),
         group_used=group_used,
         turns=tally.turns,

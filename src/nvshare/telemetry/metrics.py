@@ -295,7 +295,7 @@ PROGRAM: Section[ClientStatus] = Section(
         ),
         _gauge(
             "program_held_up",
-            "1 if it waits for memory of others that cannot leave the GPU.",
+            "1 if it waits because the host is short of memory.",
             lambda one: one.held_up,
         ),
         _gauge(

@@ -57,8 +57,9 @@ class ClientStatus(_Model):
     kept: int = 0
     stuck: int = 0
     stuck_because: str = ""
-    # It waits for memory of others that cannot leave.
+    # It waits because the host is short of memory, and why that is so.
     held_up: bool = False
+    held_up_because: str = ""
     limits: ClientLimits
     # What its group uses of this GPU.
     group_used: int = 0

@@ -1,7 +1,7 @@
 """Memory that was told to leave and has not yet: it is on the device still, and due on the host."""
 
 from nvshare.core.effects import ReportKind
-from nvshare.core.events import HostMemoryChanged
+from nvshare.core.events import HostMemoryChanged, MemoryChanged
 from nvshare.core.memory import Memory
 from nvshare.core.settings import Mode
 
@@ -34,6 +34,25 @@ def test_what_is_allocated_behind_the_gate_before_an_order_was_read_changes_noth
     assert client.booked == 4
     stage.moved(2, Memory(10, 0, 6), out_bytes=1, left=3)
     assert (client.outbound, client.booked, client.surely_out) == (3, 4, 1)
+
+
+def test_who_asks_for_memory_has_not_begun_to_move_any_out() -> None:
+    stage = leaving()
+    memory = Memory(10, 0, 2, untouched=2)
+    stage.core.handle(MemoryChanged(now=stage.now, client=2, memory=memory, ticket=1))
+    client = stage.device.roster.clients[2]
+    assert (client.evicting, client.outbound, client.booked) == (4, 0, 4)
+
+
+def test_pages_are_not_those_of_memory_that_nobody_has_used() -> None:
+    stage = leaving()
+    stage.moved(2, Memory(8, 0, 4, kept=4), out_bytes=4)
+    stage.leave(1)
+    stage.moved(2, Memory(8, kept=4), in_bytes=4)
+    stage.release(2, memory=Memory(14, 0, 6, untouched=6, kept=4))
+    client = stage.device.roster.clients[2]
+    # All that it has used is on the device, and 4 bytes of it can leave at no cost.
+    assert (client.hosted, client.spare) == (0, 4)
 
 
 def test_an_order_that_crosses_a_report_on_an_earlier_one_is_not_repeated() -> None:

@@ -266,6 +266,7 @@ NOT_EXPORTED = {
     "clients.stuck_because": "words for people, who find them in `nvshare status`",
     "clients.allocation_because": "words for people, who find them in `nvshare status`",
     "clients.allocation_next": "words for people, who find them in `nvshare status`",
+    "clients.held_up_because": "words for people, who find them in `nvshare status`",
     "clients.limits.burst": "chosen by people, who find it in `nvshare status`",
     "clients.group_used": "the metrics of its group have it",
     "groups.parked": "its programs have it",
