@@ -95,15 +95,20 @@ class Footprint:
             return
         now = self._told(gpu)
         for pid, members in told.items():
-            # What moves meanwhile is in one figure, and not in the other.
-            is_still = now.get(pid) == members and not self._moves(members)
+            is_still = now.get(pid) == members and not self._may_move(members)
             if pid in found and is_still and self._are_told_apart(members):
                 self._take(members, found[pid])
 
-    def _moves(self, members: "list[tuple[Member, int]]") -> bool:
+    def _may_move(self, members: "list[tuple[Member, int]]") -> bool:
+        """Whether memory may be in NVML's figure and not in the program's own, or the other way.
+
+        What is on its way out is known from the order. What comes back is told when it is there:
+        whoever has anything away may be bringing it in.
+        """
         clients = [self._client(member) for member, _ in members]
         return any(
-            client.kind.is_copied and (client.outbound or client.evicting or client.missing)
+            client.kind.is_copied
+            and (client.memory.swapped or client.outbound or client.evicting or client.missing)
             for client in clients
         )
 

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -297,12 +296,15 @@ def test_every_byte_is_right_however_often_programs_are_parked(
     while any(program.poll() is None for program in programs):
         assert time.monotonic() < deadline, orders
         for program in programs:
-            with suppress(BadInputError):  # it may not have come yet, or have ended
+            try:
                 orders += sharing.daemon().park(str(program.pid)).parked
                 time.sleep(0.05)
                 sharing.daemon().unpark(str(program.pid))
-            # Long enough for all of its memory to come back.
-            time.sleep(0.3)
+            except BadInputError:  # it has not come yet, or has ended
+                time.sleep(0.005)
+            else:
+                # Long enough for all of its memory to come back.
+                time.sleep(0.3)
     for program in programs:
         said, errors = program.communicate()
         wrong = [line for line in errors.splitlines() if not line.startswith("nvshare[")]

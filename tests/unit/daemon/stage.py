@@ -33,13 +33,19 @@ class Stage:
         )
         self.node.add_gpu(GPU, DeviceSettings(swap_excess=True), 0.0)
 
-    def join(self, allocated: int, pinned: int = 0) -> None:
+    def join(
+        self,
+        allocated: int,
+        pinned: int = 0,
+        swapped: int = 0,
+        kind: frames.AllocationKind = frames.AllocationKind.MANAGED,
+    ) -> None:
         ours, client = socket.socketpair(socket.AF_UNIX)
         self.clients.append(client)
         self.node.connect(ours)
         client.send(
             frames.Hello(
-                GPU.key, frames.AllocationKind.MANAGED, frames.HelloFlags(0), allocated, pinned, 0,
+                GPU.key, kind, frames.HelloFlags(0), allocated, pinned, swapped,
                 0, 0, frames.LimitFlags(0), 0, bytes(16), "test", 0,
             ).pack()
         )  # fmt: skip

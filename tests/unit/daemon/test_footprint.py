@@ -16,6 +16,7 @@ from .stage import GIB, GPU, Stage
 MIB = 1 << 20
 # The process that all clients of the stage are.
 PID = 7
+EXPLICIT = frames.AllocationKind.EXPLICIT
 ASSUMED = DeviceSettings().context_of(GPU.memory)
 
 
@@ -84,6 +85,30 @@ def test_modules_that_are_loaded_later_count_and_little_does_not(stage: Stage) -
         nvml.found = {PID: size * MIB}
         look(stage, nvml)
     assert [event.memory.pinned for event in heard] == [300 * MIB, 340 * MIB, 330 * MIB]
+
+
+def test_memory_that_moves_explicitly_is_the_programs_own_and_no_context(stage: Stage) -> None:
+    nvml = Nvml()
+    stage.join(2 * GIB, kind=EXPLICIT)
+    nvml.found = {PID: 2 * GIB + 500 * MIB}
+    look(stage, nvml)
+    assert memory(stage) == Memory(2 * GIB + 500 * MIB, 500 * MIB)
+
+
+def test_what_comes_back_explicitly_is_no_context_before_the_program_has_told(
+    stage: Stage,
+) -> None:
+    nvml = Nvml()
+    stage.join(3 * GIB, swapped=2 * GIB, kind=EXPLICIT)
+    # Half of it is there again.
+    nvml.found = {PID: 2 * GIB + 500 * MIB}
+    look(stage, nvml)
+    assert memory(stage).pinned == ASSUMED
+    stage.clients[0].send(frames.Memory(3 * GIB, 0, 0, 0).pack())
+    stage.turn()
+    nvml.found = {PID: 3 * GIB + 500 * MIB}
+    look(stage, nvml)
+    assert memory(stage).pinned == 500 * MIB
 
 
 def test_less_than_a_program_says_itself_is_no_figure(stage: Stage) -> None:
