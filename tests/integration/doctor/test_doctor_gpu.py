@@ -37,6 +37,7 @@ MEASURED = [
 ]
 # A call that blocks ends when its thread is woken: that late may be what it has measured.
 LATE_US = 5.0
+ATTEMPTS = 3
 
 Make = Callable[..., Node]
 
@@ -73,12 +74,24 @@ def test_an_emulated_gpu_is_examined_and_can_be_made_again(make_node: Make, tmp_
     assert "Tesla T4, driver" in printed
     assert f"The report is {tmp_path / 'report.json'}." in printed
 
-    text = write_profile(load_report(tmp_path / "report.json"))
-    back, real = parse_profile(text, source="written"), load_known("t4")
+    # Other work on the machine lengthens what is measured: then it is measured again.
+    attempts = 1
+    while (wrong := misjudged(tmp_path / "report.json")) and attempts < ATTEMPTS:
+        examine(make_node("1xt4"), tmp_path, "--quick")
+        attempts += 1
+    assert wrong == {}
+
+
+def misjudged(path: Path) -> dict[str, tuple[float | None, float]]:
+    """Return the constants that a report does not lead back to: as found, and as they are."""
+    back, real = parse_profile(write_profile(load_report(path)), source="written"), load_known("t4")
+    wrong = {}
     for field in MEASURED:
         found, given = value(back, field), value(real, field)
         late = LATE_US if field.startswith("managed.host_") else 0.0
-        assert given is None or found == pytest.approx(given, rel=WITHIN, abs=late), field
+        if given is not None and found != pytest.approx(given, rel=WITHIN, abs=late):
+            wrong[field] = (found, given)
+    return wrong
 
 
 def value(profile: Profile, field: str) -> float | None:
