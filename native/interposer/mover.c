@@ -10,10 +10,11 @@
 #include "session.h"
 #include "thread.h"
 
-/* The session is woken when so much has left, or a 64th of the order if that is more: often enough for who
- * waits for the room, and seldom enough to cost nothing. */
-static const uint64_t least_step = (uint64_t)64 << 20;
-enum { STEPS = 64 };
+/* The session is woken when so much has left, and later when a 64th of the order has, if that is more: often enough
+ * for who waits for the room, and seldom enough to cost nothing. Steps are small at both ends of a move, because what
+ * comes in begins with the first step, and ends after the last one. */
+static const uint64_t least_step = (uint64_t)32 << 20;
+enum { STEPS = 64, RAMP = 4 };
 
 void mover_init(struct mover *mover, struct device *device) {
     *mover = (struct mover){.device = device, .is_quiet = true};
@@ -79,9 +80,8 @@ static uint64_t there(const struct mover *mover) {
     return account_there(&mover->device->account);
 }
 
-static void set_step(struct mover *mover) {
-    uint64_t part = least(mover->bytes, there(mover)) / STEPS;
-    mover->step = part > least_step ? part : least_step;
+static void set_most_step(struct mover *mover) {
+    mover->most_step = least(mover->bytes, there(mover)) / STEPS;
 }
 
 int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes) {
@@ -90,8 +90,8 @@ int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes) {
     mover->job = result == 0 ? job : MOVER_REST;
     mover->bytes = bytes;
     mover->has_touched = false;
-    mover->since_step = 0;
-    set_step(mover);
+    mover->has_left = mover->told_left = 0;
+    set_most_step(mover);
     note_busy(mover);
     pthread_cond_broadcast(&mover->changed);
     pthread_mutex_unlock(&mover->lock);
@@ -102,7 +102,7 @@ void mover_order_more(struct mover *mover, uint64_t bytes) {
     pthread_mutex_lock(&mover->lock);
     if (mover->job == MOVER_OUT) {
         mover->bytes += least(bytes, UINT64_MAX - mover->bytes);
-        set_step(mover);
+        set_most_step(mover);
     }
     pthread_mutex_unlock(&mover->lock);
 }
@@ -249,12 +249,18 @@ void mover_wait_for_the_rest(struct mover *mover, enum mover_job job) {
     pthread_mutex_unlock(&mover->lock);
 }
 
-/* With the lock held. */
+/* With the lock held, as below. */
+static uint64_t step(const struct mover *mover) {
+    uint64_t near_an_end = least(mover->has_left, left(mover)) / RAMP;
+    uint64_t bytes = least(near_an_end, mover->most_step);
+    return bytes > least_step ? bytes : least_step;
+}
+
 static void note_left(struct mover *mover, uint64_t bytes) {
-    mover->since_step += bytes;
-    if (mover->since_step < mover->step || !left(mover))
+    mover->has_left += bytes;
+    if (mover->has_left - mover->told_left < step(mover) || !left(mover))
         return; /* of the end it hears anyway */
-    mover->since_step = 0;
+    mover->told_left = mover->has_left;
     atomic_store_explicit(&mover->has_news, true, memory_order_release);
     session_knock(mover->device);
 }

@@ -46,13 +46,14 @@ struct mover {
     bool has_thread;
     bool is_stopping;
     enum mover_job job;
-    uint64_t bytes;            /* of the job that are still to be moved */
-    uint64_t missing;          /* of what is to come in, bytes that have no room yet */
-    uint64_t leaving;          /* bytes in flight to the host */
-    uint64_t step, since_step; /* how much leaves before the session hears of it; how much has */
-    bool has_touched;          /* what was left on the GPU, for the present order */
-    bool is_inside;            /* uses a context: chunks may be in flight */
-    _Atomic bool is_waiting;   /* for room */
+    uint64_t bytes;               /* of the job that are still to be moved */
+    uint64_t missing;             /* of what is to come in, bytes that have no room yet */
+    uint64_t leaving;             /* bytes in flight to the host */
+    uint64_t has_left, told_left; /* since the order; and of that, what the session has heard of */
+    uint64_t most_step;           /* how much leaves before it hears of it, at the most */
+    bool has_touched;             /* what was left on the GPU, for the present order */
+    bool is_inside;               /* uses a context: chunks may be in flight */
+    _Atomic bool is_waiting;      /* for room */
     _Atomic bool is_quiet; /* behind the closed gate nobody is inside, and nothing is in flight */
     unsigned bars;         /* how many want it outside */
     struct mover_progress progress; /* since it was last taken */

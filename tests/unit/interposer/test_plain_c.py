@@ -275,6 +275,7 @@ def test_moves_while_everything_else_happens(build: Build, sanitizer: str) -> No
         "displaced",
         "untouched",
         "gently",
+        "ramp",
     ],
 )
 def test_moves_in_single_steps(build: Build, what: str, sanitizer: str) -> None:
