@@ -26,6 +26,7 @@ HERE = Path(__file__).parent
 NVIDIA = Path(sysconfig.get_path("purelib")) / "nvidia"
 WORKLOADS = HERE.parents[1] / "workloads" / "pytorch"
 SHARED = (sys.executable, "-m", "nvshare", "run", "--")
+SHARED_EXPLICIT = (*SHARED[:-1], "--allocation", "explicit", "--")
 SHARED_NATIVE = (*SHARED[:-1], "--allocation", "native", "--")
 # Importing PyTorch takes some seconds on a quiet machine, and many times that on a busy one.
 PATIENCE = 400

@@ -4,7 +4,17 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from .conftest import CUDA_12, HERE, NEWEST, SHARED, SHARED_NATIVE, MakeNode, Start, finish
+from .conftest import (
+    CUDA_12,
+    HERE,
+    NEWEST,
+    SHARED,
+    SHARED_EXPLICIT,
+    SHARED_NATIVE,
+    MakeNode,
+    Start,
+    finish,
+)
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -43,22 +53,33 @@ def check(
 
 @pytest.mark.parametrize("version", [NEWEST, CUDA_12])
 def test_from_end_to_end(make_node: MakeNode, start: Start, version: str) -> None:
-    assert check(make_node, start, "tour", version=version) == ["", ""]
+    launchers = (BARE, SHARED, SHARED_EXPLICIT)
+    said = check(make_node, start, "tour", launchers=launchers, version=version)
+    assert said == ["", "", ""]
 
 
 @pytest.mark.parametrize("version", [NEWEST, CUDA_12])
 def test_running_out_of_memory_and_going_on(
     make_node: MakeNode, start: Start, version: str
 ) -> None:
-    said = check(make_node, start, "memory", version=version, warning=TOO_MUCH)
-    assert said == ["", ""]
+    launchers = (BARE, SHARED, SHARED_EXPLICIT)
+    said = check(make_node, start, "memory", launchers=launchers, version=version, warning=TOO_MUCH)
+    assert said == ["", "", ""]
 
 
 # PyTorch itself warns here of what a T4 cannot do, and of the memory that it does not get.
 @pytest.mark.parametrize("allocator", ["expandable_segments:True", "backend:cudaMallocAsync"])
 def test_other_allocators(make_node: MakeNode, start: Start, allocator: str) -> None:
     environment = {"PYTORCH_ALLOC_CONF": allocator}
-    check(make_node, start, "memory", environment=environment, warning=TOO_MUCH)
+    launchers = (BARE, SHARED, SHARED_EXPLICIT)
+    check(
+        make_node,
+        start,
+        "memory",
+        launchers=launchers,
+        environment=environment,
+        warning=TOO_MUCH,
+    )
 
 
 def test_spawned_processes(make_node: MakeNode, start: Start) -> None:

@@ -12,6 +12,7 @@ import pytest
 from nvshare.cli.trial.outcome import figures_of
 from nvshare.cli.trial.play import prepare
 from nvshare.cli.trial.torch import TorchCast
+from nvshare.launch.preload import Wishes
 from nvshare.sim.catalog import load_known
 from nvshare.sim.figures import Figures
 from nvshare.sim.scenario import Program, Scenario
@@ -25,8 +26,8 @@ TRIES = 5
 SPEED = 10.0
 
 
-def cast() -> TorchCast:
-    return TorchCast(python(NEWEST), SPEED)
+def cast(memory: str = "plain") -> TorchCast:
+    return TorchCast(python(NEWEST), SPEED, memory)
 
 
 def shortened(name: str, part: float) -> Scenario:
@@ -47,15 +48,24 @@ def _shortened(program: Program, part: float) -> Program:
     return program.model_copy(update={"phase": tuple(phases)})
 
 
-def once(told: Scenario, *, managed: bool = True) -> Figures:
-    with prepare(told, SPEED, managed=managed, plain=not managed, cast=cast()) as trial:
+def once(
+    told: Scenario, *, managed: bool = True, memory: str = "plain", wishes: Wishes | None = None
+) -> Figures:
+    with prepare(
+        told, SPEED, managed=managed, plain=not managed, cast=cast(memory), wishes=wishes
+    ) as trial:
         trial.run()
         return figures_of(trial, told.name)
 
 
-def played(told: Scenario, is_good: Callable[[Figures], bool]) -> dict[str, Any]:
+def played(
+    told: Scenario,
+    is_good: Callable[[Figures], bool],
+    memory: str = "plain",
+    wishes: Wishes | None = None,
+) -> dict[str, Any]:
     for _ in range(TRIES):
-        figures = once(told)
+        figures = once(told, memory=memory, wishes=wishes)
         if is_good(figures):
             break
     assert is_good(figures), figures.as_json()
@@ -71,6 +81,18 @@ def test_four_that_do_not_fit_take_turns() -> None:
     line = played(shortened("T2a", 0.5), lambda figures: (figures.ratio or 9) <= 1.05)
     assert line["turn_changes"] >= 4
     assert line["swapped_in_bytes"] > 20e9
+
+
+@pytest.mark.parametrize("memory", ["handles", "pool"])
+def test_two_with_another_allocator_take_turns_with_explicit_memory(memory: str) -> None:
+    """With managed memory the second one is refused: neither allocator's memory can be that."""
+    told = shortened("T2a", 0.5)
+    pair = told.program[0].model_copy(update={"count": 2})
+    told = told.model_copy(update={"gpus": "t4", "program": (pair,)})
+    explicit = Wishes(allocation="explicit")
+    line = played(told, lambda figures: (figures.ratio or 9) <= 1.05, memory, explicit)
+    assert line["turn_changes"] >= 2
+    assert line["swapped_in_bytes"] > 10e9
 
 
 def test_four_that_fit_and_compute_all_the_time_take_short_turns() -> None:

@@ -123,6 +123,6 @@ def _emulate(
         managed=not unmanaged,
         limit=limit,
         seed=seed,
-        cast=TorchCast(torch.absolute(), speed) if torch else DriverCast(memory),
+        cast=TorchCast(torch.absolute(), speed, memory) if torch else DriverCast(memory),
         wishes=Wishes(allocation=allocation),
     )

@@ -14,6 +14,8 @@ SCRIPTS = {
     "pytorch-add-small": "pytorch_add_small.py",
     "pytorch-add-idle-small": "pytorch_add_idle_small.py",
 }
+# How PyTorch's allocator is told by which of the driver's functions to ask for memory.
+_ALLOCATORS = {"handles": "expandable_segments:True", "pool": "backend:cudaMallocAsync"}
 # PyTorch indexes with 32 bits: an operation on tensors of more bytes is launched in halves.
 _MOST_BYTES = 1 << 31
 _TENSORS = 3
@@ -23,10 +25,14 @@ _MOST_BLOCKS = 64
 
 @dataclass(frozen=True)
 class TorchCast:
-    """PyTorch programs. Their sleeps are real ones, so they have to know the speed."""
+    """PyTorch programs. Their sleeps are real ones, so they have to know the speed.
+
+    ``memory``: by which of the driver's functions they ask for memory.
+    """
 
     python: Path
     speed: float
+    memory: str = "plain"
 
     def command(self, program: Program, *, managed: bool, seed: int) -> list[str]:  # noqa: ARG002
         """Return what to execute; chance is left to the machine."""
@@ -35,7 +41,7 @@ class TorchCast:
                 "PyTorch programs do not ask for unified memory themselves",
                 do="leave out --unmanaged, or --torch",
             )
-        held = [str(self.python), _script("held.py"), "--startup", repr(program.startup)]
+        held = [*self._python(), _script("held.py"), "--startup", repr(program.startup)]
         if program.workload is None:
             return [*held, _script("pytorch_phases.py"), *_phases(program)]
         options = []
@@ -45,6 +51,11 @@ class TorchCast:
         if idle:
             options += ["--sleep", repr(idle / self.speed)]
         return [*held, _script(SCRIPTS[program.workload]), *options]
+
+    def _python(self) -> list[str]:
+        allocator = _ALLOCATORS.get(self.memory)
+        told = ["env", f"PYTORCH_ALLOC_CONF={allocator}"] if allocator else []
+        return [*told, str(self.python)]
 
     def launched(self, program: Program) -> Program:
         """Return the program in phases, with an iteration's work in as many kernels as it takes."""

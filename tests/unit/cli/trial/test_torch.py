@@ -34,6 +34,20 @@ def test_a_workload_is_the_program_of_that_name() -> None:
     assert words(told) == ["pytorch_add_small.py", "--iterations", "100"]
 
 
+@pytest.mark.parametrize(
+    ("memory", "allocator"),
+    [("handles", "expandable_segments:True"), ("pool", "backend:cudaMallocAsync")],
+)
+def test_the_allocator_asks_for_memory_in_the_same_way(memory: str, allocator: str) -> None:
+    cast = TorchCast(CAST.python, speed=10, memory=memory)
+    told = program(workload="pytorch-add")
+    plain = CAST.command(told, managed=False, seed=0)
+    assert cast.command(told, managed=False, seed=0) == [
+        *("env", f"PYTORCH_ALLOC_CONF={allocator}"),
+        *plain,
+    ]
+
+
 def test_sleeps_are_as_short_as_the_emulated_second() -> None:
     told = program(workload="pytorch-add-idle-small")
     assert words(told) == ["pytorch_add_idle_small.py", "--sleep", "0.01"]
