@@ -69,6 +69,8 @@ enum ledger_kind {
     LEDGER_PLAIN,     /* plain memory, which stays where it is */
 };
 
+struct pool;
+
 struct ledger_entry {
     uint64_t key;
     uint64_t bytes;
@@ -78,6 +80,7 @@ struct ledger_entry {
     int device;
     unsigned references; /* for those who count them */
     uint64_t target;     /* another key that it refers to; of the explicit way: its region */
+    struct pool *pool;   /* that it is from, if that gives explicit memory; or NULL */
     uint64_t
         serial;     /* its number among all that were ever added; a key comes back, this does not */
     unsigned moves; /* that are in flight; it is not freed before they have ended */

@@ -175,6 +175,7 @@ static void check_all(void) {
         for (unsigned i = 0; i < region->count; i++) {
             live -= region->chunks[i].live;
             away += region->chunks[i].state == CHUNK_THERE ? 0 : region->chunks[i].live;
+            CHECK(region->chunks[i].state != CHUNK_STORED || region->chunks[i].live);
         }
     CHECK(live == 0);
     CHECK(away == regions.away && away == atomic_load(&account.away));

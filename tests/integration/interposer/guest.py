@@ -184,9 +184,10 @@ class Gpu:
         """Free."""
         return int(self.cuda.cuMemFree_v2(Word(pointer)))
 
-    def make_pool(self, device: int = 0) -> int:
+    def make_pool(self, device: int = 0, most: int = 0) -> int:
         """Make a memory pool that gives nothing back by itself."""
         pool, properties = Word(), (ctypes.c_int * 22)(1, 0, 1, device)
+        Word.from_buffer(properties, 24).value = most
         assert self.cuda.cuMemPoolCreate(ctypes.byref(pool), properties) == 0
         return self.hoard(pool.value)
 
@@ -198,20 +199,47 @@ class Gpu:
         assert self.cuda.cuMemPoolSetAttribute(handle, 4, ctypes.byref(all_of_it)) == 0
         return handle.value
 
-    def alloc_async(self, size: int, pool: int = 0) -> tuple[int, int]:
+    def alloc_async(self, size: int, pool: int = 0, stream: Word | None = None) -> tuple[int, int]:
         """Allocate from a pool, or from the device's current one."""
         pointer, bytes_ = Word(), Word(size)
         if pool:
             code = self.cuda.cuMemAllocFromPoolAsync(
-                ctypes.byref(pointer), bytes_, Word(pool), None
+                ctypes.byref(pointer), bytes_, Word(pool), stream
             )
         else:
-            code = self.cuda.cuMemAllocAsync(ctypes.byref(pointer), bytes_, None)
+            code = self.cuda.cuMemAllocAsync(ctypes.byref(pointer), bytes_, stream)
         return code, pointer.value
 
     def free_async(self, pointer: int) -> int:
         """Give back to the pool, and wait until it has it."""
         return int(self.cuda.cuMemFreeAsync(Word(pointer), None) or self.sync())
+
+    def free_in(self, pointer: int, stream: Word | None = None) -> int:
+        """Give back to the pool, in the order of a stream."""
+        return int(self.cuda.cuMemFreeAsync(Word(pointer), stream))
+
+    def pool_figures(self, pool: int) -> list[int]:
+        """Reserved, the most that ever was; used, the same."""
+        values = [Word() for _ in range(4)]
+        for number, value in enumerate(values, 5):
+            assert self.cuda.cuMemPoolGetAttribute(Word(pool), number, ctypes.byref(value)) == 0
+        return [value.value for value in values]
+
+    def reset_high_marks(self, pool: int) -> int:
+        """Set both back."""
+        reserved, used = (
+            self.cuda.cuMemPoolSetAttribute(Word(pool), number, ctypes.byref(Word(0)))
+            for number in (6, 8)
+        )
+        return int(reserved or used)
+
+    def range(self, pointer: int) -> tuple[int, int, int]:
+        """The allocation that an address lies in."""
+        begin, size = Word(), ctypes.c_size_t()
+        code = self.cuda.cuMemGetAddressRange_v2(
+            ctypes.byref(begin), ctypes.byref(size), Word(pointer)
+        )
+        return code, begin.value, size.value
 
     def trim(self, pool: int, keep: int = 0) -> int:
         """Let a pool give back what it keeps beyond so many bytes."""
