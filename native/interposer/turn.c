@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "drain.h"
 #include "inside.h"
+#include "pools.h"
 #include "residency.h"
 #include "session.h"
 
@@ -197,6 +198,8 @@ static int end(struct client *client, enum machine_event event) {
     struct device *device = client->device;
     client->turn.ended = client->turn.due = clock_now();
     set_quiet(client, client->turn.is_marked);
+    if (atomic_load_explicit(&pools_are_used, memory_order_acquire))
+        mover_tidy(&device->mover);
     struct machine_input input = {.event = share_is_used_up(&device->share) ? ON_USED_UP : event,
                                   .waits = gate_waiting(&device->gate) > 0,
                                   .there = turn_there(client),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from nvshare.emulator.report import read_report
+from nvshare.wire.frames import Released
 
 from .conftest import Guest, StartGuest
 from .scripted import Scripted
@@ -258,6 +259,21 @@ def turning(
 ) -> Swapper:
     """A guest that holds turn 1."""
     return Swapper(scripted, start_guest(NVSHARE_ALLOCATION=way), environment)
+
+
+def test_what_pools_keep_is_given_back_at_the_end_of_a_turn(turning: Swapper, way: str) -> None:
+    before = turning.truth().plain_bytes
+    turning.guest.ask("gpu.hoard(0)")
+    kept = hold(turning.guest, 64)
+    hold(turning.guest, 32)
+    assert turning.guest.ask(f"gpu.free_async({kept})") == 0
+    assert turning.truth().plain_bytes == before + 96 * MIB
+    turning.revoke(0)
+    assert turning.told(Released).pinned == (0 if way == "explicit" else 32 * MIB)
+    turning.until(lambda account: account.plain_bytes == before + 32 * MIB)
+    # What stays is still the program's, and so is the pool.
+    turning.grant()
+    assert hold(turning.guest, 64)
 
 
 @pytest.mark.parametrize("way", ["explicit"])
