@@ -104,14 +104,24 @@ static CUresult allocate_from(__typeof__(cuMemAllocFromPoolAsync) *call, CUdevic
     return settle(device, dptr, bytesize, stream, call(dptr, bytesize, pool, given));
 }
 
+/* The program asked for plain memory, which can be freed so; what it has got instead cannot. */
+static CUresult free_converted(CUdeviceptr dptr, CUstream stream) {
+    CUresult result = real.cuStreamSynchronize(stream);
+    return result == CUDA_SUCCESS ? real.cuMemFree_v2(dptr) : result;
+}
+
 static CUresult release(__typeof__(cuMemFreeAsync) *call, CUdeviceptr dptr, CUstream given,
                         CUstream stream) {
     if (!device_for(stream))
         return call(dptr, given);
     struct ledger_entry *taken = ledger_take(&books.memory, dptr);
-    CUresult result = taken && ledger_is_explicit(taken->kind)
-                          ? pooled_free(device_known(taken->device), taken, stream)
-                          : call(dptr, given);
+    CUresult result;
+    if (taken && ledger_is_explicit(taken->kind))
+        result = pooled_free(device_known(taken->device), taken, stream);
+    else if (taken && taken->kind == LEDGER_CONVERTED)
+        result = free_converted(dptr, stream);
+    else
+        result = call(dptr, given);
     return book_freed(&books.memory, taken, result);
 }
 

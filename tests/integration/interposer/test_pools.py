@@ -202,6 +202,14 @@ def test_beyond_its_threshold_a_pool_gives_back_when_the_program_waits(
     assert taken() == before
 
 
+def test_plain_memory_can_be_freed_in_the_order_of_a_stream(any_lone: Guest) -> None:
+    before = free(any_lone)
+    _, pointer = any_lone.ask(f"gpu.alloc({64 * MIB})")
+    assert any_lone.ask(f"gpu.touch({pointer}) or gpu.free_async({pointer})") == 0
+    assert free(any_lone) == before
+    assert any_lone.ask(f"gpu.free_async({pointer})") != 0
+
+
 def test_other_memory_is_freed_in_the_order_of_a_stream_too(
     explicit: Guest, taken: Callable[[], int]
 ) -> None:
