@@ -16,9 +16,6 @@
 
 /* How long a GPU that should have room, and has none, is asked again. Another program's memory may be about to go. */
 static const uint64_t room_patience = CLOCK_MS(200);
-
-/* The same while the program's own work has still to reach the end of what it has freed. */
-static const uint64_t pending_patience = CLOCK_MS(5000);
 enum { PAUSE_US = 1000 };
 
 void explicit_init(struct explicit *explicit, struct account *account) {
@@ -82,14 +79,14 @@ static CUresult give(struct device *device, struct chunk *chunk) {
     return result;
 }
 
-/* What pools keep stands in the way now. Somebody who was told to wait for it may be the one whom its work waits for:
- * so nobody waits for ever. Returns false if it is long enough. */
+/* What pools keep stands in the way now; what streams have still to free is waited for, but not for ever: they may
+ * themselves wait for this thread. Returns false if it was long enough. */
 static bool may_come(struct device *device, uint64_t since) {
     uint64_t waited = clock_now() - since;
     bool is_pending = false;
     if (pooled_make_room(device, &is_pending))
         return true;
-    if (waited >= (is_pending ? pending_patience : room_patience))
+    if (waited >= (is_pending ? POOLED_PATIENCE : room_patience))
         return false;
     usleep(PAUSE_US);
     return true;

@@ -1,9 +1,13 @@
 #include "pooled.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "../clock.h"
 #include "../contexts.h"
 #include "../devices.h"
+
+enum { PAUSE_US = 1000 };
 
 enum { GRAIN = 512 }; /* in which pools count what is in use, as drivers do */
 
@@ -103,11 +107,23 @@ void pooled_give_back_excess(void) {
     pools_unlock();
 }
 
-/* Whether a pool may reserve so many bytes more: its program has said how large it may become. */
+/* What a pool keeps stands in the way of what it may become. Returns whether there is more of that to come. */
+static bool make_place(struct pool *pool, uint64_t bytes) {
+    pooled_trim(pool, pool->most > bytes ? pool->most - bytes : 0);
+    pools_lock();
+    bool is_pending = pool->stock.bytes > 0 && in_use(pool) + bytes <= pool->most;
+    pools_unlock();
+    return is_pending;
+}
+
+/* Whether a pool may reserve so many bytes more: its program has said how large it may become. What a stream has still
+ * to free is waited for, but not for ever: it may itself wait for this thread. */
 static bool may_grow(struct pool *pool, uint64_t bytes) {
+    uint64_t until = clock_now() + POOLED_PATIENCE;
     if (!pool->most)
         return true;
-    pooled_trim(pool, pool->most > bytes ? pool->most - bytes : 0);
+    while (make_place(pool, bytes) && pool->reserved + bytes > pool->most && clock_now() < until)
+        usleep(PAUSE_US);
     return pool->reserved + bytes <= pool->most;
 }
 

@@ -13,6 +13,9 @@
 
 struct device;
 
+/* How long an allocation waits for what streams have still to free. */
+#define POOLED_PATIENCE CLOCK_MS(5000)
+
 /* Memory from the entry's pool, to be used in this stream first. */
 CUresult pooled_allocate(struct device *device, struct ledger_entry *entry, CUstream stream);
 

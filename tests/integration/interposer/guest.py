@@ -191,6 +191,31 @@ class Gpu:
         assert self.cuda.cuMemPoolCreate(ctypes.byref(pool), properties) == 0
         return self.hoard(pool.value)
 
+    def make_exportable_pool(self) -> int:
+        """Make a memory pool that other processes can be given."""
+        pool, properties = Word(), (ctypes.c_int * 22)(1, 1, 1, 0)
+        assert self.cuda.cuMemPoolCreate(ctypes.byref(pool), properties) == 0
+        return pool.value
+
+    def export_pool(self, pool: int) -> int:
+        """Make a descriptor of it."""
+        file = ctypes.c_int()
+        return int(
+            self.cuda.cuMemPoolExportToShareableHandle(ctypes.byref(file), Word(pool), 1, Word(0))
+        )
+
+    def capture_memory(self, size: int) -> list[int]:
+        """Capture memory that comes and goes into a graph, and launch that."""
+        stream, graph, ready, pointer = self.stream(), Word(), Word(), Word()
+        codes = [self.cuda.cuStreamBeginCapture_v2(stream, 0)]
+        codes += [self.cuda.cuMemAllocAsync(ctypes.byref(pointer), Word(size), stream)]
+        codes += [self.cuda.cuMemsetD8Async(pointer, 1, Word(size), stream)]
+        codes += [self.cuda.cuMemFreeAsync(pointer, stream)]
+        codes += [self.cuda.cuStreamEndCapture(stream, ctypes.byref(graph))]
+        codes += [self.cuda.cuGraphInstantiateWithFlags(ctypes.byref(ready), graph, Word(0))]
+        codes += [self.cuda.cuGraphLaunch(ready, stream), self.sync()]
+        return codes
+
     def hoard(self, pool: int) -> int:
         """Let a pool keep all that is freed. 0: the default pool."""
         handle, all_of_it = Word(pool), Word(2**64 - 1)

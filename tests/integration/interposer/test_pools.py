@@ -158,7 +158,8 @@ def test_a_pool_that_may_not_grow(any_lone: Guest) -> None:
     pool = any_lone.ask(f"gpu.make_pool(0, {100 * MIB})")
     first = hold(any_lone, 64, pool)
     assert any_lone.ask(f"gpu.alloc_async({64 * MIB}, {pool})")[0] == OUT_OF_MEMORY
-    assert any_lone.ask(f"gpu.free_async({first})") == 0
+    # What a stream has still to free is waited for.
+    assert any_lone.ask(f"gpu.launch({MANY}, slow=True) or gpu.free_in({first})") == 0
     assert hold(any_lone, 90, pool)
 
 
@@ -297,3 +298,25 @@ def test_memory_of_pools_moves(turning: Swapper) -> None:
     assert turning.guest.ask(f"gpu.download({pointer}, {64 * MIB})") == 0
     assert turning.guest.ask(f"gpu.free_async({pointer})") == 0
     turning.until(lambda account: account.plain_bytes == before)
+
+
+@pytest.mark.parametrize("way", ["explicit"])
+def test_a_pool_that_is_exported_is_the_drivers(turning: Swapper) -> None:
+    """To be exportable is not enough."""
+    pool = turning.guest.ask("gpu.make_exportable_pool()")
+    hold(turning.guest, 32, pool)
+    assert turning.guest.ask(f"gpu.export_pool({pool})") == 0
+    hold(turning.guest, 16, pool)
+    turning.revoke(0)
+    released = turning.told(Released)
+    assert (released.allocated, released.pinned) == (48 * MIB, 16 * MIB)
+
+
+def test_memory_of_graphs_is_the_drivers(explicit: Guest, taken: Callable[[], int]) -> None:
+    """It is there for as long as the graph, and not counted."""
+    pool = explicit.ask("gpu.make_pool()")
+    before = taken()
+    pointer = hold(explicit, 8, pool)
+    assert explicit.ask(f"gpu.capture_memory({2 * MIB})") == [0] * 8
+    assert explicit.ask(f"gpu.free_async({pointer}) or gpu.trim({pool})") == 0
+    assert taken() == before + 2
