@@ -25,7 +25,7 @@ static struct device *device_of(CUdeviceptr pointer, struct device *otherwise) {
 /* Enters an allocation that was reserved on one device, and may have turned out to be elsewhere. */
 static CUresult settle(struct device *reserved, CUdeviceptr *pointer, size_t bytes, CUstream stream,
                        CUresult result) {
-    struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_PLAIN};
+    struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_PLAIN, .reason = PINNED_POOL};
     struct device *device = reserved;
     if (result == CUDA_SUCCESS) {
         entry.key = *pointer;

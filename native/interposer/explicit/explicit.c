@@ -9,6 +9,7 @@
 #include "../contexts.h"
 #include "../devices.h"
 #include "../inside.h"
+#include "../session.h"
 #include "../streams.h"
 #include "backing.h"
 #include "pooled.h"
@@ -353,8 +354,9 @@ void explicit_settle_down(struct device *device, CUdevice other) {
     }
     explicit_unlock(&device->explicit);
     pooled_make_room(device, &(bool){false});
-    ledger_fix(&books.memory, &device->account);
-    ledger_fix(&books.physical, &device->account);
+    ledger_fix(&books.memory, &device->account, PINNED_GPUS);
+    ledger_fix(&books.physical, &device->account, PINNED_GPUS);
     device->is_explicit = false;
+    session_memory_changed(device);
     inside_leave();
 }

@@ -204,6 +204,24 @@ class Gpu:
             self.cuda.cuMemPoolExportToShareableHandle(ctypes.byref(file), Word(pool), 1, Word(0))
         )
 
+    def array(self, size: int) -> int:
+        """Make an array of bytes."""
+        array, shape = Word(), (Word * 3)(1024, size // 1024, 1 | 1 << 32)
+        return int(self.cuda.cuArrayCreate_v2(ctypes.byref(array), shape))
+
+    def make_handle(self, size: int) -> int:
+        """Make physical memory that can be exported."""
+        handle, properties = Word(), (ctypes.c_int * 8)(1, 1, 1, 0)
+        assert self.cuda.cuMemCreate(ctypes.byref(handle), Word(size), properties, Word(0)) == 0
+        return handle.value
+
+    def export_handle(self, handle: int) -> int:
+        """Make a descriptor of it."""
+        file = ctypes.c_int()
+        return int(
+            self.cuda.cuMemExportToShareableHandle(ctypes.byref(file), Word(handle), 1, Word(0))
+        )
+
     def capture_memory(self, size: int) -> list[int]:
         """Capture memory that comes and goes into a graph, and launch that."""
         stream, graph, ready, pointer = self.stream(), Word(), Word(), Word()
