@@ -73,24 +73,26 @@ static bool is_over(CUevent event) {
     return is_over;
 }
 
-/* The context cannot go away while its list is locked. */
-static bool is_over_elsewhere(const struct moment *moment) {
-    CUcontext popped;
-    bool result = true;
-    contexts_lock();
-    for (const struct context *one = contexts_first(); one; one = one->next)
-        if (one->id == moment->context && real.cuCtxPushCurrent_v2(one->handle) == CUDA_SUCCESS) {
-            result = is_over(moment->event);
-            real.cuCtxPopCurrent_v2(&popped);
-        }
-    contexts_unlock();
+static bool is_over_in(CUcontext context, CUevent event) {
+    CUcontext current = NULL, popped;
+    if (real.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context)
+        return is_over(event);
+    if (real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+        return true;
+    bool result = is_over(event);
+    real.cuCtxPopCurrent_v2(&popped);
     return result;
 }
 
-/* With a context its work is gone, too. */
+/* With a context its work is gone, too. It cannot go away while the list is locked. */
 bool moment_has_passed(const struct moment *moment) {
-    const struct context *here = context_here();
-    return here && here->id == moment->context ? is_over(moment->event) : is_over_elsewhere(moment);
+    bool result = true;
+    contexts_lock();
+    for (const struct context *one = contexts_first(); one; one = one->next)
+        if (one->id == moment->context)
+            result = is_over_in(one->handle, moment->event);
+    contexts_unlock();
+    return result;
 }
 
 void moment_drop(struct moment *moment) {

@@ -48,15 +48,31 @@ static void uncount(struct pool *pool, const struct ledger_entry *entry) {
     }
 }
 
+/* A capture, of whichever thread, does not mind memory that comes and goes in the order of another stream. It would mind
+ * the calls by which that is done here. */
+static CUstreamCaptureMode begin_calls(void) {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    real.cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
+static void end_calls(CUstreamCaptureMode before) {
+    real.cuThreadExchangeStreamCaptureMode(&before);
+}
+
 /* Without the lock, since a driver's calls take their time. */
 static uint64_t free_blocks(struct device *device, struct block *list) {
     uint64_t bytes = 0;
+    if (!list)
+        return 0;
+    CUstreamCaptureMode before = begin_calls();
     for (struct block *next; list; list = next) {
         next = list->next;
         bytes += list->bytes;
         explicit_give_up(device, list);
         free(list);
     }
+    end_calls(before);
     return bytes;
 }
 
@@ -149,7 +165,7 @@ static CUresult reuse(struct device *device, struct ledger_entry *entry, struct 
     return result;
 }
 
-CUresult pooled_allocate(struct device *device, struct ledger_entry *entry, CUstream stream) {
+static CUresult allocate(struct device *device, struct ledger_entry *entry, CUstream stream) {
     uint64_t bytes = explicit_takes(entry->bytes);
     struct block *block = take(entry->pool, bytes, stream);
     if (block)
@@ -159,6 +175,13 @@ CUresult pooled_allocate(struct device *device, struct ledger_entry *entry, CUst
     CUresult result = explicit_provide(device, entry);
     if (result == CUDA_SUCCESS)
         count(entry->pool, entry->bytes, bytes);
+    return result;
+}
+
+CUresult pooled_allocate(struct device *device, struct ledger_entry *entry, CUstream stream) {
+    CUstreamCaptureMode before = begin_calls();
+    CUresult result = allocate(device, entry, stream);
+    end_calls(before);
     return result;
 }
 

@@ -320,3 +320,20 @@ def test_memory_of_graphs_is_the_drivers(explicit: Guest, taken: Callable[[], in
     assert explicit.ask(f"gpu.capture_memory({2 * MIB})") == [0] * 8
     assert explicit.ask(f"gpu.free_async({pointer}) or gpu.trim({pool})") == 0
     assert taken() == before + 2
+
+
+def test_a_capture_is_not_spoilt_by_memory_of_another_stream(
+    explicit: Guest, taken: Callable[[], int]
+) -> None:
+    before = taken()
+    explicit.ask("[gpu.stream() and 0, gpu.stream() and 0]")
+    pointer = hold(explicit, 8)
+    assert explicit.ask("gpu.cuda.cuStreamBeginCapture_v2(gpu.streams[0], 0)") == 0
+    assert explicit.ask(f"gpu.free_in({pointer}, gpu.streams[1])") == 0
+    assert explicit.ask("gpu.cuda.cuStreamSynchronize(gpu.streams[1])") == 0
+    assert taken() == before
+    other = explicit.ask(f"gpu.alloc_async({8 * MIB}, 0, gpu.streams[1])")
+    assert other[0] == 0
+    assert explicit.ask("gpu.launch(1, stream=gpu.streams[0])") == 0
+    graph = "gpu.host(8)"  # somewhere to write its handle to
+    assert explicit.ask(f"gpu.cuda.cuStreamEndCapture(gpu.streams[0], {graph})") == 0
