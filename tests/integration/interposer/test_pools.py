@@ -232,6 +232,8 @@ def test_what_pools_keep_does_not_stand_in_the_way(explicit: Guest) -> None:
     assert explicit.ask(f"gpu.launch({MANY}, slow=True) or gpu.touch({second})") == 0
     assert explicit.ask(f"gpu.free_in({second})") == 0
     assert explicit.ask(f"gpu.alloc({140 * MIB})")[0] == 0
+    # And was not taken from under the work before the free.
+    assert explicit.ask("gpu.sync()") == 0
 
 
 def test_a_pool_that_is_destroyed_lives_on_in_its_memory(
