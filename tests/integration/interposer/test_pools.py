@@ -303,6 +303,19 @@ def test_memory_of_pools_moves(turning: Swapper) -> None:
 
 
 @pytest.mark.parametrize("way", ["explicit"])
+def test_what_is_freed_while_it_is_away_can_be_had_again(turning: Swapper) -> None:
+    turning.guest.ask("gpu.hoard(0)")
+    pointer = hold(turning.guest, 64)
+    assert turning.guest.ask(f"gpu.upload({pointer}, {64 * MIB})") == 0
+    turning.swap_out(64)
+    assert turning.guest.ask(f"gpu.free_in({pointer})") == 0
+    turning.grant()
+    assert turning.guest.ask("gpu.launch()") == 0
+    assert hold(turning.guest, 64) == pointer
+    assert turning.guest.ask(f"gpu.touch({pointer}) or gpu.sync()") == 0
+
+
+@pytest.mark.parametrize("way", ["explicit"])
 def test_a_pool_that_is_exported_is_the_drivers(turning: Swapper) -> None:
     """To be exportable is not enough."""
     pool = turning.guest.ask("gpu.make_exportable_pool()")
