@@ -24,6 +24,7 @@ enum frame_type {
     FRAME_MOVED = 5,
     FRAME_USAGE = 6,
     FRAME_ALLOCATES = 7,
+    FRAME_PINNED = 8,
     FRAME_WELCOME = 129,
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
@@ -218,6 +219,19 @@ struct frame_allocates {
     uint32_t reserved;        /* sent as 0 */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_allocates) == 8, "protocol/frames.toml");
+
+/* From client to daemon.
+ * What cannot leave the GPU, by reason. Follows MEMORY, if it has changed. */
+struct frame_pinned {
+    uint64_t as_asked;     /* bytes as the program asked for them: memory is not to move */
+    uint64_t handles;      /* bytes by cuMemCreate that are the driver's own */
+    uint64_t rdma;         /* the same, and asked for as memory for RDMA */
+    uint64_t exported;     /* bytes by cuMemCreate that others have */
+    uint64_t several_gpus; /* bytes that other GPUs of the program may reach */
+    uint64_t pools;        /* bytes from pools that are the driver's own */
+    uint64_t arrays;       /* bytes of arrays */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_pinned) == 56, "protocol/frames.toml");
 
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */

@@ -84,7 +84,9 @@ static uint32_t allocation_flags(const struct device *device) {
 
 int client_say_hello(struct client *client, const struct machine_action *hello) {
     struct device *device = client->device;
-    atomic_store(&device->memory_has_changed, false); /* what comes now tells it */
+    /* What comes now tells it, but not why it cannot leave. */
+    atomic_store(&device->memory_has_changed, atomic_load(&device->account.pinned) > 0);
+    client->told_pinned = (struct frame_pinned){0};
     uint64_t used = atomic_load(&device->account.used);
     atomic_store(&device->account.agreed, used);
     client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
@@ -292,6 +294,21 @@ static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
     return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
 }
 
+static int report_pinned(struct client *client) {
+    const _Atomic uint64_t *by = client->device->account.pinned_by;
+    struct frame_pinned pinned = {.as_asked = atomic_load(&by[PINNED_AS_ASKED]),
+                                  .handles = atomic_load(&by[PINNED_HANDLE]),
+                                  .rdma = atomic_load(&by[PINNED_RDMA]),
+                                  .exported = atomic_load(&by[PINNED_EXPORTED]),
+                                  .several_gpus = atomic_load(&by[PINNED_GPUS]),
+                                  .pools = atomic_load(&by[PINNED_POOL]),
+                                  .arrays = atomic_load(&by[PINNED_ARRAY])};
+    if (memcmp(&pinned, &client->told_pinned, sizeof pinned) == 0)
+        return 0;
+    client->told_pinned = pinned;
+    return connection_send(&client->connection, FRAME_PINNED, &pinned, sizeof pinned);
+}
+
 /* Before anything that is asked of the daemon in the new way. */
 static int report_kind(struct client *client) {
     struct frame_allocates allocates = {.allocation_kind = device_kind(client->device)};
@@ -311,7 +328,8 @@ static int report_memory(struct client *client, uint64_t now) {
     if (!atomic_exchange(&device->memory_has_changed, false) && !swap_has_come_back(client))
         return 0;
     client->report_due = now + report_pause;
-    return tell_memory(client, atomic_load(&device->account.used), 0);
+    int result = tell_memory(client, atomic_load(&device->account.used), 0);
+    return result < 0 ? result : report_pinned(client);
 }
 
 static int tell_usage(struct client *client, struct usage_totals totals) {

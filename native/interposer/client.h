@@ -28,6 +28,7 @@ struct turn {
     bool is_marked;  /* the work submitted so far, for drain.h */
     bool fell_short; /* the gate was to open, and could not */
     uint64_t closing_since;
+    uint64_t tidied;     /* when pools were */
     uint64_t due;        /* when to look again at what is in flight */
     uint64_t retry_due;  /* when to tell the mover again what it could not do */
     uint64_t growth_due; /* when memory that is to be allocated is not waited for any longer */
@@ -45,6 +46,7 @@ struct client {
     bool usage_was_new; /* when it was looked at last */
     struct usage_totals told;
     uint32_t told_kind; /* how memory is allocated, as the daemon believes */
+    struct frame_pinned told_pinned;
     uint64_t idle_grace_ns;
     struct machine machine;
     struct turn turn;

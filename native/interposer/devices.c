@@ -7,10 +7,10 @@
 #include "config.h"
 #include "contexts.h"
 #include "explicit/carry.h"
+#include "explicit/pooled.h"
 #include "frames.h"
 #include "inside.h"
 #include "log.h"
-#include "pools.h"
 #include "session.h"
 
 /* Within which a share is kept as long as the daemon has not said it. */
@@ -93,6 +93,13 @@ void device_mix(struct device *device) {
                  device->ordinal);
 }
 
+/* What pools keep for later takes the room of those who come next. */
+static void tidy_up(struct device *device) {
+    bool is_pending = false;
+    pools_trim(device->ordinal);
+    pooled_make_room(device, &is_pending);
+}
+
 static struct device *make(CUdevice ordinal) {
     CUuuid uuid;
     size_t total;
@@ -121,6 +128,7 @@ static struct device *make(CUdevice ordinal) {
     set_own_share(device);
     gate_init(&device->gate, session_knock, device);
     mover_init(&device->mover, device);
+    device->mover.tidy_up = tidy_up;
     ask_init(&device->ask, session_knock, device);
     return device;
 }

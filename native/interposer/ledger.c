@@ -8,88 +8,6 @@ enum { FIRST_BUCKETS = 256 };
 /* Calls that are looked at after an allocation. A program that uses what it allocates does so soon. */
 enum { LOOKS = 1000 };
 
-static uint64_t get(const _Atomic uint64_t *value) {
-    return atomic_load_explicit(value, memory_order_relaxed);
-}
-
-/* Only under the lock, and so no more than a store. */
-static void set(_Atomic uint64_t *value, uint64_t to) {
-    atomic_store_explicit(value, to, memory_order_relaxed);
-}
-
-int account_reserve(struct account *account, uint64_t bytes, bool pinned) {
-    pthread_mutex_lock(&account->lock);
-    uint64_t limit = get(&account->limit), used = get(&account->used);
-    int result = -ENOMEM;
-    if (used <= limit && bytes <= limit - used)
-        result = seat_reserve(&account->seat, used, bytes);
-    if (result == 0) {
-        set(&account->used, used + bytes);
-        set(&account->pinned, get(&account->pinned) + (pinned ? bytes : 0));
-    }
-    pthread_mutex_unlock(&account->lock);
-    return result;
-}
-
-void account_release(struct account *account, uint64_t bytes, bool pinned) {
-    pthread_mutex_lock(&account->lock);
-    uint64_t used = get(&account->used) - bytes;
-    set(&account->pinned, get(&account->pinned) - (pinned ? bytes : 0));
-    set(&account->used, used);
-    seat_tell(&account->seat, used);
-    pthread_mutex_unlock(&account->lock);
-}
-
-void account_join(struct account *account, const struct seat *seat) {
-    pthread_mutex_lock(&account->lock);
-    struct seat before = account->seat;
-    account->seat = *seat;
-    seat_tell(&account->seat, get(&account->used));
-    pthread_mutex_unlock(&account->lock);
-    seat_leave(&before);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
-static uint64_t left_of(uint64_t limit, uint64_t used) {
-    return used < limit ? limit - used : 0;
-}
-
-uint64_t account_limit(struct account *account) {
-    pthread_mutex_lock(&account->lock);
-    uint64_t limit = least(get(&account->limit), seat_limit(&account->seat));
-    pthread_mutex_unlock(&account->lock);
-    return limit;
-}
-
-uint64_t account_left(struct account *account) {
-    pthread_mutex_lock(&account->lock);
-    uint64_t used = get(&account->used), all = seat_group_used(&account->seat, used);
-    uint64_t left =
-        least(left_of(get(&account->limit), used), left_of(seat_limit(&account->seat), all));
-    pthread_mutex_unlock(&account->lock);
-    return left;
-}
-
-/* These change one after the other, so that for a moment they need not go together. */
-uint64_t account_there(const struct account *account) {
-    uint64_t used = atomic_load(&account->used);
-    uint64_t elsewhere =
-        atomic_load(&account->pinned) + atomic_load(&account->away) + atomic_load(&account->coming);
-    return used > elsewhere ? used - elsewhere : 0;
-}
-
-uint64_t account_absent(const struct account *account) {
-    uint64_t untouched = atomic_load(&account->untouched), away = atomic_load(&account->away);
-    return away > untouched ? away - untouched : 0;
-}
-
-uint64_t account_nowhere(const struct account *account) {
-    return atomic_load(&account->untouched) + atomic_load(&account->coming);
-}
-
 /* Addresses differ in their middle bits, and the multiplication brings these to the top. */
 static struct ledger_entry **bucket_of(const struct ledger *ledger, uint64_t key) {
     uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -184,6 +102,12 @@ void ledger_unwatch(struct ledger_entry *entry) {
     entry->era = 0;
 }
 
+/* `sign` is 1, or all ones for less. Mappings have no account: what is mapped is counted itself. */
+static void count_pinned(const struct ledger_entry *entry, uint64_t sign) {
+    if (entry->account && ledger_is_pinned(entry->kind))
+        atomic_fetch_add(&entry->account->pinned_by[entry->reason], sign * entry->bytes);
+}
+
 static int insert(struct ledger *ledger, struct ledger_entry *entry) {
     if (ledger->entry_count * 2 >= ledger->bucket_count && grow(ledger) < 0)
         return -ENOMEM;
@@ -194,6 +118,7 @@ static int insert(struct ledger *ledger, struct ledger_entry *entry) {
     entry->link_of_owner = NULL;
     if (!entry->serial) {
         entry->serial = ++ledger->last_serial;
+        count_pinned(entry, 1);
         if (entry->is_untouched)
             watch(entry);
         else
@@ -307,6 +232,7 @@ void ledger_drop(struct ledger_entry *entries) {
             atomic_fetch_sub(&entries->account->kept, entries->kept);
             if (entries->is_untouched)
                 atomic_fetch_sub(&entries->account->untouched, entries->bytes);
+            count_pinned(entries, UINT64_MAX);
             account_release(entries->account, entries->bytes, ledger_is_pinned(entries->kind));
         }
         free(entries);
@@ -366,30 +292,29 @@ bool ledger_watches(struct ledger *ledger, struct account *account) {
 }
 
 /* With the lock held. */
-static void fix(struct ledger_entry *entry) {
-    struct account *account = entry->account;
+static void fix(struct ledger_entry *entry, enum pinned_reason reason) {
     if (entry->kind != LEDGER_EXPLICIT)
         return;
     entry->kind = LEDGER_FIXED;
-    pthread_mutex_lock(&account->lock);
-    set(&account->pinned, get(&account->pinned) + entry->bytes);
-    pthread_mutex_unlock(&account->lock);
+    entry->reason = reason;
+    account_fix(entry->account, entry->bytes);
+    count_pinned(entry, 1);
 }
 
-void ledger_fix(struct ledger *ledger, struct account *account) {
+void ledger_fix(struct ledger *ledger, struct account *account, enum pinned_reason reason) {
     pthread_mutex_lock(&ledger->lock);
     for (size_t i = 0; i < ledger->bucket_count; i++)
         for (struct ledger_entry *entry = ledger->buckets[i]; entry; entry = entry->next_in_bucket)
             if (entry->account == account)
-                fix(entry);
+                fix(entry, reason);
     pthread_mutex_unlock(&ledger->lock);
 }
 
-void ledger_fix_one(struct ledger *ledger, uint64_t key) {
+void ledger_fix_one(struct ledger *ledger, uint64_t key, enum pinned_reason reason) {
     pthread_mutex_lock(&ledger->lock);
     struct ledger_entry *entry = ledger_at(ledger, key);
     if (entry)
-        fix(entry);
+        fix(entry, reason);
     pthread_mutex_unlock(&ledger->lock);
 }
 

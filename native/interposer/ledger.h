@@ -1,6 +1,5 @@
-/* What the program has allocated: how much on each GPU, and which allocation is whose. Plain C: it
- * knows keys (addresses, handles) and numbers, and calls no driver. What the program may allocate is
- * limited twice: by a limit of its own, and by that of its group (seat.h).
+/* What the program has allocated: which allocation is whose. How much it is on each GPU is in account.h. Plain C: it
+ * knows keys (addresses, handles) and numbers, and calls no driver.
  *
  * An allocation is counted before the driver is asked for it (account_reserve), so that threads which
  * allocate at the same time cannot pass the limit together. It is taken out of the table before the
@@ -12,54 +11,11 @@
 #define NVSHARE_LEDGER_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "seat.h"
-
-/* Allocations that were made lately and that nobody has used yet: calls are looked at one by one until all
- * of them are seen, or until there were enough calls. */
-struct watch {
-    unsigned count; /* of them */
-    unsigned looks; /* calls that are still looked at */
-    uint64_t era;   /* goes up when those that were not seen are given up; never 0 */
-};
-
-/* The sums of one GPU. */
-struct account {
-    _Atomic uint64_t used;        /* bytes, pinned ones included */
-    _Atomic uint64_t pinned;      /* bytes that cannot leave the GPU */
-    _Atomic uint64_t away;        /* bytes that are not on the GPU, see residency.h */
-    _Atomic uint64_t untouched;   /* of these, bytes that nobody has used yet: they are nowhere */
-    _Atomic uint64_t kept;        /* bytes that have pages on the host, see ring.h */
-    _Atomic uint64_t coming;      /* bytes that can be moved, counted but not allocated yet */
-    _Atomic uint64_t all_used_ns; /* when all memory may have been in use, as far as one knows */
-    _Atomic uint64_t agreed;      /* bytes in use that the daemon knows of, and agrees to */
-    _Atomic uint64_t limit;       /* most that may be used; UINT64_MAX: no limit */
-    pthread_mutex_t lock;         /* of what is counted, and of the seat */
-    struct seat seat;             /* in its group; at first there is none */
-    struct watch watch;           /* under the lock of the ledger of memory */
-};
-
-/* Counts bytes. Returns 0, or -ENOMEM if they would pass the limit. This is where limits are enforced,
- * and nowhere else. */
-int account_reserve(struct account *account, uint64_t bytes, bool pinned);
-void account_release(struct account *account, uint64_t bytes, bool pinned);
-
-/* Takes a seat in a group, in the place of the one before. */
-void account_join(struct account *account, const struct seat *seat);
-
-/* The smaller one of both limits; and how many bytes could be reserved at this moment. */
-uint64_t account_limit(struct account *account);
-uint64_t account_left(struct account *account);
-
-/* Bytes on the GPU that can leave it; bytes elsewhere that a fill would bring in; and bytes that are nowhere,
- * because nobody has used them yet or because they are only just being allocated. */
-uint64_t account_there(const struct account *account);
-uint64_t account_absent(const struct account *account);
-uint64_t account_nowhere(const struct account *account);
+#include "account.h"
 
 enum ledger_kind {
     LEDGER_CONVERTED, /* the program asked for plain memory, and got managed memory */
@@ -69,15 +25,19 @@ enum ledger_kind {
     LEDGER_PLAIN,     /* plain memory, which stays where it is */
 };
 
+struct pool;
+
 struct ledger_entry {
     uint64_t key;
     uint64_t bytes;
     uint64_t owner; /* with which it goes, or 0 */
     struct account *account;
     enum ledger_kind kind;
+    enum pinned_reason reason; /* why it stays where it is, if it does */
     int device;
     unsigned references; /* for those who count them */
     uint64_t target;     /* another key that it refers to; of the explicit way: its region */
+    struct pool *pool;   /* that it is from, if that gives explicit memory; or NULL */
     uint64_t
         serial;     /* its number among all that were ever added; a key comes back, this does not */
     unsigned moves; /* that are in flight; it is not freed before they have ended */
@@ -162,10 +122,10 @@ bool ledger_watches(struct ledger *ledger, struct account *account);
 void ledger_unwatch(struct ledger_entry *entry);
 
 /* What is of the explicit way counts as pinned from now on. */
-void ledger_fix(struct ledger *ledger, struct account *account);
+void ledger_fix(struct ledger *ledger, struct account *account, enum pinned_reason reason);
 
 /* The same for the entry of a key. */
-void ledger_fix_one(struct ledger *ledger, uint64_t key);
+void ledger_fix_one(struct ledger *ledger, uint64_t key, enum pinned_reason reason);
 
 /* In a child after fork: forgets everything. The memory of entries is left to the parent's copy. */
 void ledger_forget(struct ledger *ledger);

@@ -52,6 +52,14 @@ static void work(struct mover *mover) {
         session_knock(mover->device);
 }
 
+/* It uses no context, and so nobody has to wait for it. */
+static void tidy(struct mover *mover) {
+    mover->is_untidy = false;
+    pthread_mutex_unlock(&mover->lock);
+    mover->tidy_up(mover->device);
+    pthread_mutex_lock(&mover->lock);
+}
+
 static void *run(void *argument) {
     struct mover *mover = argument;
     /* Nobody's capture must be spoilt. */
@@ -59,7 +67,9 @@ static void *run(void *argument) {
     real.cuThreadExchangeStreamCaptureMode(&relaxed);
     pthread_mutex_lock(&mover->lock);
     while (!mover->is_stopping) {
-        if (mover->job != MOVER_REST && !mover->bars)
+        if (mover->is_untidy)
+            tidy(mover);
+        else if (mover->job != MOVER_REST && !mover->bars)
             work(mover);
         else
             pthread_cond_wait(&mover->changed, &mover->lock);
@@ -96,6 +106,13 @@ int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes) {
     pthread_cond_broadcast(&mover->changed);
     pthread_mutex_unlock(&mover->lock);
     return result;
+}
+
+void mover_tidy(struct mover *mover) {
+    pthread_mutex_lock(&mover->lock);
+    mover->is_untidy = mover->tidy_up && need_thread(mover) == 0;
+    pthread_cond_broadcast(&mover->changed);
+    pthread_mutex_unlock(&mover->lock);
 }
 
 void mover_order_more(struct mover *mover, uint64_t bytes) {

@@ -37,14 +37,19 @@ struct mover;
 /* Moves memory of another kind, before the rest. */
 typedef void mover_carry(struct mover *mover, enum mover_job job);
 
+/* Gives back what takes room on the GPU and is of no use to anybody just now. */
+typedef void mover_tidy_up(struct device *device);
+
 struct mover {
     struct device *device;
-    mover_carry *carry;   /* or NULL */
+    mover_carry *carry; /* or NULL */
+    mover_tidy_up *tidy_up;
     pthread_mutex_t lock; /* comes before the locks of contexts and ledgers */
     pthread_cond_t changed;
     pthread_t thread;
     bool has_thread;
     bool is_stopping;
+    bool is_untidy;
     enum mover_job job;
     uint64_t bytes;               /* of the job that are still to be moved */
     uint64_t missing;             /* of what is to come in, bytes that have no room yet */
@@ -66,6 +71,9 @@ void mover_init(struct mover *mover, struct device *device);
 /* For the session. Another job replaces the present one; with MOVER_REST it stops. Returns 0, or a
  * negative errno if there is no thread to do it. */
 int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes);
+
+/* Tidies up, before anything else is moved. */
+void mover_tidy(struct mover *mover);
 
 /* More of what leaves, if anything does. */
 void mover_order_more(struct mover *mover, uint64_t bytes);

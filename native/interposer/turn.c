@@ -7,8 +7,12 @@
 #include "clock.h"
 #include "drain.h"
 #include "inside.h"
+#include "pools.h"
 #include "residency.h"
 #include "session.h"
+
+/* At an end of a turn at which nothing has to leave, pools are tidied up no more often than this. */
+static const uint64_t tidy_pause = CLOCK_MS(1000);
 
 void turn_init(struct turn *turn) {
     *turn = (struct turn){.standby = -1, .due = CLOCK_NEVER, .growth_due = CLOCK_NEVER};
@@ -192,11 +196,23 @@ static bool all_are_outside(const struct client *client) {
     return !gate_calls_are_marked() || inside_is_empty(&client->device->gate);
 }
 
+/* What pools keep takes the room of those who come next. Slices of a share end many times a second, when nobody
+ * needs room; who has to move memory out tidies up in any case (perform.c). */
+static void tidy(struct client *client) {
+    struct turn *turn = &client->turn;
+    if (!atomic_load_explicit(&pools_are_used, memory_order_acquire) ||
+        turn->ended - turn->tidied < tidy_pause)
+        return;
+    turn->tidied = turn->ended;
+    mover_tidy(&client->device->mover);
+}
+
 /* The moment is that before the successor is woken; telling of it can wait. */
 static int end(struct client *client, enum machine_event event) {
     struct device *device = client->device;
     client->turn.ended = client->turn.due = clock_now();
     set_quiet(client, client->turn.is_marked);
+    tidy(client);
     struct machine_input input = {.event = share_is_used_up(&device->share) ? ON_USED_UP : event,
                                   .waits = gate_waiting(&device->gate) > 0,
                                   .there = turn_there(client),

@@ -1,6 +1,7 @@
 #include "waiting.h"
 
 #include "devices.h"
+#include "explicit/pooled.h"
 #include "gate.h"
 #include "session.h"
 
@@ -17,4 +18,6 @@ struct usage *waiting_begins(void) {
 void waiting_ends(struct usage *usage) {
     if (usage)
         usage_wait_ends(usage);
+    if (__builtin_expect(atomic_load_explicit(&pools_have_excess, memory_order_relaxed), 0))
+        pooled_give_back_excess();
 }

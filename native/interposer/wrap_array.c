@@ -49,7 +49,8 @@ static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned level
 
 static CUresult settle(struct device *device, const void *const *handle, uint64_t bytes,
                        CUresult result) {
-    struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_PLAIN, .owner = context_here()->id};
+    struct ledger_entry entry = {
+        .bytes = bytes, .kind = LEDGER_PLAIN, .reason = PINNED_ARRAY, .owner = context_here()->id};
     if (result == CUDA_SUCCESS)
         entry.key = (uintptr_t)*handle;
     return book_settle(&books.arrays, device, entry, result);

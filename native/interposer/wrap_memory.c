@@ -4,6 +4,7 @@
 #include "books.h"
 #include "contexts.h"
 #include "devices.h"
+#include "explicit/pooled.h"
 
 enum { PITCH_ALIGNMENT = 512 }; /* what drivers give, for every GPU of the last ten years */
 
@@ -118,11 +119,16 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
     return book_settle(&books.memory, device, entry, result);
 }
 
+/* Memory of a pool is no context's, but there has to be one. */
+static CUresult release(CUdeviceptr dptr, const struct ledger_entry *entry) {
+    if (!entry || !ledger_is_explicit(entry->kind) || (entry->pool && !context_here()))
+        return real.cuMemFree_v2(dptr);
+    struct device *device = device_known(entry->device);
+    return entry->pool ? pooled_free_now(device, entry) : explicit_free(device, entry);
+}
+
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
     driver_need();
     struct ledger_entry *taken = ledger_take(&books.memory, dptr);
-    CUresult result = taken && ledger_is_explicit(taken->kind)
-                          ? explicit_free(device_known(taken->device), taken)
-                          : real.cuMemFree_v2(dptr);
-    return book_freed(&books.memory, taken, result);
+    return book_freed(&books.memory, taken, release(dptr, taken));
 }

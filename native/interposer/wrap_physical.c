@@ -26,8 +26,11 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
         return real.cuMemCreate(handle, size, prop, flags);
     device_settle(device); /* or nobody knows how it is allocated */
     bool moves = device_allocates_explicitly(device) && holding_can_be(prop, size, flags);
-    struct ledger_entry entry = {
-        .bytes = size, .kind = moves ? LEDGER_EXPLICIT : LEDGER_PLAIN, .references = 1};
+    struct ledger_entry entry = {.bytes = size,
+                                 .kind = moves ? LEDGER_EXPLICIT : LEDGER_PLAIN,
+                                 .reason = prop->allocFlags.gpuDirectRDMACapable ? PINNED_RDMA
+                                                                                 : PINNED_HANDLE,
+                                 .references = 1};
     CUresult result = book_reserve(device, size, entry.kind);
     if (result != CUDA_SUCCESS)
         return result;

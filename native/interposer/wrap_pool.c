@@ -1,125 +1,98 @@
-/* Stream-ordered memory. It belongs to a pool and not to a context, cannot be managed memory, and so is
- * counted as pinned. What is allocated counts against limits, not what the pool keeps for later; what is free to
- * the program is without both. */
-#include "books.h"
+/* Memory pools: made, destroyed, trimmed and asked about. A pool is always one of the driver's; what it gives and keeps
+ * may be ours (pools.h), and then the program is told the sum of both. */
 #include "devices.h"
-#include "pools.h"
-#include "streams.h"
+#include "explicit/pooled.h"
 
-/* The pool may be that of another GPU, or of the host; only the memory itself tells. */
-static struct device *device_of(CUdeviceptr pointer, struct device *otherwise) {
-    unsigned type = CU_MEMORYTYPE_DEVICE;
-    int ordinal = -1;
-    real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer);
-    if (type == CU_MEMORYTYPE_HOST)
-        return NULL;
-    if (real.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer) !=
-            CUDA_SUCCESS ||
-        ordinal == otherwise->ordinal)
-        return otherwise;
-    struct device *device = device_get(ordinal);
-    return device ? device : otherwise;
-}
-
-/* Enters an allocation that was reserved on one device, and may have turned out to be elsewhere. */
-static CUresult settle(struct device *reserved, CUdeviceptr *pointer, size_t bytes, CUstream stream,
-                       CUresult result) {
-    struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_PLAIN};
-    struct device *device = reserved;
-    if (result == CUDA_SUCCESS) {
-        entry.key = *pointer;
-        device = device_of(*pointer, reserved);
-        if (device)
-            pools_note(device->ordinal, *pointer);
-    }
-    if (device == reserved)
-        return book_settle(&books.memory, reserved, entry, result);
-    account_release(&reserved->account, bytes, true);
-    if (!device)
-        return result;
-    result = book_reserve(device, bytes, LEDGER_PLAIN);
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
+    driver_need();
+    CUresult result = real.cuMemPoolCreate(pool, poolProps);
     if (result == CUDA_SUCCESS)
-        return book_settle(&books.memory, device, entry, result);
-    real.cuMemFreeAsync(*pointer, stream);
+        pools_made(*pool, poolProps);
     return result;
-}
-
-/* In a capture this makes a node of a graph, and no memory: see not_hooked.toml. */
-static struct device *device_for(CUstream stream) {
-    struct device *device = device_here();
-    return device && !stream_is_capturing(stream) ? device : NULL;
-}
-
-static CUresult allocate(__typeof__(cuMemAllocAsync) *call, CUdeviceptr *dptr, size_t bytesize,
-                         CUstream given, CUstream stream) {
-    struct device *device = device_for(stream);
-    if (!device)
-        return call(dptr, bytesize, given);
-    CUresult result = book_reserve(device, bytesize, LEDGER_PLAIN);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return settle(device, dptr, bytesize, stream, call(dptr, bytesize, given));
-}
-
-static CUresult allocate_from(__typeof__(cuMemAllocFromPoolAsync) *call, CUdeviceptr *dptr,
-                              size_t bytesize, CUmemoryPool pool, CUstream given, CUstream stream) {
-    struct device *device = device_for(stream);
-    if (!device)
-        return call(dptr, bytesize, pool, given);
-    CUresult result = book_reserve(device, bytesize, LEDGER_PLAIN);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return settle(device, dptr, bytesize, stream, call(dptr, bytesize, pool, given));
-}
-
-static CUresult release(__typeof__(cuMemFreeAsync) *call, CUdeviceptr dptr, CUstream given,
-                        CUstream stream) {
-    if (!device_for(stream))
-        return call(dptr, given);
-    struct ledger_entry *taken = ledger_take(&books.memory, dptr);
-    return book_freed(&books.memory, taken, call(dptr, given));
-}
-
-CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    driver_need();
-    return allocate(real.cuMemAllocAsync, dptr, bytesize, hStream, stream_legacy(hStream));
-}
-
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    driver_need();
-    return allocate(real.cuMemAllocAsync_ptsz, dptr, bytesize, hStream, stream_per_thread(hStream));
-}
-
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-                                 CUstream hStream) {
-    driver_need();
-    return allocate_from(real.cuMemAllocFromPoolAsync, dptr, bytesize, pool, hStream,
-                         stream_legacy(hStream));
-}
-
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-                                      CUstream hStream) {
-    driver_need();
-    return allocate_from(real.cuMemAllocFromPoolAsync_ptsz, dptr, bytesize, pool, hStream,
-                         stream_per_thread(hStream));
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-    driver_need();
-    return release(real.cuMemFreeAsync, dptr, hStream, stream_legacy(hStream));
-}
-
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
-    driver_need();
-    return release(real.cuMemFreeAsync_ptsz, dptr, hStream, stream_per_thread(hStream));
 }
 
 /* Its handle may be another pool's as soon as it is destroyed. */
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     driver_need();
-    CUdevice device = pools_take(pool);
+    struct pool *known = pools_take(pool);
     CUresult result = real.cuMemPoolDestroy(pool);
+    pools_taken(known, result == CUDA_SUCCESS);
+    if (known && result == CUDA_SUCCESS)
+        pooled_trim(known, 0);
+    return result;
+}
+
+static struct pool *find(CUmemoryPool handle) {
+    pools_lock();
+    struct pool *pool = pools_find(handle);
+    pools_unlock();
+    return pool;
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
+    driver_need();
+    struct pool *known = find(pool);
+    CUresult result = real.cuMemPoolTrimTo(pool, minBytesToKeep);
+    if (known && result == CUDA_SUCCESS)
+        pooled_trim(known, minBytesToKeep);
+    return result;
+}
+
+/* Others will know of it. What it has given by now they do not: that moves on. */
+CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
+                                          CUmemAllocationHandleType handleType,
+                                          unsigned long long flags) {
+    driver_need();
+    CUresult result = real.cuMemPoolExportToShareableHandle(handle_out, pool, handleType, flags);
+    if (result == CUDA_SUCCESS)
+        pools_stop_serving(pool);
+    return result;
+}
+
+/* What is ours of an attribute, or NULL if it has no such part. */
+static uint64_t *figure_of(struct pool *pool, CUmemPool_attribute attribute) {
+    switch (attribute) {
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return &pool->reserved;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: return &pool->reserved_high;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return &pool->used;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return &pool->used_high;
+    default: return NULL;
+    }
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
+    driver_need();
+    CUresult result = real.cuMemPoolGetAttribute(pool, attr, value);
     if (result != CUDA_SUCCESS)
-        pools_put_back(device, pool);
+        return result;
+    pools_lock();
+    struct pool *known = pools_find(pool);
+    const uint64_t *figure = known ? figure_of(known, attr) : NULL;
+    if (figure)
+        *(cuuint64_t *)value += *figure;
+    pools_unlock();
+    return result;
+}
+
+/* High marks can only be set back to what is there now. */
+static void set(struct pool *pool, CUmemPool_attribute attribute, const void *value) {
+    switch (attribute) {
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->threshold = *(const cuuint64_t *)value; break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: pool->reserved_high = pool->reserved; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: pool->used_high = pool->used; break;
+    default: break;
+    }
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
+    driver_need();
+    CUresult result = real.cuMemPoolSetAttribute(pool, attr, value);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pools_lock();
+    struct pool *known = pools_find(pool);
+    if (known)
+        set(known, attr, value);
+    pools_unlock();
     return result;
 }

@@ -6,80 +6,24 @@
  *
  * Out of memory is a normal answer. Any other error, or a wrong byte, ends it with exit code 1 and a line that says
  * what. In the end everything is freed. */
-#include <cuda.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ITEMS = 8, STREAMS = 3, MIB = 1 << 20, GRAIN = 2 * MIB };
+#include "fuzzer.h"
 
-enum kind { NONE, PLAIN, SMALL, MANAGED, HANDLE, POOL, OWN_POOL, KINDS };
 static const char *const names[KINDS] = {
     "none",        "cuMemAlloc",      "a small cuMemAlloc",     "cuMemAllocManaged",
     "cuMemCreate", "cuMemAllocAsync", "cuMemAllocFromPoolAsync"};
-
-struct item {
-    enum kind kind;
-    CUdeviceptr at, alias; /* no alias: 0 */
-    uint64_t words, bytes, seed;
-    CUmemGenericAllocationHandle handle;
-    bool is_released; /* the handle; its mappings keep the memory */
-    CUevent used;     /* by the last work on it */
-    CUgraphExec graph;
-    uint64_t graph_seed;
-};
-
-struct fuzzer {
-    uint64_t random, steps;
-    double until;
-    CUcontext context;
-    CUfunction pattern, count, spin;
-    CUdeviceptr wrong; /* one word, to which the kernel adds what it finds */
-    CUmemoryPool pool;
-    CUstream streams[STREAMS];
-    struct item items[ITEMS];
-    pthread_t thread;
-};
-
-static void fail(const char *what, CUresult result) {
-    const char *name = "";
-    cuGetErrorName(result, &name);
-    fprintf(stderr, "fuzzer: %s: %s\n", what, name ? name : "?");
-    _exit(1);
-}
-
-#define DO(call)                                                                                   \
-    do {                                                                                           \
-        CUresult result_ = (call);                                                                 \
-        if (result_ != CUDA_SUCCESS)                                                               \
-            fail(#call, result_);                                                                  \
-    } while (0)
-
-static uint64_t next_random(struct fuzzer *f) {
-    f->random ^= f->random << 13;
-    f->random ^= f->random >> 7;
-    f->random ^= f->random << 17;
-    return f->random;
-}
-
-static bool chance(struct fuzzer *f, unsigned one_in) {
-    return next_random(f) % one_in == 0;
-}
 
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static CUstream any_stream(struct fuzzer *f) {
-    return f->streams[next_random(f) % STREAMS];
 }
 
 /* Work on an item: after all that came before on it, and before all that comes. */
@@ -91,18 +35,6 @@ static CUstream begin(struct fuzzer *f, const struct item *item) {
 
 static void end(const struct item *item, CUstream stream) {
     DO(cuEventRecord(item->used, stream));
-}
-
-static void launch_pattern(struct fuzzer *f, CUdeviceptr at, uint64_t words, uint64_t seed,
-                           CUstream stream) {
-    void *parameters[] = {&at, &words, &seed};
-    DO(cuLaunchKernel(f->pattern, 16, 1, 1, 128, 1, 1, 0, stream, parameters, NULL));
-}
-
-static void launch_count(struct fuzzer *f, CUdeviceptr at, uint64_t words, uint64_t seed,
-                         CUstream stream) {
-    void *parameters[] = {&at, &words, &seed, &f->wrong};
-    DO(cuLaunchKernel(f->count, 16, 1, 1, 128, 1, 1, 0, stream, parameters, NULL));
 }
 
 static void write_item(struct fuzzer *f, struct item *item) {
@@ -226,10 +158,10 @@ static void free_item(struct fuzzer *f, struct item *item) {
     CUstream stream = begin(f, item);
     if (item->kind == HANDLE)
         free_handle(item);
-    else if (item->kind == POOL || item->kind == OWN_POOL)
-        DO(cuMemFreeAsync(item->at, stream));
-    else
+    else if (item->kind == MANAGED || chance(f, 4))
         DO(cuMemFree(item->at));
+    else
+        DO(cuMemFreeAsync(item->at, stream));
     item->kind = NONE;
 }
 
@@ -307,20 +239,13 @@ static void ask_about(const struct item *item) {
         fail("cuMemGetAddressRange", CUDA_SUCCESS);
 }
 
-/* A stream is busy for up to 100 ms. */
-static void keep_busy(struct fuzzer *f) {
-    uint64_t microseconds = next_random(f) % 100000;
-    void *parameters[] = {&microseconds};
-    DO(cuLaunchKernel(f->spin, 1, 1, 1, 1, 1, 1, 0, any_stream(f), parameters, NULL));
-}
-
 static void step(struct fuzzer *f) {
     struct item *item = &f->items[next_random(f) % ITEMS];
     if (item->kind == NONE) {
         make_item(f, item);
         return;
     }
-    switch (next_random(f) % 16) {
+    switch (next_random(f) % 20) {
     case 0:
     case 1: free_item(f, item); break;
     case 2:
@@ -334,9 +259,12 @@ static void step(struct fuzzer *f) {
         if (item->kind == HANDLE)
             use_handle(f, item);
         break;
-    case 10: keep_busy(f); break;
+    case 10: keep_busy(f, any_stream(f), 100000); break;
     case 11: see(f); break;
     case 12: ask_about(item); break;
+    case 14:
+    case 15:
+    case 16: play_with_pools(f); break;
     case 13: usleep((useconds_t)(next_random(f) % 3000)); break;
     default: check_item(f, item);
     }

@@ -2,7 +2,8 @@
  *
  *     region_check order                what leaves first, and what returns first
  *     region_check model SEED STEPS     allocations come and go, chunks move, against a model that knows every byte
- *     region_check gone                 a region goes while somebody has it in a list */
+ *     region_check gone                 a region goes while somebody has it in a list
+ *     region_check empty                a copy in which nobody has anything is none */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,28 @@ static void check_gone(void) {
     CHECK(regions.mapping_count == 0 && regions.chunk_count == 0);
 }
 
+static void check_empty(void) {
+    struct region *region = add(2 * MIB);
+    struct chunk *chunk = &region->chunks[0];
+    region_add_live(&regions, region, 0, MIB);
+    region_add_live(&regions, region, MIB, MIB);
+    chunk_set_state(&regions, chunk, CHUNK_STORED);
+    region_remove_live(&regions, region, 0, MIB);
+    CHECK(chunk->state == CHUNK_STORED);
+    region_remove_live(&regions, region, MIB, MIB);
+    CHECK(chunk->state == CHUNK_BLANK && regions.away == 0);
+    /* It becomes empty on its way. */
+    region_add_live(&regions, region, 0, MIB);
+    chunk_set_state(&regions, chunk, CHUNK_THERE);
+    chunk->is_moving = true;
+    region_remove_live(&regions, region, 0, MIB);
+    chunk_set_state(&regions, chunk, CHUNK_STORED);
+    CHECK(chunk->state == CHUNK_STORED);
+    chunk_landed(&regions, chunk);
+    CHECK(chunk->state == CHUNK_BLANK && regions.away == 0);
+    region_drop(&regions, region);
+}
+
 enum { ALLOCATIONS = 400 };
 
 struct allocation {
@@ -175,6 +198,7 @@ static void check_all(void) {
         for (unsigned i = 0; i < region->count; i++) {
             live -= region->chunks[i].live;
             away += region->chunks[i].state == CHUNK_THERE ? 0 : region->chunks[i].live;
+            CHECK(region->chunks[i].state != CHUNK_STORED || region->chunks[i].live);
         }
     CHECK(live == 0);
     CHECK(away == regions.away && away == atomic_load(&account.away));
@@ -221,6 +245,8 @@ int main(int count, char **arguments) {
         check_order();
     else if (count == 2 && strcmp(arguments[1], "gone") == 0)
         check_gone();
+    else if (count == 2 && strcmp(arguments[1], "empty") == 0)
+        check_empty();
     else if (count == 4 && strcmp(arguments[1], "model") == 0)
         check_model(strtoull(arguments[2], NULL, 10), strtol(arguments[3], NULL, 10));
     else

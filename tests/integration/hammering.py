@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def build_hammer(folder: Path, libraries: Path, *flags: str, name: str = "hammer") -> Path:
-    """Compile one of them against the driver library in a folder."""
+    """Compile one of them against the driver library in a folder. Further files: NAME_….c."""
     headers = subprocess.run(
         [ROOT / ".venv/bin/python", ROOT / "cmake/find_headers.py", "cuda.h"],
         check=True,
@@ -18,7 +18,8 @@ def build_hammer(folder: Path, libraries: Path, *flags: str, name: str = "hammer
     ).stdout.strip()
     program = folder / name
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
-    command += [*flags, f"-isystem{headers}", str(ROOT / "native/tests" / f"{name}.c")]
+    sources = [ROOT / "native/tests" / f"{name}.c", *(ROOT / "native/tests").glob(f"{name}_*.c")]
+    command += [*flags, f"-isystem{headers}", *map(str, sources)]
     command += [str(libraries / DRIVER), "-lpthread", "-o", str(program)]
     subprocess.run(command, check=True, timeout=120)
     return program

@@ -1,5 +1,9 @@
 /* Memory pools: made, chosen, set up. Allocating from them is in pool_allocate.c. Pools hold pinned
- * memory of a device; those of managed or host memory, and sharing a pool, are not there. */
+ * memory of a device; those of managed or host memory are not there. A pool can be exported, but nobody can import
+ * it. */
+#include <string.h>
+#include <sys/mman.h>
+
 #include "../process/pool.h"
 
 #include "../unsupported.h"
@@ -18,8 +22,9 @@ static CUresult check_location(const CUmemLocation *location, CUmemAllocationTyp
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
     REQUIRE_DRIVER();
     REQUIRE(pool && poolProps, CUDA_ERROR_INVALID_VALUE);
-    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
-        return emulator_unsupported("a memory pool with shareable handles");
+    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE &&
+        poolProps->handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return emulator_unsupported("a memory pool to be exported by other than a descriptor");
     CUresult result = check_location(&poolProps->location, poolProps->allocType);
     if (result != CUDA_SUCCESS)
         return result;
@@ -37,6 +42,23 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
         pool_destroy(pool);
     driver_unlock();
     return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Only what was made for it (documented: a pool has to be created with the handle type). */
+CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
+                                          CUmemAllocationHandleType handleType,
+                                          unsigned long long flags) {
+    REQUIRE_DRIVER();
+    REQUIRE(handle_out && !flags && handleType != CU_MEM_HANDLE_TYPE_NONE,
+            CUDA_ERROR_INVALID_VALUE);
+    driver_lock();
+    bool can_be = pool_exists(pool) && pool->properties.handleTypes == handleType;
+    driver_unlock();
+    REQUIRE(can_be, CUDA_ERROR_INVALID_VALUE);
+    int file = memfd_create("nvshare-emulator-pool", MFD_CLOEXEC);
+    REQUIRE(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
+    memcpy(handle_out, &file, sizeof file);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {

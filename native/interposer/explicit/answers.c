@@ -5,6 +5,7 @@
 #include "../books.h"
 #include "../contexts.h"
 #include "../devices.h"
+#include "../pools.h"
 #include "holding.h"
 
 /* Where an allocation begins that an address may lie in. It is there if the ledger knows it. */
@@ -65,7 +66,8 @@ static struct value look_up(const struct ledger_entry *entry, CUpointer_attribut
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return address(0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return number(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return number(0);
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return address(0);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        return address(entry->pool ? (uintptr_t)entry->pool->handle : 0);
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return address(entry->bytes);
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return address(entry->key);
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: return address(identity(entry));

@@ -16,6 +16,7 @@
 #include "convoy.h"
 #include "explicit.h"
 #include "log.h"
+#include "pooled.h"
 
 /* How long a fill waits for memory that should be there, holding what it has; and how it asks meanwhile. */
 static const uint64_t fill_patience = CLOCK_MS(500);
@@ -158,6 +159,7 @@ static void endure_hunger(struct carrier *carrier) {
     }
     log_info("GPU %d: there is no room for this program's memory yet",
              carrier->convoy.device->ordinal);
+    pooled_make_room(carrier->convoy.device, &(bool){false});
     give_back(carrier);
     leave_entirely(carrier);
     carrier->hungry_since = 0;

@@ -9,9 +9,10 @@
 #include "../contexts.h"
 #include "../devices.h"
 #include "../inside.h"
+#include "../session.h"
 #include "../streams.h"
 #include "backing.h"
-#include "log.h"
+#include "pooled.h"
 #include "settle.h"
 
 /* How long a GPU that should have room, and has none, is asked again. Another program's memory may be about to go. */
@@ -79,18 +80,31 @@ static CUresult give(struct device *device, struct chunk *chunk) {
     return result;
 }
 
+/* What pools keep stands in the way now; what streams have still to free is waited for, but not for ever: they may
+ * themselves wait for this thread. Returns false if it was long enough. */
+static bool may_come(struct device *device, uint64_t since) {
+    uint64_t waited = clock_now() - since;
+    bool is_pending = false;
+    if (pooled_make_room(device, &is_pending))
+        return true;
+    if (waited >= (is_pending ? POOLED_PATIENCE : room_patience))
+        return false;
+    usleep(PAUSE_US);
+    return true;
+}
+
 /* Another thread may be at the same chunk, if its region is shared by small allocations: also during the pause. */
 static CUresult give_patiently(struct device *device, struct chunk *chunk) {
-    uint64_t until = clock_now() + room_patience;
-    for (;;) {
+    uint64_t since = clock_now();
+    for (bool goes_on = true;;) {
         region_wait(&device->explicit.regions, chunk->region);
         if (chunk->state != CHUNK_BLANK)
             return CUDA_SUCCESS;
         CUresult result = give(device, chunk);
-        if (result != CUDA_ERROR_OUT_OF_MEMORY || clock_now() >= until)
+        if (result != CUDA_ERROR_OUT_OF_MEMORY || !goes_on)
             return result;
         explicit_unlock(&device->explicit);
-        usleep(PAUSE_US);
+        goes_on = may_come(device, since);
         explicit_lock(&device->explicit);
     }
 }
@@ -168,7 +182,7 @@ static struct region *add_region(struct device *device, uint64_t whole, uint64_t
 
 /* Addresses for an allocation. Several threads may make a region for small ones at once: then there are more places;
  * or one may take the last place before another has: then it looks again. */
-static CUresult enter(struct device *device, struct ledger_entry *entry, struct region **out) {
+static CUresult enter(struct device *device, struct ledger_entry *entry) {
     struct slabs *slabs = &device->explicit.slabs;
     struct region *region = NULL;
     bool is_small = entry->bytes <= SLAB_MOST;
@@ -183,7 +197,6 @@ static CUresult enter(struct device *device, struct ledger_entry *entry, struct 
     entry->key = place_in(device, entry->bytes, &region);
     entry->target = (uint64_t)(uintptr_t)region;
     explicit_unlock(&device->explicit);
-    *out = region;
     return CUDA_SUCCESS;
 }
 
@@ -207,20 +220,68 @@ void explicit_is_gone(struct device *device, const struct ledger_entry *entry) {
     explicit_unlock(&device->explicit);
 }
 
-CUresult explicit_allocate(struct device *device, struct ledger_entry *entry) {
-    struct region *region = NULL;
-    CUresult result = ask_driver();
-    if (result == CUDA_SUCCESS)
-        result = enter(device, entry, &region);
-    if (result != CUDA_SUCCESS)
-        return result;
+/* It has its addresses. */
+static CUresult bring(struct device *device, const struct ledger_entry *entry) {
+    struct region *region = region_of(entry);
     explicit_lock(&device->explicit);
     bool is_there = region_is_there(region);
     explicit_unlock(&device->explicit);
-    result = is_there ? CUDA_SUCCESS : explicit_bring(device, region);
+    CUresult result = is_there ? CUDA_SUCCESS : explicit_bring(device, region);
     if (result != CUDA_SUCCESS)
         explicit_is_gone(device, entry);
     return result;
+}
+
+CUresult explicit_provide(struct device *device, struct ledger_entry *entry) {
+    CUresult result = enter(device, entry);
+    return result == CUDA_SUCCESS ? bring(device, entry) : result;
+}
+
+CUresult explicit_allocate(struct device *device, struct ledger_entry *entry) {
+    CUresult result = ask_driver();
+    return result == CUDA_SUCCESS ? explicit_provide(device, entry) : result;
+}
+
+uint64_t explicit_takes(uint64_t bytes) {
+    return bytes <= SLAB_MOST ? slab_place_bytes(bytes) : whole_pages(bytes);
+}
+
+/* With the lock held. */
+static uint64_t taken(const struct ledger_entry *entry) {
+    const struct region *region = region_of(entry);
+    return region->slab ? slab_place_bytes(entry->bytes) : region->bytes;
+}
+
+uint64_t explicit_taken(struct device *device, const struct ledger_entry *entry) {
+    explicit_lock(&device->explicit);
+    uint64_t bytes = taken(entry);
+    explicit_unlock(&device->explicit);
+    return bytes;
+}
+
+void explicit_keep(struct device *device, const struct ledger_entry *entry, struct block *block) {
+    explicit_lock(&device->explicit);
+    block->region = region_of(entry);
+    block->offset = remove_live(device, entry);
+    block->bytes = taken(entry);
+    explicit_unlock(&device->explicit);
+}
+
+CUresult explicit_use_again(struct device *device, struct ledger_entry *entry,
+                            const struct block *block) {
+    explicit_lock(&device->explicit);
+    entry->key = address_of(block->region) + block->offset;
+    entry->target = (uint64_t)(uintptr_t)block->region;
+    region_add_live(&device->explicit.regions, block->region, block->offset, entry->bytes);
+    block->region->used_ns = clock_now();
+    explicit_unlock(&device->explicit);
+    return bring(device, entry);
+}
+
+void explicit_give_up(struct device *device, const struct block *block) {
+    explicit_lock(&device->explicit);
+    give_back(device, block->region, block->offset);
+    explicit_unlock(&device->explicit);
 }
 
 /* Should there be no memory to remember it by, it is never freed: better than while somebody may use it. */
@@ -292,8 +353,10 @@ void explicit_settle_down(struct device *device, CUdevice other) {
             let_use(region->mappings, other);
     }
     explicit_unlock(&device->explicit);
-    ledger_fix(&books.memory, &device->account);
-    ledger_fix(&books.physical, &device->account);
+    pooled_make_room(device, &(bool){false});
+    ledger_fix(&books.memory, &device->account, PINNED_GPUS);
+    ledger_fix(&books.physical, &device->account, PINNED_GPUS);
     device->is_explicit = false;
+    session_memory_changed(device);
     inside_leave();
 }

@@ -5,6 +5,7 @@
  *
  *   region.h   which addresses there are, in chunks, and where the bytes of each are
  *   slab.h     small allocations
+ *   pooled.h   allocations in the order of a stream; stock.h has those that were freed so
  *   holding.h  handles of the program's own
  *   answers.h  what the program is told about all of these
  *   backing.h  physical memory for a chunk
@@ -18,6 +19,7 @@
 #include "slab.h"
 
 struct device;
+struct block;
 
 /* What was freed in the middle of a capture, when nobody can wait for work that may still use it. */
 struct lingering {
@@ -45,6 +47,21 @@ static inline void explicit_unlock(struct explicit *explicit) {
 /* Memory on a device, for the entry of the ledger: its address and region. With an open gate it is there when this
  * returns; behind a closed one it comes before the gate opens. */
 CUresult explicit_allocate(struct device *device, struct ledger_entry *entry);
+
+/* The same for an allocation in the order of a stream, which a driver never refuses for a capture elsewhere. */
+CUresult explicit_provide(struct device *device, struct ledger_entry *entry);
+
+/* What an allocation of so many bytes takes of the GPU; and what one has taken, which may be a little more if it was
+ * another's before. */
+uint64_t explicit_takes(uint64_t bytes);
+uint64_t explicit_taken(struct device *device, const struct ledger_entry *entry);
+
+/* Memory that was freed is kept as a block (stock.h); is another allocation's now, as explicit_provide; or is freed for
+ * good. */
+void explicit_keep(struct device *device, const struct ledger_entry *entry, struct block *block);
+CUresult explicit_use_again(struct device *device, struct ledger_entry *entry,
+                            const struct block *block);
+void explicit_give_up(struct device *device, const struct block *block);
 
 /* Frees it, when the work of the calling thread's context is done, as a driver does. */
 CUresult explicit_free(struct device *device, const struct ledger_entry *entry);

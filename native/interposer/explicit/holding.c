@@ -251,7 +251,7 @@ CUresult holding_stay(struct holding *holding, CUmemGenericAllocationHandle *han
     *handle = holding->region->chunks[0].handle;
     explicit_unlock(&device->explicit);
     if (is_new)
-        ledger_fix_one(&books.physical, (uint64_t)(uintptr_t)holding);
+        ledger_fix_one(&books.physical, (uint64_t)(uintptr_t)holding, PINNED_EXPORTED);
     inside_leave();
     session_memory_changed(device);
     return CUDA_SUCCESS;

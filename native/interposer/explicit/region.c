@@ -67,10 +67,18 @@ static void change_away(struct regions *regions, uint64_t more) {
     atomic_fetch_add(&regions->account->away, more);
 }
 
+/* A copy in which nobody has anything is none, whoever gets a place in it next. So with nothing away there is no copy
+ * that somebody would have to bring in before an allocation can be used. */
+static void forget_copy(struct chunk *chunk) {
+    if (chunk->state == CHUNK_STORED && !chunk->live && !chunk->is_moving)
+        chunk->state = CHUNK_BLANK;
+}
+
 static void change_live(struct regions *regions, struct chunk *chunk, uint64_t more) {
     chunk->live += more;
     if (is_away(chunk))
         change_away(regions, more);
+    forget_copy(chunk);
 }
 
 /* `sign` is 1, or all ones for less. */
@@ -144,6 +152,7 @@ void region_wait(struct regions *regions, const struct region *region) {
 
 void chunk_landed(struct regions *regions, struct chunk *chunk) {
     chunk->is_moving = false;
+    forget_copy(chunk);
     pthread_cond_broadcast(&regions->landed);
 }
 

@@ -10,6 +10,10 @@ static unsigned size_of(uint64_t bytes) {
     return size;
 }
 
+uint64_t slab_place_bytes(uint64_t bytes) {
+    return (uint64_t)1 << (SLAB_SMALLEST_SHIFT + size_of(bytes));
+}
+
 uint64_t slabs_need(const struct slabs *slabs, uint64_t bytes) {
     unsigned size = size_of(bytes);
     if (slabs->partial[size])

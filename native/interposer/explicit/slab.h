@@ -42,6 +42,9 @@ uint64_t slabs_take(struct slabs *slabs, uint64_t bytes, struct region **region)
 /* Gives a place back. Returns whether it was the last one: then the region is not a slab's any more. */
 bool slabs_give_back(struct slabs *slabs, struct region *region, uint64_t offset);
 
+/* How large a place for so many bytes is. */
+uint64_t slab_place_bytes(uint64_t bytes);
+
 /* Where the place begins that an offset lies in. */
 uint64_t slab_place(const struct slab *slab, uint64_t offset);
 

@@ -79,9 +79,32 @@ def notes(status: NodeStatus) -> list[str]:
             lines.append(
                 f"{who}: {gib(client.stuck)} GiB cannot leave the GPU: {client.stuck_because}"
             )
+        if stays := staying(client):
+            lines.append(f"{who}: stays on the GPU: {stays}")
         if client.held_up:
             lines.append(f"{who}: has to wait: {client.held_up_because}")
     return lines
+
+
+# What people are told of memory that cannot leave. That it is as they asked for is no surprise.
+_STAYING = {
+    "handles": "by cuMemCreate",
+    "rdma": "for RDMA",
+    "exported": "exported to others",
+    "several_gpus": "used by several GPUs",
+    "pools": "from memory pools",
+    "arrays": "in arrays",
+}
+# Less than this is not worth a line.
+_LITTLE = 64 << 20
+
+
+def staying(client: ClientStatus) -> str:
+    """Say what of its memory cannot leave the GPU, and why."""
+    found = [(client.pinned_by.get(name, 0), why) for name, why in _STAYING.items()]
+    if sum(size for size, _ in found) < _LITTLE:
+        return ""
+    return ", ".join(f"{gib(size)} GiB {why}" for size, why in found if size)
 
 
 def memory(client: ClientStatus) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import socket
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from typing import TYPE_CHECKING, Any
 
 from nvshare.core import effects, events
@@ -74,6 +74,7 @@ class Session:
         self.hello: frames.Hello | None = None
         # How it allocates, and why.
         self.decision: Decision | None = None
+        self.pinned_by: dict[str, int] = {}
         # What it was started with; what it may use is its group's.
         self.own_limits = ClientLimits()
         self.seat = 0
@@ -185,6 +186,14 @@ class Session:
         log.info(
             "client allocates in another way", extra=fields(**self.log_fields, kind=kind.value)
         )
+
+    def _pin(self, frame: frames.Pinned, member: "Member") -> None:
+        """People look at it; the sum, by which is decided, comes with MEMORY."""
+        del member
+        pinned = {name: value for name, value in asdict(frame).items() if value}
+        if sum(pinned.values()) > _MOST_BYTES:
+            raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
+        self.pinned_by = pinned
 
     def _again(self, frame: frames.Hello, member: "Member") -> None:
         del frame, member
@@ -332,6 +341,7 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Released: Session._release,
     frames.Memory: Session._allocate,
     frames.Allocates: Session._allocate_otherwise,
+    frames.Pinned: Session._pin,
     frames.Moved: Session._move,
     frames.Usage: Session._use,
 }

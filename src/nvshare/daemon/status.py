@@ -142,6 +142,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         # Without its context, which it did not ask for.
         allocated=client.memory.allocated - member.context,
         pinned=client.memory.pinned - member.context,
+        pinned_by=session.pinned_by,
         swapped_out=client.memory.swapped,
         context=member.context,
         kept=client.most_out,

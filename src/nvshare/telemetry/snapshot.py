@@ -49,6 +49,8 @@ class ClientStatus(_Model):
 
     allocated: int
     pinned: int
+    # Why that cannot leave the GPU, as far as it has told: bytes by the names of frame PINNED.
+    pinned_by: dict[str, int] = {}
     swapped_out: int
     # What it holds beside that: its context, its modules, what its pools keep. Measured, or assumed
     # where the GPU does not tell.

@@ -425,6 +425,43 @@ class Allocates:
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """What cannot leave the GPU, by reason. Follows MEMORY, if it has changed.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 8
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    as_asked: int  # bytes as the program asked for them: memory is not to move
+    handles: int  # bytes by cuMemCreate that are the driver's own
+    rdma: int  # the same, and asked for as memory for RDMA
+    exported: int  # bytes by cuMemCreate that others have
+    several_gpus: int  # bytes that other GPUs of the program may reach
+    pools: int  # bytes from pools that are the driver's own
+    arrays: int  # bytes of arrays
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 56, 0) + self.LAYOUT.pack(
+            self.as_asked,
+            self.handles,
+            self.rdma,
+            self.exported,
+            self.several_gpus,
+            self.pools,
+            self.arrays,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Pinned":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
 class Welcome:
     """The answer to HELLO: the client is registered.
 
@@ -969,7 +1006,7 @@ class Allocation:
         )
 
 
-FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage | Allocates
+FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage | Allocates | Pinned
 FromDaemon: TypeAlias = (
     Welcome
     | Grant

@@ -180,9 +180,21 @@ def captured_memory_lives_as_long_as_the_graph(cu: Any) -> None:
     assert attribute(cu, pool, "USED_MEM_CURRENT") == 0
 
 
+def pools_can_be_exported(cu: Any) -> None:
+    kinds = cu.CUmemAllocationHandleType
+    file, none = kinds.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, kinds.CU_MEM_HANDLE_TYPE_NONE
+    wanted = properties(cu)
+    wanted.handleTypes = file
+    pool = cu.cuMemPoolCreate(wanted)
+    assert int(cu.cuMemPoolExportToShareableHandle(pool, file, 0)) > 2
+    assert cu.error("cuMemPoolExportToShareableHandle", pool, none, 0) == "INVALID_VALUE"
+    other = cu.cuMemPoolCreate(properties(cu))
+    assert cu.error("cuMemPoolExportToShareableHandle", other, file, 0) == "INVALID_VALUE"
+
+
 def what_pools_cannot_do_is_said(cu: Any) -> None:
     wanted = properties(cu)
-    wanted.handleTypes = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+    wanted.handleTypes = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_FABRIC
     assert cu.error("cuMemPoolCreate", wanted) == "NOT_SUPPORTED"
 
 
@@ -197,6 +209,7 @@ BODIES = [
     a_pool_has_a_largest_size,
     pools_can_be_chosen_and_destroyed,
     captured_memory_lives_as_long_as_the_graph,
+    pools_can_be_exported,
 ]
 
 
@@ -207,4 +220,4 @@ def test_pools(emulated: Any, body: Any, model: bool) -> None:
 
 
 def test_what_pools_cannot_do_is_said(emulated: Any) -> None:
-    assert "shareable handles is not implemented" in emulated(what_pools_cannot_do_is_said)
+    assert "other than a descriptor is not implemented" in emulated(what_pools_cannot_do_is_said)

@@ -184,11 +184,55 @@ class Gpu:
         """Free."""
         return int(self.cuda.cuMemFree_v2(Word(pointer)))
 
-    def make_pool(self, device: int = 0) -> int:
+    def make_pool(self, device: int = 0, most: int = 0) -> int:
         """Make a memory pool that gives nothing back by itself."""
         pool, properties = Word(), (ctypes.c_int * 22)(1, 0, 1, device)
+        Word.from_buffer(properties, 24).value = most
         assert self.cuda.cuMemPoolCreate(ctypes.byref(pool), properties) == 0
         return self.hoard(pool.value)
+
+    def make_exportable_pool(self) -> int:
+        """Make a memory pool that other processes can be given."""
+        pool, properties = Word(), (ctypes.c_int * 22)(1, 1, 1, 0)
+        assert self.cuda.cuMemPoolCreate(ctypes.byref(pool), properties) == 0
+        return pool.value
+
+    def export_pool(self, pool: int) -> int:
+        """Make a descriptor of it."""
+        file = ctypes.c_int()
+        return int(
+            self.cuda.cuMemPoolExportToShareableHandle(ctypes.byref(file), Word(pool), 1, Word(0))
+        )
+
+    def array(self, size: int) -> int:
+        """Make an array of bytes."""
+        array, shape = Word(), (Word * 3)(1024, size // 1024, 1 | 1 << 32)
+        return int(self.cuda.cuArrayCreate_v2(ctypes.byref(array), shape))
+
+    def make_handle(self, size: int) -> int:
+        """Make physical memory that can be exported."""
+        handle, properties = Word(), (ctypes.c_int * 8)(1, 1, 1, 0)
+        assert self.cuda.cuMemCreate(ctypes.byref(handle), Word(size), properties, Word(0)) == 0
+        return handle.value
+
+    def export_handle(self, handle: int) -> int:
+        """Make a descriptor of it."""
+        file = ctypes.c_int()
+        return int(
+            self.cuda.cuMemExportToShareableHandle(ctypes.byref(file), Word(handle), 1, Word(0))
+        )
+
+    def capture_memory(self, size: int) -> list[int]:
+        """Capture memory that comes and goes into a graph, and launch that."""
+        stream, graph, ready, pointer = self.stream(), Word(), Word(), Word()
+        codes = [self.cuda.cuStreamBeginCapture_v2(stream, 0)]
+        codes += [self.cuda.cuMemAllocAsync(ctypes.byref(pointer), Word(size), stream)]
+        codes += [self.cuda.cuMemsetD8Async(pointer, 1, Word(size), stream)]
+        codes += [self.cuda.cuMemFreeAsync(pointer, stream)]
+        codes += [self.cuda.cuStreamEndCapture(stream, ctypes.byref(graph))]
+        codes += [self.cuda.cuGraphInstantiateWithFlags(ctypes.byref(ready), graph, Word(0))]
+        codes += [self.cuda.cuGraphLaunch(ready, stream), self.sync()]
+        return codes
 
     def hoard(self, pool: int) -> int:
         """Let a pool keep all that is freed. 0: the default pool."""
@@ -198,20 +242,47 @@ class Gpu:
         assert self.cuda.cuMemPoolSetAttribute(handle, 4, ctypes.byref(all_of_it)) == 0
         return handle.value
 
-    def alloc_async(self, size: int, pool: int = 0) -> tuple[int, int]:
+    def alloc_async(self, size: int, pool: int = 0, stream: Word | None = None) -> tuple[int, int]:
         """Allocate from a pool, or from the device's current one."""
         pointer, bytes_ = Word(), Word(size)
         if pool:
             code = self.cuda.cuMemAllocFromPoolAsync(
-                ctypes.byref(pointer), bytes_, Word(pool), None
+                ctypes.byref(pointer), bytes_, Word(pool), stream
             )
         else:
-            code = self.cuda.cuMemAllocAsync(ctypes.byref(pointer), bytes_, None)
+            code = self.cuda.cuMemAllocAsync(ctypes.byref(pointer), bytes_, stream)
         return code, pointer.value
 
     def free_async(self, pointer: int) -> int:
         """Give back to the pool, and wait until it has it."""
         return int(self.cuda.cuMemFreeAsync(Word(pointer), None) or self.sync())
+
+    def free_in(self, pointer: int, stream: Word | None = None) -> int:
+        """Give back to the pool, in the order of a stream."""
+        return int(self.cuda.cuMemFreeAsync(Word(pointer), stream))
+
+    def pool_figures(self, pool: int) -> list[int]:
+        """Reserved, the most that ever was; used, the same."""
+        values = [Word() for _ in range(4)]
+        for number, value in enumerate(values, 5):
+            assert self.cuda.cuMemPoolGetAttribute(Word(pool), number, ctypes.byref(value)) == 0
+        return [value.value for value in values]
+
+    def reset_high_marks(self, pool: int) -> int:
+        """Set both back."""
+        reserved, used = (
+            self.cuda.cuMemPoolSetAttribute(Word(pool), number, ctypes.byref(Word(0)))
+            for number in (6, 8)
+        )
+        return int(reserved or used)
+
+    def range(self, pointer: int) -> tuple[int, int, int]:
+        """The allocation that an address lies in."""
+        begin, size = Word(), ctypes.c_size_t()
+        code = self.cuda.cuMemGetAddressRange_v2(
+            ctypes.byref(begin), ctypes.byref(size), Word(pointer)
+        )
+        return code, begin.value, size.value
 
     def trim(self, pool: int, keep: int = 0) -> int:
         """Let a pool give back what it keeps beyond so many bytes."""

@@ -20,6 +20,7 @@ from nvshare.wire.frames import (
     Hello,
     Memory,
     Moved,
+    Pinned,
     SettingFlags,
     Settings,
     Usage,
@@ -39,6 +40,7 @@ class Link:
         self._first: FromClient | None = None
         self.verdict: Verdict | None = Verdict.YES
         self.missing = 0
+        self.pinned: Pinned | None = None
         threading.Thread(target=self._receive, daemon=True).start()
 
     def _receive(self) -> None:
@@ -49,6 +51,8 @@ class Link:
                         self.send(Answer(frame.ticket, self.verdict, self.missing))
                     if isinstance(frame, Usage):
                         self._usages.put(frame)
+                    elif isinstance(frame, Pinned):
+                        self.pinned = frame
                     else:
                         self._frames.put(frame)
         self._frames.put(None)

@@ -98,6 +98,13 @@ def test_how_memory_is_allocated_is_shown_and_why() -> None:
     assert later == "managed; native from its next process on"
 
 
+def test_what_stays_on_the_gpu_is_shown_and_why() -> None:
+    stays = {"as_asked": GIB, "pools": 2 * GIB, "arrays": GIB // 2}
+    text = shown(client(pinned=4 * GIB, pinned_by=stays))
+    assert "stays on the GPU: 2.0 GiB from memory pools, 0.5 GiB in arrays" in text
+    assert "stays" not in shown(client(pinned=GIB, pinned_by={"as_asked": GIB, "arrays": 4096}))
+
+
 def test_the_host_is_shown() -> None:
     assert "host memory: 7.0 GiB moved out, 9.0 of at most 205 GiB kept" in shown()
 

@@ -13,7 +13,7 @@ def region(build: Build) -> Path:
     return build("region_check", "explicit/region.c", "explicit/mapping.c", "explicit/slab.c")
 
 
-@pytest.mark.parametrize("what", ["order", "gone"])
+@pytest.mark.parametrize("what", ["order", "gone", "empty"])
 def test_regions(region: Path, what: str) -> None:
     run(region, what)
 

@@ -263,6 +263,7 @@ NOT_EXPORTED = {
         for name in DeviceSettings.model_fields
         if name != "mode"
     },
+    "clients.pinned_by": "for people, who find it in `nvshare status`; the sum is a metric",
     "clients.stuck_because": "words for people, who find them in `nvshare status`",
     "clients.allocation_because": "words for people, who find them in `nvshare status`",
     "clients.allocation_next": "words for people, who find them in `nvshare status`",

@@ -1,0 +1,91 @@
+#include "account.h"
+
+#include <errno.h>
+
+static uint64_t get(const _Atomic uint64_t *value) {
+    return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+/* Only under the lock, and so no more than a store. */
+static void set(_Atomic uint64_t *value, uint64_t to) {
+    atomic_store_explicit(value, to, memory_order_relaxed);
+}
+
+int account_reserve(struct account *account, uint64_t bytes, bool pinned) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t limit = get(&account->limit), used = get(&account->used);
+    int result = -ENOMEM;
+    if (used <= limit && bytes <= limit - used)
+        result = seat_reserve(&account->seat, used, bytes);
+    if (result == 0) {
+        set(&account->used, used + bytes);
+        set(&account->pinned, get(&account->pinned) + (pinned ? bytes : 0));
+    }
+    pthread_mutex_unlock(&account->lock);
+    return result;
+}
+
+void account_release(struct account *account, uint64_t bytes, bool pinned) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t used = get(&account->used) - bytes;
+    set(&account->pinned, get(&account->pinned) - (pinned ? bytes : 0));
+    set(&account->used, used);
+    seat_tell(&account->seat, used);
+    pthread_mutex_unlock(&account->lock);
+}
+
+void account_join(struct account *account, const struct seat *seat) {
+    pthread_mutex_lock(&account->lock);
+    struct seat before = account->seat;
+    account->seat = *seat;
+    seat_tell(&account->seat, get(&account->used));
+    pthread_mutex_unlock(&account->lock);
+    seat_leave(&before);
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t left_of(uint64_t limit, uint64_t used) {
+    return used < limit ? limit - used : 0;
+}
+
+uint64_t account_limit(struct account *account) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t limit = least(get(&account->limit), seat_limit(&account->seat));
+    pthread_mutex_unlock(&account->lock);
+    return limit;
+}
+
+uint64_t account_left(struct account *account) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t used = get(&account->used), all = seat_group_used(&account->seat, used);
+    uint64_t left =
+        least(left_of(get(&account->limit), used), left_of(seat_limit(&account->seat), all));
+    pthread_mutex_unlock(&account->lock);
+    return left;
+}
+
+/* These change one after the other, so that for a moment they need not go together. */
+uint64_t account_there(const struct account *account) {
+    uint64_t used = atomic_load(&account->used);
+    uint64_t elsewhere =
+        atomic_load(&account->pinned) + atomic_load(&account->away) + atomic_load(&account->coming);
+    return used > elsewhere ? used - elsewhere : 0;
+}
+
+uint64_t account_absent(const struct account *account) {
+    uint64_t untouched = atomic_load(&account->untouched), away = atomic_load(&account->away);
+    return away > untouched ? away - untouched : 0;
+}
+
+uint64_t account_nowhere(const struct account *account) {
+    return atomic_load(&account->untouched) + atomic_load(&account->coming);
+}
+
+void account_fix(struct account *account, uint64_t bytes) {
+    pthread_mutex_lock(&account->lock);
+    set(&account->pinned, get(&account->pinned) + bytes);
+    pthread_mutex_unlock(&account->lock);
+}

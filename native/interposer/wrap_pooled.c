@@ -1,0 +1,160 @@
+/* Stream-ordered memory. It belongs to a pool and not to a context, and cannot be managed memory. Where memory moves
+ * explicitly it does so too (explicit/pooled.h); elsewhere, and if others may know of its pool, it is the driver's, and
+ * counted as pinned. What is allocated counts against limits, not what the pool keeps for later; what is free to the
+ * program is without both. */
+#include "books.h"
+#include "devices.h"
+#include "explicit/pooled.h"
+#include "streams.h"
+
+/* The pool may be that of another GPU, or of the host; only the memory itself tells. */
+static struct device *device_of(CUdeviceptr pointer, struct device *otherwise) {
+    unsigned type = CU_MEMORYTYPE_DEVICE;
+    int ordinal = -1;
+    real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer);
+    if (type == CU_MEMORYTYPE_HOST)
+        return NULL;
+    if (real.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer) !=
+            CUDA_SUCCESS ||
+        ordinal == otherwise->ordinal)
+        return otherwise;
+    struct device *device = device_get(ordinal);
+    return device ? device : otherwise;
+}
+
+/* Enters an allocation that was reserved on one device, and may have turned out to be elsewhere. */
+static CUresult settle(struct device *reserved, CUdeviceptr *pointer, size_t bytes, CUstream stream,
+                       CUresult result) {
+    struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_PLAIN, .reason = PINNED_POOL};
+    struct device *device = reserved;
+    if (result == CUDA_SUCCESS) {
+        entry.key = *pointer;
+        device = device_of(*pointer, reserved);
+        if (device)
+            pools_note(device->ordinal, *pointer);
+    }
+    if (device == reserved)
+        return book_settle(&books.memory, reserved, entry, result);
+    account_release(&reserved->account, bytes, true);
+    if (!device)
+        return result;
+    result = book_reserve(device, bytes, LEDGER_PLAIN);
+    if (result == CUDA_SUCCESS)
+        return book_settle(&books.memory, device, entry, result);
+    real.cuMemFreeAsync(*pointer, stream);
+    return result;
+}
+
+/* In a capture this makes a node of a graph, and no memory: see not_hooked.toml. */
+static struct device *device_for(CUstream stream) {
+    struct device *device = device_here();
+    return device && !stream_is_capturing(stream) ? device : NULL;
+}
+
+/* The pool that explicit memory is to come from, or NULL: then it is the driver's. NULL is also the device's current
+ * one. */
+static struct pool *pool_for(struct device *device, CUmemoryPool pool) {
+    device_settle(device); /* or nobody knows how it is allocated */
+    if (!device_allocates_explicitly(device))
+        return NULL;
+    if (!pool && real.cuDeviceGetMemPool(&pool, device->ordinal) != CUDA_SUCCESS)
+        return NULL;
+    return pools_serving(device->ordinal, pool);
+}
+
+static CUresult allocate_explicitly(struct device *device, struct pool *pool, CUdeviceptr *dptr,
+                                    size_t bytes, CUstream stream) {
+    struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_EXPLICIT, .pool = pool};
+    CUresult result = book_reserve(device, bytes, entry.kind);
+    if (result != CUDA_SUCCESS)
+        return result;
+    /* With a mixture that has just begun, the answer was for managed memory, which this cannot be. */
+    bool is_void = atomic_load(&device->is_mixed);
+    result = is_void ? CUDA_ERROR_OUT_OF_MEMORY : pooled_allocate(device, &entry, stream);
+    if (result == CUDA_SUCCESS)
+        *dptr = entry.key;
+    return book_settle(&books.memory, device, entry, result);
+}
+
+static CUresult allocate(__typeof__(cuMemAllocAsync) *call, CUdeviceptr *dptr, size_t bytesize,
+                         CUstream given, CUstream stream) {
+    struct device *device = device_for(stream);
+    if (!device || !dptr || !bytesize)
+        return call(dptr, bytesize, given);
+    struct pool *served = pool_for(device, NULL);
+    if (served)
+        return allocate_explicitly(device, served, dptr, bytesize, stream);
+    CUresult result = book_reserve(device, bytesize, LEDGER_PLAIN);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return settle(device, dptr, bytesize, stream, call(dptr, bytesize, given));
+}
+
+static CUresult allocate_from(__typeof__(cuMemAllocFromPoolAsync) *call, CUdeviceptr *dptr,
+                              size_t bytesize, CUmemoryPool pool, CUstream given, CUstream stream) {
+    struct device *device = device_for(stream);
+    if (!device || !dptr || !bytesize || !pool)
+        return call(dptr, bytesize, pool, given);
+    struct pool *served = pool_for(device, pool);
+    if (served)
+        return allocate_explicitly(device, served, dptr, bytesize, stream);
+    CUresult result = book_reserve(device, bytesize, LEDGER_PLAIN);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return settle(device, dptr, bytesize, stream, call(dptr, bytesize, pool, given));
+}
+
+/* The program asked for plain memory, which can be freed so; what it has got instead cannot. */
+static CUresult free_converted(CUdeviceptr dptr, CUstream stream) {
+    CUresult result = real.cuStreamSynchronize(stream);
+    return result == CUDA_SUCCESS ? real.cuMemFree_v2(dptr) : result;
+}
+
+static CUresult release(__typeof__(cuMemFreeAsync) *call, CUdeviceptr dptr, CUstream given,
+                        CUstream stream) {
+    if (!device_for(stream))
+        return call(dptr, given);
+    struct ledger_entry *taken = ledger_take(&books.memory, dptr);
+    CUresult result;
+    if (taken && ledger_is_explicit(taken->kind))
+        result = pooled_free(device_known(taken->device), taken, stream);
+    else if (taken && taken->kind == LEDGER_CONVERTED)
+        result = free_converted(dptr, stream);
+    else
+        result = call(dptr, given);
+    return book_freed(&books.memory, taken, result);
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+    driver_need();
+    return allocate(real.cuMemAllocAsync, dptr, bytesize, hStream, stream_legacy(hStream));
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+    driver_need();
+    return allocate(real.cuMemAllocAsync_ptsz, dptr, bytesize, hStream, stream_per_thread(hStream));
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                 CUstream hStream) {
+    driver_need();
+    return allocate_from(real.cuMemAllocFromPoolAsync, dptr, bytesize, pool, hStream,
+                         stream_legacy(hStream));
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                      CUstream hStream) {
+    driver_need();
+    return allocate_from(real.cuMemAllocFromPoolAsync_ptsz, dptr, bytesize, pool, hStream,
+                         stream_per_thread(hStream));
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
+    driver_need();
+    return release(real.cuMemFreeAsync, dptr, hStream, stream_legacy(hStream));
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
+    driver_need();
+    return release(real.cuMemFreeAsync_ptsz, dptr, hStream, stream_per_thread(hStream));
+}
