@@ -34,6 +34,15 @@ void account_release(struct account *account, uint64_t bytes, bool pinned) {
     pthread_mutex_unlock(&account->lock);
 }
 
+void account_set_stocked(struct account *account, uint64_t bytes) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t used = get(&account->used) + bytes - account->stocked;
+    account->stocked = bytes;
+    set(&account->used, used);
+    seat_tell(&account->seat, used);
+    pthread_mutex_unlock(&account->lock);
+}
+
 void account_join(struct account *account, const struct seat *seat) {
     pthread_mutex_lock(&account->lock);
     struct seat before = account->seat;

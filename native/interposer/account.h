@@ -39,6 +39,7 @@ struct account {
     _Atomic uint64_t away;         /* bytes that are not on the GPU, see residency.h */
     _Atomic uint64_t untouched;    /* of these, bytes that nobody has used yet: they are nowhere */
     _Atomic uint64_t kept;         /* bytes that have pages on the host, see ring.h */
+    uint64_t stocked;              /* of those used, what pools keep, see explicit/pooled.h */
     _Atomic uint64_t coming;       /* bytes that can be moved, counted but not allocated yet */
     _Atomic uint64_t all_used_ns;  /* when all memory may have been in use, as far as one knows */
     _Atomic uint64_t agreed;       /* bytes in use that the daemon knows of, and agrees to */
@@ -52,6 +53,9 @@ struct account {
  * and nowhere else. */
 int account_reserve(struct account *account, uint64_t bytes, bool pinned);
 void account_release(struct account *account, uint64_t bytes, bool pinned);
+
+/* Pools keep so many bytes by now, which count as used. They were counted before, so that no limit is looked at. */
+void account_set_stocked(struct account *account, uint64_t bytes);
 
 /* Bytes that are counted already are pinned from now on. */
 void account_fix(struct account *account, uint64_t bytes);

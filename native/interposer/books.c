@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "devices.h"
+#include "explicit/pooled.h"
 #include "log.h"
 #include "residency.h"
 #include "session.h"
@@ -69,13 +70,30 @@ static bool may_mix(const struct device *device, enum ledger_kind kind, enum ask
     return why == ASK_TOO_LARGE && kind == LEDGER_EXPLICIT && device_mixes(device);
 }
 
+/* Nobody is refused what pools of its own keep: they give that back, as far as it is of use to nobody. */
+static bool pools_give_way(struct device *device) {
+    return atomic_load_explicit(&pools_are_used, memory_order_acquire) &&
+           pooled_make_room_patiently(device);
+}
+
+static int count(struct device *device, uint64_t bytes, enum ledger_kind kind) {
+    int result;
+    do
+        result = account_reserve(&device->account, bytes, ledger_is_pinned(kind));
+    while (result < 0 && pools_give_way(device));
+    return result;
+}
+
 static enum ask_result reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
-    if (account_reserve(&device->account, bytes, ledger_is_pinned(kind)) < 0) {
+    if (count(device, bytes, kind) < 0) {
         say_why(device, bytes, kind);
         return ASK_NO;
     }
     atomic_fetch_add(&device->account.coming, coming(kind, bytes));
-    enum ask_result result = ask(device, kind);
+    enum ask_result result;
+    do
+        result = ask(device, kind);
+    while (result != ASK_YES && pools_give_way(device));
     if (result == ASK_YES)
         return ASK_YES;
     if (!may_mix(device, kind, result))

@@ -94,10 +94,13 @@ void device_mix(struct device *device) {
 }
 
 /* What pools keep for later takes the room of those who come next. */
-static void tidy_up(struct device *device) {
+/* Who uses no pools has nothing to tidy up. What the driver's pools keep is not counted as used. */
+static uint64_t tidy_up(struct device *device) {
     bool is_pending = false;
+    if (!atomic_load_explicit(&pools_are_used, memory_order_acquire))
+        return 0;
     pools_trim(device->ordinal);
-    pooled_make_room(device, &is_pending);
+    return pooled_make_room(device, &is_pending);
 }
 
 static struct device *make(CUdevice ordinal) {

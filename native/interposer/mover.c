@@ -52,12 +52,14 @@ static void work(struct mover *mover) {
         session_knock(mover->device);
 }
 
-/* It uses no context, and so nobody has to wait for it. */
+/* It uses no context, and so nobody has to wait for it. What it gives back has left, and need not be copied. */
 static void tidy(struct mover *mover) {
     mover->is_untidy = false;
     pthread_mutex_unlock(&mover->lock);
-    mover->tidy_up(mover->device);
+    uint64_t bytes = mover->tidy_up(mover->device);
     pthread_mutex_lock(&mover->lock);
+    if (mover->job == MOVER_OUT)
+        mover->bytes -= least(bytes, mover->bytes);
 }
 
 static void *run(void *argument) {
@@ -101,6 +103,7 @@ int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes) {
     mover->bytes = bytes;
     mover->has_touched = false;
     mover->has_left = mover->told_left = 0;
+    mover->is_untidy |= job == MOVER_OUT && mover->tidy_up && result == 0;
     set_most_step(mover);
     note_busy(mover);
     pthread_cond_broadcast(&mover->changed);

@@ -37,8 +37,9 @@ struct mover;
 /* Moves memory of another kind, before the rest. */
 typedef void mover_carry(struct mover *mover, enum mover_job job);
 
-/* Gives back what takes room on the GPU and is of no use to anybody just now. */
-typedef void mover_tidy_up(struct device *device);
+/* Gives back what takes room on the GPU and is of no use to anybody just now. Returns how much of that was counted as
+ * used. */
+typedef uint64_t mover_tidy_up(struct device *device);
 
 struct mover {
     struct device *device;
@@ -72,7 +73,7 @@ void mover_init(struct mover *mover, struct device *device);
  * negative errno if there is no thread to do it. */
 int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes);
 
-/* Tidies up, before anything else is moved. */
+/* Tidies up, before anything else is moved. An order to move out does so by itself. */
 void mover_tidy(struct mover *mover);
 
 /* More of what leaves, if anything does. */

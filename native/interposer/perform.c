@@ -5,7 +5,6 @@
 #include "client.h"
 #include "clock.h"
 #include "log.h"
-#include "pools.h"
 #include "residency.h"
 
 /* From the answer to a question until what was asked for is allocated, which is a driver's call. */
@@ -48,13 +47,6 @@ static void order(struct client *client, enum mover_job job, uint64_t bytes) {
     int result = mover_order(&client->device->mover, job, bytes);
     if (result < 0 && job == MOVER_FILL)
         log_warn_once("nvshare cannot start a thread: memory comes back to the GPU slowly");
-}
-
-/* What pools keep takes room as well. */
-static void move_out(struct client *client, uint64_t bytes) {
-    if (atomic_load_explicit(&pools_are_used, memory_order_acquire))
-        mover_tidy(&client->device->mover);
-    order(client, MOVER_OUT, bytes);
 }
 
 static void fill(struct client *client, uint64_t bytes) {
@@ -113,7 +105,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_HAND_ON: hand_on(&client->turn, action); break;
     case DO_DROP: close_descriptor(&descriptor); break;
     case DO_SET_MISSING: mover_set_missing(&device->mover, action->bytes); break;
-    case DO_ORDER_OUT: move_out(client, action->bytes); break;
+    case DO_ORDER_OUT: order(client, MOVER_OUT, action->bytes); break;
     case DO_ORDER_MORE: mover_order_more(&device->mover, action->bytes); break;
     case DO_ORDER_FILL: fill(client, action->bytes); break;
     case DO_ORDER_GENTLY: order(client, MOVER_FILL_GENTLY, UINT64_MAX); break;

@@ -168,13 +168,9 @@ static uint64_t kept_by_driver(CUmemoryPool pool) {
 uint64_t pools_keep(CUdevice device) {
     uint64_t bytes = 0;
     pools_lock();
-    for (const struct pool *pool = first; pool; pool = pool->next) {
-        if (pool->device != device)
-            continue;
-        bytes += pool->stock.bytes;
-        if (pool->is_drivers && !pool->is_hidden)
+    for (const struct pool *pool = first; pool; pool = pool->next)
+        if (pool->device == device && pool->is_drivers && !pool->is_hidden)
             bytes += kept_by_driver(pool->handle);
-    }
     pools_unlock();
     return bytes;
 }

@@ -65,7 +65,7 @@ struct pool *pools_serving(CUdevice device, CUmemoryPool handle);
 struct pool *pools_take(CUmemoryPool handle);
 void pools_taken(struct pool *pool, bool is_destroyed);
 
-/* Bytes on a device that pools keep beyond what is allocated from them. */
+/* Bytes on a device that the driver's pools keep beyond what is allocated from them. What ours keep counts as used. */
 uint64_t pools_keep(CUdevice device);
 
 /* The driver's pools on a device give back what they keep. */

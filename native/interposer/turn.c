@@ -197,10 +197,10 @@ static bool all_are_outside(const struct client *client) {
 }
 
 /* What pools keep takes the room of those who come next. Slices of a share end many times a second, when nobody
- * needs room; who has to move memory out tidies up in any case (perform.c). */
+ * needs room; who is to move memory out tidies up with that. */
 static void tidy(struct client *client) {
     struct turn *turn = &client->turn;
-    if (!atomic_load_explicit(&pools_are_used, memory_order_acquire) ||
+    if (!atomic_load_explicit(&pools_are_used, memory_order_acquire) || client->machine.evict ||
         turn->ended - turn->tidied < tidy_pause)
         return;
     turn->tidied = turn->ended;

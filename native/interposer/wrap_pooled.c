@@ -65,12 +65,15 @@ static struct pool *pool_for(struct device *device, CUmemoryPool pool) {
 static CUresult allocate_explicitly(struct device *device, struct pool *pool, CUdeviceptr *dptr,
                                     size_t bytes, CUstream stream) {
     struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_EXPLICIT, .pool = pool};
+    struct block *block = pooled_take(device, pool, bytes, stream);
     CUresult result = book_reserve(device, bytes, entry.kind);
+    /* With a mixture that has just begun, the answer was for managed memory, which this cannot be. */
+    bool is_void = result == CUDA_SUCCESS && atomic_load(&device->is_mixed);
+    if (result != CUDA_SUCCESS || is_void)
+        pooled_put_back(device, pool, block);
     if (result != CUDA_SUCCESS)
         return result;
-    /* With a mixture that has just begun, the answer was for managed memory, which this cannot be. */
-    bool is_void = atomic_load(&device->is_mixed);
-    result = is_void ? CUDA_ERROR_OUT_OF_MEMORY : pooled_allocate(device, &entry, stream);
+    result = is_void ? CUDA_ERROR_OUT_OF_MEMORY : pooled_allocate(device, &entry, block);
     if (result == CUDA_SUCCESS)
         *dptr = entry.key;
     return book_settle(&books.memory, device, entry, result);
@@ -115,14 +118,19 @@ static CUresult release(__typeof__(cuMemFreeAsync) *call, CUdeviceptr dptr, CUst
     if (!device_for(stream))
         return call(dptr, given);
     struct ledger_entry *taken = ledger_take(&books.memory, dptr);
+    struct device *device = taken ? device_known(taken->device) : NULL;
+    bool is_kept = taken && ledger_is_explicit(taken->kind);
     CUresult result;
-    if (taken && ledger_is_explicit(taken->kind))
-        result = pooled_free(device_known(taken->device), taken, stream);
+    if (is_kept)
+        result = pooled_free(device, taken, stream);
     else if (taken && taken->kind == LEDGER_CONVERTED)
         result = free_converted(dptr, stream);
     else
         result = call(dptr, given);
-    return book_freed(&books.memory, taken, result);
+    result = book_freed(&books.memory, taken, result);
+    if (is_kept)
+        pooled_count(device);
+    return result;
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {

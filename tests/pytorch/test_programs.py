@@ -20,7 +20,11 @@ pytestmark = pytest.mark.timeout(900)
 
 BARE: tuple[str, ...] = ()
 # The program asks for 40 GiB, and nvshare says why it refuses where the driver would not.
-TOO_MUCH = r"GPU 0: \d+ bytes refused: with the 0 in use that is more than the GPU has"
+# With explicit memory, it says so too when the GPU is full.
+TOO_MUCH = (
+    r"GPU 0: \d+ bytes refused: with the 0 in use that is more than the GPU has"
+    r"|GPU 0: \d+ bytes refused: memory that moves explicitly has to be on the GPU at once"
+)
 
 
 def expected(program: str) -> str:

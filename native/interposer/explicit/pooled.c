@@ -6,6 +6,7 @@
 #include "../clock.h"
 #include "../contexts.h"
 #include "../devices.h"
+#include "../session.h"
 
 enum { PAUSE_US = 1000 };
 
@@ -60,6 +61,15 @@ static void end_calls(CUstreamCaptureMode before) {
     real.cuThreadExchangeStreamCaptureMode(&before);
 }
 
+void pooled_count(struct device *device) {
+    uint64_t bytes = 0;
+    pools_lock();
+    for (const struct pool *pool = pools_first(); pool; pool = pool->next)
+        bytes += pool->device == device->ordinal ? pool->stock.bytes : 0;
+    account_set_stocked(&device->account, bytes);
+    pools_unlock();
+}
+
 /* Without the lock, since a driver's calls take their time. */
 static uint64_t free_blocks(struct device *device, struct block *list) {
     uint64_t bytes = 0;
@@ -73,6 +83,8 @@ static uint64_t free_blocks(struct device *device, struct block *list) {
         free(list);
     }
     end_calls(before);
+    pooled_count(device);
+    session_memory_changed(device);
     return bytes;
 }
 
@@ -105,6 +117,18 @@ uint64_t pooled_make_room(struct device *device, bool *is_pending) {
     }
     pools_unlock();
     return bytes;
+}
+
+bool pooled_make_room_patiently(struct device *device) {
+    uint64_t until = clock_now() + POOLED_PATIENCE;
+    for (;;) {
+        bool is_pending = false;
+        if (pooled_make_room(device, &is_pending) > 0)
+            return true;
+        if (!is_pending || clock_now() >= until)
+            return false;
+        usleep(PAUSE_US);
+    }
 }
 
 void pooled_give_back_excess(void) {
@@ -143,12 +167,24 @@ static bool may_grow(struct pool *pool, uint64_t bytes) {
     return pool->reserved + bytes <= pool->most;
 }
 
-static struct block *take(struct pool *pool, uint64_t bytes, CUstream stream) {
+struct block *pooled_take(struct device *device, struct pool *pool, uint64_t bytes,
+                          CUstream stream) {
     uint64_t number = moment_stream(stream);
     pools_lock();
-    struct block *block = stock_take(&pool->stock, bytes, number);
+    struct block *block = stock_take(&pool->stock, explicit_takes(bytes), number);
     pools_unlock();
+    if (block)
+        pooled_count(device);
     return block;
+}
+
+void pooled_put_back(struct device *device, struct pool *pool, struct block *block) {
+    if (!block)
+        return;
+    pools_lock();
+    stock_add(&pool->stock, block);
+    pools_unlock();
+    pooled_count(device);
 }
 
 static CUresult reuse(struct device *device, struct ledger_entry *entry, struct block *block) {
@@ -165,9 +201,8 @@ static CUresult reuse(struct device *device, struct ledger_entry *entry, struct 
     return result;
 }
 
-static CUresult allocate(struct device *device, struct ledger_entry *entry, CUstream stream) {
+static CUresult allocate(struct device *device, struct ledger_entry *entry, struct block *block) {
     uint64_t bytes = explicit_takes(entry->bytes);
-    struct block *block = take(entry->pool, bytes, stream);
     if (block)
         return reuse(device, entry, block);
     if (!may_grow(entry->pool, bytes))
@@ -178,9 +213,9 @@ static CUresult allocate(struct device *device, struct ledger_entry *entry, CUst
     return result;
 }
 
-CUresult pooled_allocate(struct device *device, struct ledger_entry *entry, CUstream stream) {
+CUresult pooled_allocate(struct device *device, struct ledger_entry *entry, struct block *block) {
     CUstreamCaptureMode before = begin_calls();
-    CUresult result = allocate(device, entry, stream);
+    CUresult result = allocate(device, entry, block);
     end_calls(before);
     return result;
 }

@@ -59,6 +59,8 @@ class Footprint:
         self._wake = asyncio.Event()
         # Who does not tell is not asked again.
         self._silent: set[str] = set()
+        # By GPU and process, what the last look has found that nobody told of.
+        self._seen: dict[tuple[str, int], int] = {}
 
     def soon(self) -> None:
         """Look before long: somebody has come."""
@@ -97,7 +99,10 @@ class Footprint:
         for pid, members in told.items():
             is_still = now.get(pid) == members and not self._may_move(members)
             if pid in found and is_still and self._are_told_apart(members):
-                self._take(members, found[pid])
+                rest = found[pid] - sum(plain for _, plain in members)
+                if self._is_sure(gpu, pid, rest):
+                    self._take(members, rest)
+        self._forget(gpu, told)
 
     def _may_move(self, members: "list[tuple[Member, int]]") -> bool:
         """Whether memory may be in NVML's figure and not in the program's own, or the other way.
@@ -129,8 +134,26 @@ class Footprint:
         explicit = client.memory.resident if client.kind is Kind.EXPLICIT else 0
         return client.memory.pinned - member.context + explicit
 
-    def _take(self, members: "list[tuple[Member, int]]", found: int) -> None:
-        rest = found - sum(pinned for _, pinned in members)
+    def _is_sure(self, gpu: "Gpu", pid: int, rest: int) -> bool:
+        """Whether two looks in a row have found the same.
+
+        A program tells of memory before it has it, and after it has given it back. What is in
+        between would be missing here.
+        """
+        before = self._seen.get((gpu.uuid, pid))
+        self._seen[gpu.uuid, pid] = rest
+        if before is not None and abs(rest - before) < _LITTLE:
+            return True
+        self.soon()
+        return False
+
+    def _forget(self, gpu: "Gpu", told: "Mapping[int, object]") -> None:
+        """Keep nothing of processes that are gone."""
+        gone = [key for key in self._seen if key[0] == gpu.uuid and key[1] not in told]
+        for key in gone:
+            del self._seen[key]
+
+    def _take(self, members: "list[tuple[Member, int]]", rest: int) -> None:
         if rest <= 0:
             # It counts something else than we do, and the setting is as good as anything.
             return

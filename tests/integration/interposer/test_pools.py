@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nvshare.emulator.report import read_report
-from nvshare.wire.frames import Released
+from nvshare.wire.frames import Memory, Released
 
 from .conftest import Guest, StartGuest
 from .scripted import Scripted
@@ -236,6 +236,24 @@ def test_what_pools_keep_does_not_stand_in_the_way(explicit: Guest) -> None:
     assert explicit.ask("gpu.sync()") == 0
 
 
+def test_what_pools_keep_counts_against_a_limit_and_nothing_is_refused_for_it(
+    start_guest: StartGuest,
+) -> None:
+    guest = start_guest(
+        NVSHARE_SOCKET_DIR="/nonexistent",
+        NVSHARE_ALLOCATION="explicit",
+        NVSHARE_GPU_MEMORY_LIMIT="100Mi",
+    )
+    assert guest.ask("gpu.init()") == 0
+    guest.ask("gpu.hoard(0)")
+    assert guest.ask(f"gpu.free_async({hold(guest, 64)})") == 0
+    assert free(guest) == 36 * MIB
+    # Of another size, for which what is kept is of no use.
+    assert hold(guest, 90)
+    assert free(guest) == 10 * MIB
+    assert guest.ask(f"gpu.alloc_async({11 * MIB}, 0)")[0] == OUT_OF_MEMORY
+
+
 def test_a_pool_that_is_destroyed_lives_on_in_its_memory(
     explicit: Guest, taken: Callable[[], int]
 ) -> None:
@@ -288,8 +306,21 @@ def test_what_pools_keep_is_given_back_at_the_end_of_a_turn(turning: Swapper, wa
     assert turning.guest.ask(f"gpu.free_async({kept})") == 0
     # The next turn may end soon, but now somebody needs room.
     turning.touch(turning.allocate(32))
-    turning.swap_out(32)
+    # What nvshare's own pools give back has left, and counts as that.
+    turning.revoke((96 if way == "explicit" else 32) * MIB)
+    turning.told(Released)
+    assert turning.moved().out_bytes == 32 * MIB
     turning.until(lambda account: account.plain_bytes == before + 32 * MIB)
+
+
+@pytest.mark.parametrize("way", ["explicit"])
+def test_the_daemon_is_told_of_what_pools_keep(turning: Swapper) -> None:
+    turning.guest.ask("gpu.hoard(0)")
+    kept = hold(turning.guest, 64)
+    assert turning.guest.ask(f"gpu.free_async({kept})") == 0
+    turning.allocate(32)
+    while turning.link.next(Memory).allocated != 96 * MIB:
+        continue
 
 
 @pytest.mark.parametrize("way", ["explicit"])
