@@ -7,7 +7,7 @@
  * and says "right". At the end of its input it frees everything. One of its handles is mapped only while it looks,
  * unless all are to be mapped.
  *
- * Calls that fail are made again: what has failed must not have changed anything. A call that fails five times, or a
+ * Calls that fail are made again: what has failed must not have changed anything. A call that fails for a second, or a
  * wrong byte, ends it with exit code 1 and a line that says what. */
 #include <cuda.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define MIB ((uint64_t)1 << 20)
-enum { ITEMS = 5, ALIASES = 2, PATIENCE = 5, SPOT_WORDS = 64 };
+enum { ITEMS = 5, ALIASES = 2, PATIENCE = 100, SPOT_WORDS = 64 };
 
 /* A handle that is mapped nowhere nvshare has to map itself to copy it. */
 enum kind { PLAIN, HANDLE, HIDDEN_HANDLE };
@@ -58,8 +58,11 @@ static void fail(const char *what, CUresult result) {
 #define DO(call)                                                                                   \
     do {                                                                                           \
         CUresult result_ = (call);                                                                 \
-        for (int i_ = 1; result_ != CUDA_SUCCESS && i_ < PATIENCE; i_++)                           \
+        for (int i_ = 1; result_ != CUDA_SUCCESS && i_ < PATIENCE; i_++) {                         \
+            if (i_ > 1)                                                                            \
+                usleep(10000);                                                                     \
             result_ = (call);                                                                      \
+        }                                                                                          \
         if (result_ != CUDA_SUCCESS)                                                               \
             fail(#call, result_);                                                                  \
     } while (0)

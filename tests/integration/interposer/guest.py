@@ -78,14 +78,16 @@ class Gpu:
             self.launches += 1
         return 0
 
-    def touch(self, *pointers: int) -> int:
+    def touch(self, *pointers: int, stream: Word | None = None) -> int:
         """Launch a kernel on each of these allocations."""
         self.cuda.cuCtxSetCurrent(self.context)
         codes = []
         for pointer in map(Word, pointers):
             parameters = (ctypes.c_void_p * 1)(ctypes.addressof(pointer))
             codes.append(
-                self.cuda.cuLaunchKernel(self.toucher, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+                self.cuda.cuLaunchKernel(
+                    self.toucher, 1, 1, 1, 1, 1, 1, 0, stream, parameters, None
+                )
             )
         return int(max(codes))
 
