@@ -1,11 +1,11 @@
 /* Has memory of every sort that moves explicitly, and says whether it is as it was left. For tests that move it out and
  * in meanwhile, and let calls of the driver fail.
  *
- *     lodger KERNELS.PTX [mapped]
+ *     lodger KERNELS.PTX [mapped | small]
  *
  * It says "ready" when it has its memory. For each line that it reads it looks at all of it, writes something else,
  * and says "right". At the end of its input it frees everything. One of its handles is mapped only while it looks,
- * unless all are to be mapped.
+ * unless all are to be mapped. It has 42 MiB, or 10.
  *
  * Calls that fail are made again: what has failed must not have changed anything. A call that fails for a second, or a
  * wrong byte, ends it with exit code 1 and a line that says what. */
@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define MIB ((uint64_t)1 << 20)
@@ -22,7 +23,7 @@ enum { ITEMS = 5, ALIASES = 2, PATIENCE = 100, SPOT_WORDS = 64 };
 /* A handle that is mapped nowhere nvshare has to map itself to copy it. */
 enum kind { PLAIN, HANDLE, HIDDEN_HANDLE };
 
-static const struct wanted {
+static struct wanted {
     enum kind kind;
     uint64_t bytes;
     int mappings;
@@ -210,11 +211,14 @@ static void arrive(struct lodger *lodger, const char *kernels) {
 }
 
 int main(int argc, char **argv) {
-    struct lodger lodger = {.hides = argc == 2};
+    bool is_small = argc == 3 && strcmp(argv[2], "small") == 0;
+    struct lodger lodger = {.hides = argc == 2 || is_small};
     if (argc != 2 && argc != 3) {
-        fprintf(stderr, "usage: lodger KERNELS.PTX [mapped]\n");
+        fprintf(stderr, "usage: lodger KERNELS.PTX [mapped | small]\n");
         return 2;
     }
+    if (is_small)
+        wanted[2].bytes = 2 * MIB;
     arrive(&lodger, argv[1]);
     stay(&lodger);
     for (int i = 0; i < ITEMS; i++)

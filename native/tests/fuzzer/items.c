@@ -41,7 +41,7 @@ static CUresult make_handle(struct fuzzer *f, struct item *item) {
     if (result != CUDA_SUCCESS)
         return result;
     item->at = map(item, item->handle);
-    item->is_released = chance(f, 3);
+    item->is_released = chance(f, 4);
     if (item->is_released)
         DO(cuMemRelease(item->handle));
     return CUDA_SUCCESS;
@@ -66,9 +66,15 @@ static uint64_t size_for(struct fuzzer *f, enum kind kind) {
     return 1 + next_random(f) % (most / 8);
 }
 
+/* There is more to be done with handles than with the others. */
+static enum kind any_kind(struct fuzzer *f) {
+    unsigned kind = 1 + (unsigned)(next_random(f) % KINDS);
+    return kind < KINDS ? (enum kind)kind : HANDLE;
+}
+
 void make_item(struct fuzzer *f, struct item *item) {
     CUstream stream = any_stream(f);
-    struct item made = {.kind = (enum kind)(1 + next_random(f) % (KINDS - 1)), .used = item->used};
+    struct item made = {.kind = any_kind(f), .used = item->used};
     made.words = size_for(f, made.kind);
     CUresult result = allocate(f, &made, stream);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)

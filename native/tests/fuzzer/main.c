@@ -27,7 +27,7 @@ static void step(struct fuzzer *f) {
         make_item(f, item);
         return;
     }
-    switch (next_random(f) % 18) {
+    switch (next_random(f) % 20) {
     case 0:
     case 1: free_item(f, item); break;
     case 2:
@@ -39,6 +39,7 @@ static void step(struct fuzzer *f) {
     case 8: use_graph(f, item); break;
     case 9:
     case 15:
+    case 16:
         if (item->kind == HANDLE)
             use_handle(f, item);
         break;

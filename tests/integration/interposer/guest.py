@@ -78,16 +78,14 @@ class Gpu:
             self.launches += 1
         return 0
 
-    def touch(self, *pointers: int, stream: Word | None = None) -> int:
+    def touch(self, *pointers: int) -> int:
         """Launch a kernel on each of these allocations."""
         self.cuda.cuCtxSetCurrent(self.context)
         codes = []
         for pointer in map(Word, pointers):
             parameters = (ctypes.c_void_p * 1)(ctypes.addressof(pointer))
             codes.append(
-                self.cuda.cuLaunchKernel(
-                    self.toucher, 1, 1, 1, 1, 1, 1, 0, stream, parameters, None
-                )
+                self.cuda.cuLaunchKernel(self.toucher, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
             )
         return int(max(codes))
 
