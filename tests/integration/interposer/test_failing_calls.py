@@ -22,7 +22,7 @@ from .lodging import left_by, lodging
 from .scripted import Scripted
 
 ROUNDS = 2
-STRIDE = 1 if os.environ.get("NVSHARE_EVERY_POSITION") else 9
+STRIDE = 1 if os.environ.get("NVSHARE_EVERY_POSITION") else 13
 # Where to begin, so that not all are at the same place; and with which error.
 CALLS = {
     "create": (1, 2),

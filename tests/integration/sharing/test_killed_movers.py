@@ -25,7 +25,7 @@ KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 # Room for one of two programs with 10 MiB each.
 SETTINGS = {"context": "10Mi", "reserve": "217Mi", "turn_seconds": 0.01}
 STRIDE = int(os.environ.get("NVSHARE_KILL_STRIDE", "0"))
-POSITIONS = {"out": [300, 3000, 7000], "in": [2000, 20000]}
+POSITIONS = {"out": [300, 6000], "in": [4000]}
 
 
 @pytest.fixture(scope="module")
