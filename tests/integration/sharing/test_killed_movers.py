@@ -136,4 +136,5 @@ def test_whoever_dies_while_its_memory_moves_others_go_on(
     assert kills
     print(f"killed {kills} programs")
     _, errors = scene.survivor.process.communicate(timeout=20)
-    assert (scene.survivor.process.returncode, errors) == (0, "")
+    said = [line for line in errors.splitlines() if not line.startswith("nvshare[")]
+    assert (scene.survivor.process.returncode, said) == (0, [])
