@@ -101,13 +101,15 @@ class Scene:
         command = [str(self._stepper), *map(str, numbers)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as stepper:
             assert stepper.stdout is not None
-            assert stepper.stdout.readline() == "ready\n"
-            asked.ask()
-            # The survivor gets what it has asked for in any case, the victim only if it lives.
-            assert asked.process.stdout is not None
-            said = asked.process.stdout.readline()
-            assert said == "right\n" or (asked is victim and not said)
-            stepper.terminate()
+            try:
+                assert stepper.stdout.readline() == "ready\n"
+                asked.ask()
+                # The survivor gets what it has asked for in any case, the victim only if it lives.
+                assert asked.process.stdout is not None
+                said = asked.process.stdout.readline()
+                assert said == "right\n" or (asked is victim and not said)
+            finally:
+                stepper.terminate()
             return int(stepper.stdout.read())
 
 
