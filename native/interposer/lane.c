@@ -94,9 +94,11 @@ int lane_add(struct lane *lane, const struct residency_piece *piece) {
     return 0;
 }
 
+/* Without the event nobody could tell later that the chunk is through. */
 void lane_send(struct lane *lane) {
     struct lane_chunk *chunk = next_chunk(lane);
-    real.cuEventRecord(chunk->event, lane->stream);
+    if (real.cuEventRecord(chunk->event, lane->stream) != CUDA_SUCCESS)
+        real.cuStreamSynchronize(lane->stream);
     lane->count++;
 }
 

@@ -16,10 +16,10 @@ def build_hammer(folder: Path, libraries: Path, *flags: str, name: str = "hammer
         capture_output=True,
         text=True,
     ).stdout.strip()
-    program = folder / name
+    program, sources = folder / name, ROOT / "native/tests" / name
+    files = sorted(sources.glob("*.c")) if sources.is_dir() else [sources.with_suffix(".c")]
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
-    sources = [ROOT / "native/tests" / f"{name}.c", *(ROOT / "native/tests").glob(f"{name}_*.c")]
-    command += [*flags, f"-isystem{headers}", *map(str, sources)]
+    command += [*flags, f"-isystem{headers}", *map(str, files)]
     command += [str(libraries / DRIVER), "-lpthread", "-o", str(program)]
     subprocess.run(command, check=True, timeout=120)
     return program

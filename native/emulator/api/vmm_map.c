@@ -43,6 +43,8 @@ static bool is_unmapped(uint64_t address, uint64_t bytes) {
 
 CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
     REQUIRE_HANDLES();
+    CUresult injected = inject(INJECT_UNRESERVE);
+    REQUIRE(injected == CUDA_SUCCESS, injected);
     mappings_begin_change();
     struct reservation *reservation = reservation_find(ptr);
     bool whole = reservation && reservation->address == ptr && reservation->bytes == size;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "inject.h"
+
 void books_add(enum book book) {
     __atomic_add_fetch(&driver_slot()->books[book], 1, __ATOMIC_RELAXED);
 }
@@ -21,11 +23,12 @@ __attribute__((destructor)) static void close_books(void) {
         return;
     const uint32_t *books = driver_slot()->books;
     char line[256];
-    int length = snprintf(line, sizeof line,
-                          "{\"pid\": %d, \"handles\": %u, \"mappings\": %u, \"reservations\": %u, "
-                          "\"registrations\": %u, \"host_allocations\": %u}\n",
-                          (int)getpid(), books[BOOK_HANDLES], books[BOOK_MAPPINGS],
-                          books[BOOK_RESERVATIONS], books[BOOK_REGISTRATIONS], books[BOOK_HOST]);
+    int length =
+        snprintf(line, sizeof line,
+                 "{\"pid\": %d, \"handles\": %u, \"mappings\": %u, \"reservations\": %u, "
+                 "\"registrations\": %u, \"host_allocations\": %u, \"injected\": %llu}\n",
+                 (int)getpid(), books[BOOK_HANDLES], books[BOOK_MAPPINGS], books[BOOK_RESERVATIONS],
+                 books[BOOK_REGISTRATIONS], books[BOOK_HOST], (unsigned long long)inject_count());
     int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0 || write(file, line, (size_t)length) != length)
         fprintf(stderr, "nvshare emulator: the books cannot be written to %s\n", path);

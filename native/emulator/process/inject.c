@@ -6,20 +6,23 @@
 #include <string.h>
 
 static const char *const NAMES[INJECTED] = {
-    [INJECT_CREATE] = "create",    [INJECT_MAP] = "map",         [INJECT_ACCESS] = "access",
-    [INJECT_UNMAP] = "unmap",      [INJECT_RELEASE] = "release", [INJECT_RESERVE] = "reserve",
-    [INJECT_REGISTER] = "register"};
+    [INJECT_CREATE] = "create",     [INJECT_MAP] = "map",
+    [INJECT_ACCESS] = "access",     [INJECT_UNMAP] = "unmap",
+    [INJECT_RELEASE] = "release",   [INJECT_RESERVE] = "reserve",
+    [INJECT_REGISTER] = "register", [INJECT_UNRESERVE] = "unreserve"};
 
 static struct plan {
     uint64_t number; /* 0: no fault */
-    bool once;
+    char when;       /* '/': every so many; '@': once; '+': from then on */
     CUresult error;
     uint64_t calls;
 } plans[INJECTED];
 
-/* "NAME/N" or "NAME@N": sets `rest` to what follows. */
+static uint64_t failed;
+
+/* "NAME/N", "NAME@N" or "NAME+N": sets `rest` to what follows. */
 static bool read_when(const char *text, struct plan *plan, enum injected *call, const char **rest) {
-    size_t length = strcspn(text, "/@");
+    size_t length = strcspn(text, "/@+");
     int found = INJECTED;
     for (int i = 0; i < INJECTED; i++)
         if (NAMES[i] && strlen(NAMES[i]) == length && strncmp(text, NAMES[i], length) == 0)
@@ -27,7 +30,7 @@ static bool read_when(const char *text, struct plan *plan, enum injected *call, 
     if (found == INJECTED || !text[length])
         return false;
     char *end;
-    plan->once = text[length] == '@';
+    plan->when = text[length];
     plan->number = strtoull(text + length + 1, &end, 10);
     *call = (enum injected)found;
     *rest = end;
@@ -71,8 +74,17 @@ static bool read_one(const char *name, bool (*reader)(const char *)) {
 
 bool inject_read(void) {
     memset(plans, 0, sizeof plans);
+    failed = 0;
     return read_one("NVSHARE_EMULATOR_FAIL", read_failures) &&
            read_one("NVSHARE_EMULATOR_STEAL", read_theft);
+}
+
+static bool is_due(const struct plan *plan, uint64_t count) {
+    switch (plan->when) {
+    case '@': return count == plan->number;
+    case '+': return count >= plan->number;
+    default: return count % plan->number == 0;
+    }
 }
 
 CUresult inject(enum injected call) {
@@ -80,6 +92,12 @@ CUresult inject(enum injected call) {
     if (__builtin_expect(!plan->number, 1))
         return CUDA_SUCCESS;
     uint64_t count = __atomic_add_fetch(&plan->calls, 1, __ATOMIC_RELAXED);
-    bool due = plan->once ? count == plan->number : count % plan->number == 0;
-    return due ? plan->error : CUDA_SUCCESS;
+    if (!is_due(plan, count))
+        return CUDA_SUCCESS;
+    __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED);
+    return plan->error;
+}
+
+uint64_t inject_count(void) {
+    return __atomic_load_n(&failed, __ATOMIC_RELAXED);
 }

@@ -1,6 +1,26 @@
 #include "backing.h"
 
 #include "holding.h"
+#include "log.h"
+
+/* There is nobody to tell that something could not be given back: so such a call is made again, in case that helps. */
+enum { TRIES = 3 };
+
+static CUresult unmap(uint64_t address, uint64_t bytes) {
+    CUresult result = CUDA_ERROR_UNKNOWN;
+    for (int i = 0; i < TRIES && result != CUDA_SUCCESS; i++)
+        result = real.cuMemUnmap(address, bytes);
+    return result;
+}
+
+static CUresult release(struct chunk *chunk) {
+    CUresult result = CUDA_ERROR_UNKNOWN;
+    for (int i = 0; i < TRIES && result != CUDA_SUCCESS; i++)
+        result = real.cuMemRelease(chunk->handle);
+    if (result == CUDA_SUCCESS)
+        chunk->handle = 0;
+    return result;
+}
 
 CUresult backing_reserve(uint64_t bytes, uint64_t *address) {
     CUdeviceptr at;
@@ -11,7 +31,9 @@ CUresult backing_reserve(uint64_t bytes, uint64_t *address) {
 }
 
 void backing_unreserve(uint64_t address, uint64_t bytes) {
-    real.cuMemAddressFree(address, bytes);
+    CUresult result = CUDA_ERROR_UNKNOWN;
+    for (int i = 0; i < TRIES && result != CUDA_SUCCESS; i++)
+        result = real.cuMemAddressFree(address, bytes);
 }
 
 static CUmemAccessDesc access_of(int gpu, int flags) {
@@ -38,7 +60,7 @@ static CUresult map_part(const struct mapping *mapping, const struct chunk *chun
         return result;
     result = allow(address, bytes, mapping);
     if (result != CUDA_SUCCESS)
-        real.cuMemUnmap(address, bytes);
+        unmap(address, bytes);
     return result;
 }
 
@@ -46,7 +68,7 @@ static CUresult unmap_part(const struct mapping *mapping, const struct chunk *ch
     uint64_t address, offset, bytes;
     if (!mapping_of_chunk(mapping, chunk, &address, &offset, &bytes))
         return CUDA_SUCCESS;
-    return real.cuMemUnmap(address, bytes);
+    return unmap(address, bytes);
 }
 
 static CUresult map_everywhere(const struct chunk *chunk) {
@@ -62,33 +84,58 @@ static CUresult map_everywhere(const struct chunk *chunk) {
     return CUDA_SUCCESS;
 }
 
-CUresult backing_give(struct chunk *chunk, CUdevice gpu) {
+static CUresult create(struct chunk *chunk, CUdevice gpu) {
     const struct holding *holding = chunk->region->holding;
     CUmemAllocationProp plain = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                  .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = gpu}};
     CUmemGenericAllocationHandle handle;
     CUresult result =
         real.cuMemCreate(&handle, chunk->bytes, holding ? &holding->properties : &plain, 0);
+    if (result == CUDA_SUCCESS)
+        chunk->handle = handle;
+    return result;
+}
+
+static bool is_mapped(uint64_t address, CUdevice gpu) {
+    unsigned long long flags;
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = gpu};
+    return real.cuMemGetAccess(&flags, &location, address) == CUDA_SUCCESS;
+}
+
+/* Memory that could not be taken away is at some of its addresses still: the driver knows at which. */
+static CUresult map_where_it_is_not(const struct chunk *chunk, CUdevice gpu) {
+    uint64_t address, offset, bytes;
+    CUresult result = CUDA_SUCCESS;
+    for (const struct mapping *one = chunk->region->mappings; one && result == CUDA_SUCCESS;
+         one = one->next)
+        if (mapping_of_chunk(one, chunk, &address, &offset, &bytes))
+            result = is_mapped(address, gpu) ? allow(address, bytes, one) : map_part(one, chunk);
+    return result;
+}
+
+CUresult backing_give(struct chunk *chunk, CUdevice gpu) {
+    if (chunk->handle)
+        return map_where_it_is_not(chunk, gpu);
+    CUresult result = create(chunk, gpu);
     if (result != CUDA_SUCCESS)
         return result;
-    chunk->handle = handle;
     result = map_everywhere(chunk);
-    if (result == CUDA_SUCCESS)
-        return result;
-    chunk->handle = 0;
-    real.cuMemRelease(handle);
+    if (result != CUDA_SUCCESS)
+        release(chunk);
     return result;
 }
 
 CUresult backing_take(struct chunk *chunk) {
-    for (const struct mapping *one = chunk->region->mappings; one; one = one->next) {
-        CUresult result = unmap_part(one, chunk);
-        if (result != CUDA_SUCCESS)
-            return result;
-    }
-    real.cuMemRelease(chunk->handle);
-    chunk->handle = 0;
-    return CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    for (const struct mapping *one = chunk->region->mappings; one && result == CUDA_SUCCESS;
+         one = one->next)
+        result = unmap_part(one, chunk);
+    if (result == CUDA_SUCCESS)
+        result = release(chunk);
+    if (result != CUDA_SUCCESS)
+        log_warn_once("the driver cannot take memory away from this program (CUDA error %d)",
+                      (int)result);
+    return result;
 }
 
 static bool is_there(const struct chunk *chunk) {
@@ -110,12 +157,20 @@ CUresult backing_map(const struct mapping *mapping) {
     return CUDA_SUCCESS;
 }
 
+/* What could not be taken away may still be mapped, or not. */
 CUresult backing_unmap(const struct mapping *mapping) {
-    CUresult result = CUDA_SUCCESS;
-    for (unsigned i = 0; i < mapping->region->count && result == CUDA_SUCCESS; i++)
-        if (is_there(&mapping->region->chunks[i]))
-            result = unmap_part(mapping, &mapping->region->chunks[i]);
-    return result;
+    struct region *region = mapping->region;
+    for (unsigned i = 0; i < region->count; i++) {
+        const struct chunk *chunk = &region->chunks[i];
+        CUresult result = chunk->handle ? unmap_part(mapping, chunk) : CUDA_SUCCESS;
+        if (result == CUDA_SUCCESS || !is_there(chunk))
+            continue;
+        while (i--)
+            if (is_there(&region->chunks[i]))
+                map_part(mapping, &region->chunks[i]);
+        return result;
+    }
+    return CUDA_SUCCESS;
 }
 
 CUresult backing_set_access(const struct mapping *mapping) {
@@ -154,7 +209,7 @@ CUresult backing_open_window(const struct chunk *chunk, CUdevice gpu, uint64_t *
     if (result == CUDA_SUCCESS) {
         result = real.cuMemSetAccess(*address, chunk->bytes, &access, 1);
         if (result != CUDA_SUCCESS)
-            real.cuMemUnmap(*address, chunk->bytes);
+            unmap(*address, chunk->bytes);
     }
     if (result != CUDA_SUCCESS)
         backing_unreserve(*address, chunk->bytes);
@@ -162,6 +217,6 @@ CUresult backing_open_window(const struct chunk *chunk, CUdevice gpu, uint64_t *
 }
 
 void backing_close_window(const struct chunk *chunk, uint64_t address) {
-    real.cuMemUnmap(address, chunk->bytes);
+    unmap(address, chunk->bytes);
     backing_unreserve(address, chunk->bytes);
 }

@@ -10,10 +10,12 @@
 CUresult backing_reserve(uint64_t bytes, uint64_t *address);
 void backing_unreserve(uint64_t address, uint64_t bytes);
 
-/* Physical memory on a GPU for a chunk, at all addresses where it is mapped. All of it or nothing. */
+/* Physical memory on a GPU for a chunk, at all addresses where it is mapped. All of it or nothing. A chunk that has
+ * some already, because it could not be taken away, keeps that, with what is in it. */
 CUresult backing_give(struct chunk *chunk, CUdevice gpu);
 
-/* Takes it away again. What was in it is lost. */
+/* Takes it away again. What was in it is lost. If it fails, the chunk has its memory still, but nobody knows where it
+ * is mapped: it may not be used before backing_give has succeeded. */
 CUresult backing_take(struct chunk *chunk);
 
 /* Maps those chunks of a mapping's region that are there, or gives them the rights that it has by now. All of them or

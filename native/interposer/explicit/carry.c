@@ -128,8 +128,10 @@ static void give_back(struct carrier *carrier) {
         for (unsigned i = 0; i < region->count; i++) {
             struct chunk *chunk = &region->chunks[i];
             if (chunk->state == CHUNK_THERE && chunk->fill > carrier->regions->settled &&
-                !chunk->is_moving && backing_take(chunk) == CUDA_SUCCESS)
+                !chunk->is_moving) {
+                backing_take(chunk); /* or it keeps its memory, until it comes the next time */
                 chunk_set_state(carrier->regions, chunk, chunk->before_fill);
+            }
         }
     unlock(carrier);
 }

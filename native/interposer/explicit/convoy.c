@@ -58,10 +58,19 @@ static CUresult copy(struct convoy *convoy, const struct chunk *chunk, bool leav
     return result;
 }
 
+/* For any reason but the lack of memory: a context that is dead answers everything with its error. */
+static bool is_dead(const struct convoy *convoy, CUresult result) {
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_OUT_OF_MEMORY)
+        return false;
+    result = real.cuStreamQuery(convoy->lane.stream);
+    return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
+}
+
 static bool send(struct convoy *convoy, struct chunk *chunk, uint64_t live, bool leaves) {
     lane_begin(&convoy->lane);
-    convoy->has_failed |= copy(convoy, chunk, leaves) != CUDA_SUCCESS;
-    if (convoy->has_failed)
+    CUresult result = copy(convoy, chunk, leaves);
+    convoy->has_failed |= is_dead(convoy, result);
+    if (result != CUDA_SUCCESS)
         return false;
     struct flight *flight = next_flight(convoy);
     flight->chunk = chunk;
@@ -79,10 +88,13 @@ static void arrive(struct convoy *convoy, struct chunk *chunk, enum chunk_state 
     pthread_mutex_unlock(&convoy->regions->lock);
 }
 
+/* Another one is to leave in its place, if there is any. */
 static void does_not_leave(struct convoy *convoy, struct chunk *chunk, uint64_t live) {
     struct mover *mover = convoy->mover;
     pthread_mutex_lock(&mover->lock);
     mover->leaving -= live;
+    if (mover_wants(mover, MOVER_OUT))
+        mover->bytes += live < UINT64_MAX - mover->bytes ? live : UINT64_MAX - mover->bytes;
     pthread_mutex_unlock(&mover->lock);
     arrive(convoy, chunk, CHUNK_THERE);
 }
@@ -100,16 +112,23 @@ static bool get_slot(struct convoy *convoy, struct chunk *chunk) {
 }
 
 bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live) {
-    if (get_slot(convoy, chunk) && send(convoy, chunk, live, true))
+    bool has_slot = get_slot(convoy, chunk);
+    if (has_slot && send(convoy, chunk, live, true))
         return true;
     does_not_leave(convoy, chunk, live);
-    return false;
+    return has_slot && !convoy->has_failed;
+}
+
+/* What cannot be taken away is there, once it is mapped again wherever it was. Should that fail, too, it is on the host:
+ * the gate stays closed until it comes back. */
+static bool is_still_there(struct convoy *convoy, struct chunk *chunk) {
+    return backing_take(chunk) != CUDA_SUCCESS &&
+           backing_give(chunk, convoy->device->ordinal) == CUDA_SUCCESS;
 }
 
 /* Its copy is done, and only now may the memory go. */
 static void has_left(struct convoy *convoy, const struct flight *flight) {
-    convoy->has_failed = convoy->has_failed || backing_take(flight->chunk) != CUDA_SUCCESS;
-    if (convoy->has_failed) {
+    if (convoy->has_failed || is_still_there(convoy, flight->chunk)) {
         does_not_leave(convoy, flight->chunk, flight->live);
         return;
     }
@@ -137,14 +156,6 @@ static void has_returned(struct convoy *convoy, const struct flight *flight) {
     has_come(convoy, flight->chunk);
     mover_note(convoy->mover,
                &(struct mover_progress){.in_bytes = flight->live, .in_ns = time_passed(convoy)});
-}
-
-/* For any reason but the lack of memory: a context that is dead answers everything with its error. */
-static bool is_dead(const struct convoy *convoy, CUresult result) {
-    if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        return false;
-    result = real.cuStreamQuery(convoy->lane.stream);
-    return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
 }
 
 bool convoy_send_in(struct convoy *convoy, struct chunk *chunk) {

@@ -55,7 +55,7 @@ void explicit_destroy(struct device *device, struct region *region) {
     region_wait(regions, region);
     for (unsigned i = 0; i < region->count; i++) {
         struct chunk *chunk = &region->chunks[i];
-        if (chunk->state == CHUNK_THERE)
+        if (chunk->handle)
             backing_take(chunk);
         if (slot_is_taken(&chunk->slot))
             chunk_loses_slot(regions, chunk);

@@ -41,7 +41,7 @@ struct region;
 
 struct chunk {
     struct region *region;
-    uint64_t handle; /* of its physical memory, while it is there */
+    uint64_t handle; /* of its physical memory, while it is there; or could not be taken away */
     uint64_t offset, bytes;
     uint64_t live; /* bytes that the program has in it */
     enum chunk_state state;

@@ -13,7 +13,9 @@ from nvshare.emulator.report import read_report
 from tests.integration.driver.physical import GRAIN, Window, access, properties
 
 MIB = 1 << 20
-FAULTS = "create/3=2,map@2=999,access/2=1,register/2=712,unmap@1=1,release@1=1,reserve@2=2"
+FAULTS = (
+    "create/3=2,map@2=999,access/2=1,register/2=712,unmap@1=1,release@1=1,reserve@2=2,unreserve@1=1"
+)
 NOTHING = {
     "handles": 0,
     "mappings": 0,
@@ -44,8 +46,17 @@ def every_so_many_calls(cu: Any) -> None:
     cu.cuMemUnmap(address, GRAIN)
     assert cu.error("cuMemRelease", handles[0]) == "INVALID_VALUE"
     cu.cuMemRelease(handles[0])
+    spare = int(cu.cuMemAddressReserve(GRAIN, 0, 0, 0))
+    assert cu.error("cuMemAddressFree", spare, GRAIN) == "INVALID_VALUE"
+    cu.cuMemAddressFree(spare, GRAIN)
     cu.cuMemHostAlloc(4096, 0)
     assert cu.error("cuMemHostAlloc", 4096, 0) == "HOST_MEMORY_ALREADY_REGISTERED"
+
+
+def from_the_second_on(cu: Any) -> None:
+    cu.cuMemCreate(GRAIN, properties(cu), 0)
+    for _ in range(3):
+        assert cu.error("cuMemCreate", GRAIN, properties(cu), 0) == "OUT_OF_MEMORY"
 
 
 def another_takes_it(cu: Any) -> None:
@@ -96,6 +107,10 @@ def test_calls_that_fail(emulated: Any) -> None:
     emulated(every_so_many_calls, variables={"NVSHARE_EMULATOR_FAIL": FAULTS})
 
 
+def test_calls_that_fail_from_then_on(emulated: Any) -> None:
+    emulated(from_the_second_on, variables={"NVSHARE_EMULATOR_FAIL": "create+2=2"})
+
+
 @pytest.mark.parametrize("model", [True, False])
 def test_memory_that_is_stolen(emulated: Any, model: bool) -> None:
     emulated(another_takes_it, model=model, variables={"NVSHARE_EMULATOR_STEAL": "release/2"})
@@ -118,5 +133,12 @@ def test_a_process_that_ends_tells_what_it_left(emulated: Any, tmp_path: Path) -
         emulated(body, variables={"NVSHARE_EMULATOR_BOOKS": str(books)})
     first, second = (json.loads(line) for line in books.read_text().splitlines())
     del first["pid"], second["pid"]
-    assert first == NOTHING
-    assert second == NOTHING | {"handles": 1, "mappings": 1, "reservations": 2}
+    assert first == NOTHING | {"injected": 0}
+    assert second == NOTHING | {"handles": 1, "mappings": 1, "reservations": 2, "injected": 0}
+
+
+def test_it_tells_how_many_calls_were_made_to_fail(emulated: Any, tmp_path: Path) -> None:
+    books = tmp_path / "books"
+    variables = {"NVSHARE_EMULATOR_FAIL": FAULTS, "NVSHARE_EMULATOR_BOOKS": str(books)}
+    emulated(every_so_many_calls, variables=variables)
+    assert json.loads(books.read_text())["injected"] == 10

@@ -15,6 +15,7 @@ import pytest
 from nvshare.emulator.conf import Settings
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.node import Node
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 
@@ -68,6 +69,17 @@ class Guest:
 StartGuest = Callable[..., Guest]
 
 
+def preloaded(node: Node, daemon: Path) -> dict[str, str]:
+    """The environment of programs on a node, under the interposer."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
+    return {
+        **inherited,
+        **node.environment(library_folder(), inherited),
+        "LD_PRELOAD": str(LIBRARY),
+        "NVSHARE_SOCKET_DIR": str(daemon),
+    }
+
+
 @pytest.fixture(scope="session")
 def portable_library(once: Callable[..., Path]) -> Path:
     """libnvshare.so as it would be on a machine that the gate has no assembly for."""
@@ -94,13 +106,7 @@ def gpus() -> str:
 def environment(tmp_path: Path, node_settings: Settings, gpus: str) -> Iterator[dict[str, str]]:
     """A node with GPUs, the interposer preloaded, and a folder for a daemon's socket."""
     with transient_node(node_root(), node_settings, parse_gpus(gpus)) as node:
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
-        yield {
-            **inherited,
-            **node.environment(library_folder(), inherited),
-            "LD_PRELOAD": str(LIBRARY),
-            "NVSHARE_SOCKET_DIR": str(tmp_path / "daemon"),
-        }
+        yield preloaded(node, tmp_path / "daemon")
 
 
 @pytest.fixture

@@ -282,6 +282,20 @@ def test_nobody_waits_for_free_memory(swapper: Swapper, start_guest: StartGuest)
     assert swapper.guest.end() == ""
 
 
+@pytest.mark.alone
+def test_a_fill_on_a_full_gpu_begins_at_once(swapper: Swapper, start_guest: StartGuest) -> None:
+    """To wait for memory that becomes free is to wait for what never happens."""
+    loaded(swapper, 1024)
+    swapper.swap_out(1024)
+    other = start_guest(NVSHARE_DISABLE="1")
+    assert other.ask("gpu.init()") == 0
+    assert other.ask(f"gpu.alloc({1500 * MIB})")[0] == 0
+    before, began = swapper.truth().in_bytes, time.monotonic()
+    swapper.grant()
+    swapper.until(lambda account: account.in_bytes > before)
+    assert time.monotonic() - began < 0.5
+
+
 def test_a_revoked_turn_does_not_wait_for_room(swapper: Swapper) -> None:
     loaded(swapper, 1024)
     swapper.swap_out(1024)

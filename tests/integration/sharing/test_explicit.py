@@ -128,7 +128,15 @@ def test_both_ways_share_one_gpu(share: Share) -> None:
 
 @pytest.mark.parametrize(
     "faults",
-    ["create/5=2", "map/5=2", "access/5=2", "register/2=2", "reserve/5=2", "create@1=2,map@2=2"],
+    [
+        "create/5=2",
+        "map/5=2",
+        "access/5=2",
+        "register/2=2",
+        "reserve/5=2,unreserve/2=1",
+        "create@1=2,map@2=2",
+        "unmap/4=1,release/3=999",
+    ],
 )
 def test_calls_of_the_driver_that_fail_harm_nobody(
     share: Share, keeper: Path, tmp_path: Path, faults: str

@@ -1,0 +1,228 @@
+/* Has memory of every sort that moves explicitly, and says whether it is as it was left. For tests that move it out and
+ * in meanwhile, and let calls of the driver fail.
+ *
+ *     lodger KERNELS.PTX [mapped | small]
+ *
+ * It says "ready" when it has its memory. For each line that it reads it looks at all of it, writes something else,
+ * and says "right". At the end of its input it frees everything. One of its handles is mapped only while it looks,
+ * unless all are to be mapped. It has 42 MiB, or 10.
+ *
+ * Calls that fail are made again: what has failed must not have changed anything. A call that fails for a second, or a
+ * wrong byte, ends it with exit code 1 and a line that says what. */
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIB ((uint64_t)1 << 20)
+enum { ITEMS = 5, ALIASES = 2, PATIENCE = 100, SPOT_WORDS = 64 };
+
+/* A handle that is mapped nowhere nvshare has to map itself to copy it. */
+enum kind { PLAIN, HANDLE, HIDDEN_HANDLE };
+
+static struct wanted {
+    enum kind kind;
+    uint64_t bytes;
+    int mappings;
+    bool is_exportable;
+} wanted[ITEMS] = {
+    {PLAIN, 4 * MIB, 0, false},   {PLAIN, 3000, 0, false},
+    {HANDLE, 34 * MIB, 2, false}, /* two of the pieces that move at a time */
+    {HANDLE, 2 * MIB, 2, true},   {HIDDEN_HANDLE, 2 * MIB, 1, false},
+};
+
+struct item {
+    const struct wanted *wanted;
+    CUdeviceptr at[ALIASES];
+    CUmemGenericAllocationHandle handle;
+    uint64_t seed;
+    bool is_mapped;
+};
+
+struct lodger {
+    bool hides;
+    CUfunction pattern, count;
+    CUdeviceptr wrong; /* one word, to which the kernel adds what it finds */
+    struct item items[ITEMS];
+};
+
+static void fail(const char *what, CUresult result) {
+    const char *name = "";
+    cuGetErrorName(result, &name);
+    fprintf(stderr, "lodger: %s: %s\n", what, name ? name : "?");
+    _exit(1);
+}
+
+#define DO(call)                                                                                   \
+    do {                                                                                           \
+        CUresult result_ = (call);                                                                 \
+        for (int i_ = 1; result_ != CUDA_SUCCESS && i_ < PATIENCE; i_++) {                         \
+            if (i_ > 1)                                                                            \
+                usleep(10000);                                                                     \
+            result_ = (call);                                                                      \
+        }                                                                                          \
+        if (result_ != CUDA_SUCCESS)                                                               \
+            fail(#call, result_);                                                                  \
+    } while (0)
+
+static void map(struct item *item, int alias) {
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    uint64_t bytes = item->wanted->bytes;
+    DO(cuMemAddressReserve(&item->at[alias], bytes, 0, 0, 0));
+    DO(cuMemMap(item->at[alias], bytes, 0, item->handle, 0));
+    DO(cuMemSetAccess(item->at[alias], bytes, &access, 1));
+}
+
+static void unmap(struct item *item, int alias) {
+    DO(cuMemUnmap(item->at[alias], item->wanted->bytes));
+    DO(cuMemAddressFree(item->at[alias], item->wanted->bytes));
+}
+
+static void map_all(struct item *item) {
+    item->is_mapped = true;
+    for (int i = 0; i < item->wanted->mappings; i++)
+        map(item, i);
+}
+
+static void unmap_all(struct item *item) {
+    item->is_mapped = false;
+    for (int i = 0; i < item->wanted->mappings; i++)
+        unmap(item, i);
+}
+
+static void make(struct item *item) {
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    if (item->wanted->is_exportable)
+        prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    if (item->wanted->kind == PLAIN)
+        DO(cuMemAlloc(&item->at[0], item->wanted->bytes));
+    else
+        DO(cuMemCreate(&item->handle, item->wanted->bytes, &prop, 0));
+    map_all(item);
+}
+
+static void let_go(struct item *item) {
+    if (item->wanted->kind == PLAIN) {
+        DO(cuMemFree(item->at[0]));
+        return;
+    }
+    if (item->is_mapped)
+        unmap_all(item);
+    DO(cuMemRelease(item->handle));
+}
+
+static void launch(CUfunction function, void **parameters) {
+    DO(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL));
+}
+
+/* A few words in every 2 MiB, and the last ones. */
+static void each_spot(struct lodger *lodger, CUfunction function, const struct item *item,
+                      int alias) {
+    uint64_t words = SPOT_WORDS, bytes = item->wanted->bytes, seed = item->seed;
+    for (uint64_t at = 0; at < bytes; at += 2 * MIB, seed++) {
+        CUdeviceptr begin = item->at[alias] + at;
+        void *parameters[] = {&begin, &words, &seed, &lodger->wrong};
+        launch(function, parameters);
+    }
+    CUdeviceptr last = item->at[alias] + bytes - bytes % 8 - SPOT_WORDS * 8;
+    void *parameters[] = {&last, &words, &seed, &lodger->wrong};
+    launch(function, parameters);
+}
+
+static void write_all(struct lodger *lodger) {
+    for (int i = 0; i < ITEMS; i++) {
+        lodger->items[i].seed += UINT64_C(0x9E3779B97F4A7C15);
+        each_spot(lodger, lodger->pattern, &lodger->items[i], 0);
+    }
+    DO(cuCtxSynchronize());
+}
+
+static void look(struct lodger *lodger) {
+    uint64_t wrong = 0;
+    for (int i = 0; i < ITEMS; i++)
+        for (int alias = 0; alias < ALIASES && lodger->items[i].at[alias]; alias++)
+            each_spot(lodger, lodger->count, &lodger->items[i], alias);
+    DO(cuMemcpyDtoH(&wrong, lodger->wrong, sizeof wrong));
+    if (!wrong)
+        return;
+    fprintf(stderr, "lodger: %llu words are wrong\n", (unsigned long long)wrong);
+    _exit(1);
+}
+
+static void each_hidden(struct lodger *lodger, void (*change)(struct item *)) {
+    for (int i = 0; i < ITEMS; i++)
+        if (wanted[i].kind == HIDDEN_HANDLE && lodger->hides)
+            change(&lodger->items[i]);
+}
+
+static void say(const char *what) {
+    puts(what);
+    fflush(stdout);
+}
+
+static void stay(struct lodger *lodger) {
+    char line[16];
+    write_all(lodger);
+    each_hidden(lodger, unmap_all);
+    say("ready");
+    while (fgets(line, sizeof line, stdin)) {
+        each_hidden(lodger, map_all);
+        look(lodger);
+        write_all(lodger);
+        each_hidden(lodger, unmap_all);
+        say("right");
+    }
+}
+
+static char *read_file(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1 << 20);
+    if (!file || !text) {
+        perror(path);
+        exit(1);
+    }
+    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void arrive(struct lodger *lodger, const char *kernels) {
+    CUcontext context;
+    CUmodule module;
+    char *ptx = read_file(kernels);
+    DO(cuInit(0));
+    DO(cuDevicePrimaryCtxRetain(&context, 0));
+    DO(cuCtxSetCurrent(context));
+    DO(cuModuleLoadData(&module, ptx));
+    free(ptx);
+    DO(cuModuleGetFunction(&lodger->pattern, module, "nvshare_pattern_u64"));
+    DO(cuModuleGetFunction(&lodger->count, module, "nvshare_count_mismatches_u64"));
+    DO(cuMemAlloc(&lodger->wrong, sizeof(uint64_t)));
+    DO(cuMemcpyHtoD(lodger->wrong, &(uint64_t){0}, sizeof(uint64_t)));
+    for (int i = 0; i < ITEMS; i++) {
+        lodger->items[i].wanted = &wanted[i];
+        make(&lodger->items[i]);
+    }
+}
+
+int main(int argc, char **argv) {
+    bool is_small = argc == 3 && strcmp(argv[2], "small") == 0;
+    struct lodger lodger = {.hides = argc == 2 || is_small};
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: lodger KERNELS.PTX [mapped | small]\n");
+        return 2;
+    }
+    if (is_small)
+        wanted[2].bytes = 2 * MIB;
+    arrive(&lodger, argv[1]);
+    stay(&lodger);
+    for (int i = 0; i < ITEMS; i++)
+        let_go(&lodger.items[i]);
+    DO(cuMemFree(lodger.wrong));
+    return 0;
+}

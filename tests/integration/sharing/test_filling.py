@@ -1,0 +1,156 @@
+"""Several programs fill a GPU at once that holds one of them: with a daemon, and without.
+
+What each of them has moves explicitly, and is 42 MiB. NVSHARE_EVERY_POSITION=1 is for more of them.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.fault import steal_memory
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.report import Report, read_report
+from nvshare.launch.preload import Wishes
+from nvshare.telemetry.snapshot import NodeStatus
+
+from ..hammering import build_hammer
+from .conftest import Sharing
+
+Share = Callable[..., Sharing]
+KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+MIB = 1 << 20
+LOOKS = 10
+DEATHS = 1
+# Somebody else has what is not for contexts, nor for one of them, which needs 46 MiB in whole
+# pages of 2 MiB. What others keep for a few bytes are two such pages each; the daemon counts bytes.
+CONTEXT = 10
+USABLE = 248
+ROOM = 56
+COUNTED = 43
+
+
+def settings(count: int) -> dict[str, object]:
+    reserve = USABLE - count * CONTEXT - COUNTED
+    return {"context": f"{CONTEXT}Mi", "reserve": f"{reserve}Mi", "turn_seconds": 0.01}
+
+
+@pytest.fixture(scope="module")
+def lodger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_hammer(tmp_path_factory.mktemp("lodger"), library_folder(), name="lodger")
+
+
+@contextmanager
+def somebody_else(sharing: Sharing, count: int) -> Iterator[None]:
+    """Has a part of the GPU, and gives back now and then what it has taken besides."""
+    over = threading.Event()
+    stolen = (USABLE - count * CONTEXT - ROOM) * MIB
+
+    def give_back() -> None:
+        while not over.wait(0.02):
+            steal_memory(sharing.node, 0, stolen)
+
+    steal_memory(sharing.node, 0, stolen)
+    thread = threading.Thread(target=give_back)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+class Crowd:
+    """Programs of which the GPU holds one at a time."""
+
+    def __init__(self, sharing: Sharing, lodger: Path, count: int, **variables: str) -> None:
+        self._sharing = sharing
+        sharing.daemon().change_devices("all", settings(count))
+        self.programs = [
+            sharing.start(lodger, KERNELS, wishes=Wishes(allocation="explicit"), **variables)
+            for _ in range(count)
+        ]
+        for program in self.programs:
+            assert program.stdout is not None
+            assert program.stdout.readline() == "ready\n", program.communicate(timeout=10)
+
+    def look(self) -> None:
+        """Let all of them look at their memory, again and again."""
+        for program in self.programs:
+            assert program.stdin is not None
+            program.stdin.write("\n" * LOOKS)
+            program.stdin.flush()
+
+    def end(self) -> None:
+        """Let all of them end, when they have looked."""
+        for program in self.programs:
+            assert program.stdin is not None
+            program.stdin.close()
+            program.stdin = None  # or communicate() would write to it
+
+    def all_were_right(self, rounds: int) -> None:
+        """Wait for their ends. Every look has found what there was."""
+        for program in self.programs:
+            said, errors = program.communicate(timeout=60)
+            wrong = [one for one in errors.splitlines() if not one.startswith("nvshare[")]
+            assert (program.returncode, said, wrong) == (0, "right\n" * LOOKS * rounds, [])
+        assert read_report(self._sharing.node.folder).difference is None
+
+
+def all_are_away(status: NodeStatus) -> bool:
+    return all(one.swapped_out == one.allocated > 0 for one in status.clients)
+
+
+def none_is_on_the_gpu(report: Report) -> bool:
+    return all(process.gpus[0].plain_bytes == 0 for process in report.processes)
+
+
+def park_all(sharing: Sharing, crowd: Crowd) -> None:
+    for program in crowd.programs:
+        sharing.daemon().park(str(program.pid))
+    sharing.until_status(all_are_away)
+    sharing.until_report(none_is_on_the_gpu)
+
+
+EVERY = [(2, ""), (3, ""), (2, "release/3"), (3, "release/3")]
+# How many, and what is stolen.
+CASES = EVERY if os.environ.get("NVSHARE_EVERY_POSITION") else EVERY[1:3]
+
+
+@pytest.mark.parametrize(("count", "theft"), CASES)
+def test_all_that_come_back_at_once_without_a_daemon_get_on(
+    share: Share, lodger: Path, count: int, theft: str
+) -> None:
+    sharing = share("tiny", speed=20)
+    with somebody_else(sharing, count):
+        crowd = Crowd(sharing, lodger, count, NVSHARE_EMULATOR_STEAL=theft)
+        park_all(sharing, crowd)
+        crowd.look()
+        sharing.kill_daemon()
+        crowd.end()
+        crowd.all_were_right(1)
+
+
+def somebody_fills(status: NodeStatus) -> bool:
+    return any(one.state == "running" and one.swapped_out for one in status.clients)
+
+
+@pytest.mark.parametrize(("count", "theft"), CASES[-1:] if CASES is not EVERY else EVERY)
+def test_turns_are_taken_though_daemons_die_while_somebody_fills(
+    share: Share, lodger: Path, count: int, theft: str
+) -> None:
+    sharing = share("tiny", speed=20)
+    with somebody_else(sharing, count):
+        crowd = Crowd(sharing, lodger, count, NVSHARE_EMULATOR_STEAL=theft)
+        for _ in range(DEATHS):
+            crowd.look()
+            sharing.until_status(somebody_fills)
+            sharing.kill_daemon()
+            sharing.start_daemon_again()
+            sharing.daemon().change_devices("all", settings(count))
+        crowd.end()
+        crowd.all_were_right(DEATHS)
