@@ -238,7 +238,7 @@ class World:
                 assert effect.fill_bytes < max(1, whole), "a part that is not smaller"
             elif isinstance(effect, Revoke) and not _parks(roster.clients[effect.client]):
                 assert not roster.everything_fits, "everything fits, and somebody was switched"
-                if roster.is_sliced:
+                if roster.regime.is_sliced:
                     assert not effect.evict_bytes, "everything fits, and memory is to move"
                     self.slices += 1
                 else:

@@ -5,7 +5,7 @@ scheduler.py decides when; these functions find out who, and order it.
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Keep, Revoke, Urgency
-from nvshare.core.moves import choose_way, idle_seconds, outgoing_bytes
+from nvshare.core.moves import choose_way, outgoing_bytes
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
@@ -33,8 +33,8 @@ def _please(state: DeviceState, roster: Roster, client: Client, leader: Client) 
         evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
         roster.offer(client, evicted)
     way = choose_way(state, roster, [client], [leader], evicted)
-    client.idle_seconds = idle_seconds(state, roster, client, leader)
-    client.sliced = roster.is_sliced
+    client.idle_seconds = roster.regime.rest_seconds(state, roster, client, leader)
+    client.sliced = roster.regime.is_sliced
     return Revoke(
         client.id,
         client.turn,

@@ -9,11 +9,10 @@ share then, but rather less.
 """
 
 from collections import Counter
-from enum import Enum
 
 from nvshare.core.client import Client
 from nvshare.core.events import Given
-from nvshare.core.memory import Rule
+from nvshare.core.regimes import Place
 from nvshare.core.roster import Roster
 
 # Of what was known before, so much counts beside what is new.
@@ -42,32 +41,16 @@ def note_company(roster: Roster) -> None:
     if not roster.company_changed:
         return
     roster.company_changed = False
-    there = Counter(_place(roster, other) for other in roster.active.values())
+    there = Counter(map(roster.regime.place, roster.active.values()))
     for client in roster.with_share.values():
         count = _others(roster, client, there)
         part = max(client.own_beside, 1 / (1 + count)) if count else 1.0
         client.own = round(part * _STEPS) / _STEPS
 
 
-class Place(Enum):
-    """Where somebody has its work: beside everybody, in turn with some, or nowhere now."""
-
-    BESIDE = "beside"
-    IN_TURN = "in turn"
-    AWAY = "away"
-
-
-def _place(roster: Roster, client: Client) -> Place:
-    if roster.rule in (Rule.ONE, Rule.RANKED):
-        return Place.IN_TURN
-    if roster.rule is Rule.BUSY:
-        return Place.IN_TURN if client.busy else Place.BESIDE
-    return Place.BESIDE if client.holds else Place.AWAY
-
-
 def _others(roster: Roster, client: Client, there: Counter[Place]) -> int:
     """Return how many others have work on the device at the same time as a client."""
-    own = _place(roster, client)
+    own = roster.regime.place(client)
     beside = there[Place.BESIDE] - (client.active and own is Place.BESIDE)
     # Of those who take turns, one is there.
     return beside + (own is not Place.IN_TURN and there[Place.IN_TURN] > 0)

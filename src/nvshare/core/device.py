@@ -31,9 +31,10 @@ from nvshare.core.events import (
 )
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.memory import RULES, Memory
+from nvshare.core.memory import Memory
 from nvshare.core.parking import RETRY_SECONDS, has_rested
 from nvshare.core.policies import find_policy
+from nvshare.core.regimes import find_regime, first_regime
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
 from nvshare.core.shares import may_be_back
@@ -47,7 +48,8 @@ class Device:
 
     def __init__(self, snapshot: DeviceSnapshot, host: HostRoom | None = None) -> None:
         self.state = snapshot.state.copy()
-        self.roster = Roster(self.state, find_policy(self.state.settings.policy), host)
+        policy = find_policy(self.state.settings.policy)
+        self.roster = Roster(self.state, policy, find_regime(self.state.regime), host)
         self.roster.restore(copy(client) for client in snapshot.clients)
         self._scheduler = Scheduler(self.state, self.roster)
 
@@ -58,7 +60,7 @@ class Device:
             id=event.device,
             usable_bytes=event.usable_bytes,
             settings=event.settings,
-            rule=RULES[event.settings.mode],
+            regime=first_regime(event.settings.mode),
             pace=Pace(event.settings.initial_bandwidth),
             settle_until=event.now + event.settle_seconds,
             turn_started=event.now,

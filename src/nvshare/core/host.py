@@ -16,7 +16,7 @@ from nvshare.core.effects import Answer, Effect, Report, ReportKind, Verdict
 from nvshare.core.events import HostRoomChanged, MemoryChanged
 from nvshare.core.hope import may_hope
 from nvshare.core.hostroom import HostRoom, gib
-from nvshare.core.memory import Kind, Memory, Rule
+from nvshare.core.memory import Kind, Memory
 from nvshare.core.roster import Roster
 from nvshare.core.state import HostState, Pool
 
@@ -65,7 +65,7 @@ class Host:
         more_pinned = memory.pinned - client.memory.pinned
         if more <= 0 and more_pinned <= 0:
             return None
-        if roster.rule is Rule.NOTHING:
+        if not roster.regime.takes_turns:
             return self._overflow(roster, client, memory)
         if more_pinned > 0 and roster.stuck_beside(()) > max(0, roster.room - more_pinned):
             return "it would push out memory of programs that cannot leave the GPU"

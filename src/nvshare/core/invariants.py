@@ -12,10 +12,12 @@ from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.device import Device
 from nvshare.core.events import TimerKind
 from nvshare.core.lease import State
-from nvshare.core.memory import RULES, Load, Rule, weigh
+from nvshare.core.memory import Load
 from nvshare.core.priority import is_outranked
+from nvshare.core.regimes import first_regime
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
+from nvshare.core.state import RegimeName
 
 if TYPE_CHECKING:
     from nvshare.core.node import Core
@@ -59,7 +61,7 @@ def _problems(device: Device) -> Iterator[str]:
     yield from _turns(device)
     settled = TimerKind.SETTLE not in device.state.alarms
     if settled:
-        yield from _rule(device)
+        yield from _regime(device)
         yield from _running_fits(device.roster)
         yield from _together(device)
         yield from _waiting(device)
@@ -126,15 +128,15 @@ def _sums(roster: Roster) -> Iterator[str]:
     for name, value in expected.items():
         if getattr(roster, name) != value:
             yield f"{name} is {getattr(roster, name)}, not {value}"
-    if any(c.weight != weigh(roster.rule, c.memory, busy=c.busy) for c in clients):
+    if any(c.weight != roster.regime.weigh(c) for c in clients):
         yield "a client has the wrong weight"
 
 
 def _everyone_load(roster: Roster) -> Load:
     load = _load(c for c in roster.clients.values() if not c.is_away)
-    left = [c.staying for c in roster.parked.values() if c.is_away]
-    for staying in left if roster.rule in (Rule.BYTES, Rule.ONE) else ():
-        load.add(staying if roster.rule is Rule.BYTES else int(staying > 0))
+    for client in roster.parked.values():
+        if client.is_away:
+            load.add(roster.regime.claim(client))
     return load
 
 
@@ -160,20 +162,20 @@ def _turns(device: Device) -> Iterator[str]:
             yield f"client {client.id} does not wait, and is to be handed a turn"
 
 
-def _rule(device: Device) -> Iterator[str]:
+def _regime(device: Device) -> Iterator[str]:
     """Turns that are not for memory are taken where they help, and nowhere else."""
     roster, settings = device.roster, device.state.settings
     present = [c for c in roster.clients.values() if not c.is_away]
     size = sum(c.memory.swappable for c in present)
     size += sum(c.staying for c in roster.parked.values() if c.is_away)
     fits = settings.mode is Mode.AUTO and size <= roster.room
-    expected = RULES[settings.mode]
+    expected = first_regime(settings.mode)
     if fits and len({c.limits.priority for c in present}) > 1:
-        expected = Rule.RANKED
+        expected = RegimeName.RANKED
     elif fits and settings.slice_seconds > 0 and roster.busy > 1:
-        expected = Rule.BUSY
-    if roster.rule is not expected:
-        yield "turns are taken by the wrong rule"
+        expected = RegimeName.BUSY
+    if roster.regime.name is not expected or device.state.regime is not expected:
+        yield "the device is shared by the wrong regime"
 
 
 def _running_fits(roster: Roster) -> Iterator[str]:
@@ -192,7 +194,7 @@ def _together(device: Device) -> Iterator[str]:
         yield "everything fits, but somebody's gate is closed"
     if roster.everything_fits and roster.asked:
         yield "everything fits, but somebody was asked to give way"
-    if roster.rule is Rule.NOTHING and any(not c.park for c in roster.closed.values()):
+    if not roster.regime.takes_turns and any(not c.park for c in roster.closed.values()):
         yield "without scheduling, somebody's gate is closed"
 
 

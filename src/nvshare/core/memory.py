@@ -8,8 +8,6 @@ memory too: a shell that knows the figure adds it to both ``allocated`` and ``pi
 from dataclasses import dataclass
 from enum import Enum
 
-from nvshare.core.settings import Mode
-
 
 class Kind(Enum):
     """How a program's allocations are made."""
@@ -67,33 +65,6 @@ class Memory:
 
 
 NO_MEMORY = Memory()
-
-
-class Rule(Enum):
-    """What the clients of a device compete for."""
-
-    NOTHING = "nothing"
-    BYTES = "bytes"
-    ONE = "one"
-    BUSY = "busy"
-    """As ONE, but only those who compute all the time; the others run beside them."""
-    RANKED = "ranked"
-    """As ONE, because some go before others."""
-
-
-RULES = {
-    Mode.AUTO: Rule.BYTES,
-    Mode.SERIAL: Rule.ONE,
-    Mode.CONCURRENT: Rule.NOTHING,
-    Mode.OFF: Rule.NOTHING,
-}
-
-
-def weigh(rule: Rule, memory: Memory, *, busy: bool) -> int:
-    """Return how much of the device's capacity a client takes under a rule."""
-    if rule is Rule.BYTES:
-        return memory.swappable
-    return int(rule in (Rule.ONE, Rule.RANKED) or (rule is Rule.BUSY and busy))
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ from nvshare.core.hostroom import Allowance
 from nvshare.core.memory import Kind
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
-from nvshare.core.shares import slice_seconds
 from nvshare.core.state import DeviceState
 
 
@@ -91,21 +90,3 @@ def swap_seconds(state: DeviceState, roster: Roster, leader: Client, most: int) 
     """Estimate how long it takes to move out what the leader needs, ``most`` at most, and it in."""
     out = min(outgoing_bytes(roster, leader), most)
     return state.pace.swap_seconds(out, min(leader.memory.swapped, roster.room))
-
-
-def idle_seconds(state: DeviceState, roster: Roster, client: Client, leader: Client) -> float:
-    """Return how long a client may rest before it gives way to the leader.
-
-    A rest is worth giving way for if it lasts longer than the move of memory that this costs.
-    Nobody knows that beforehand. Who rested long enough last time is taken to do so again; anybody
-    else is given as long as the move would take. So whoever rests often and briefly goes on, and a
-    wrong guess costs no more than twice what the right one would have.
-    """
-    grace = state.settings.idle_grace
-    if roster.is_sliced and (roster.with_share or len(roster.classes) > 1):
-        # Others wait for very short turns, and a rest is soon as long as one.
-        return min(grace, slice_seconds(state.settings, roster) / 5)
-    if outgoing_bytes(roster, leader) <= 0:
-        return grace
-    swap = swap_seconds(state, roster, leader, client.staying)
-    return grace if client.last_rest >= swap else max(grace, swap)

@@ -20,7 +20,6 @@ from nvshare.core.events import Timer, TimerKind
 from nvshare.core.evicting import evict, is_leaving, order_out
 from nvshare.core.hope import is_held_back, next_calm
 from nvshare.core.lease import State
-from nvshare.core.memory import Rule
 from nvshare.core.moves import fill_order, missing_bytes, share_out
 from nvshare.core.parking import next_look
 from nvshare.core.priority import next_promotion
@@ -36,7 +35,7 @@ def make_room(roster: Roster) -> list[Effect]:
     First those that have nothing to run, the longest idle first; then those who wait, the one
     that will run last first.
     """
-    if roster.rule is Rule.NOTHING or roster.excess <= 0 or roster.closed_bytes == 0:
+    if not roster.regime.takes_turns or roster.excess <= 0 or roster.closed_bytes == 0:
         return []
     effects: list[Effect] = []
     closed = sorted((c for c in roster.closed.values() if not is_leaving(roster, c)), key=_use)

@@ -10,7 +10,6 @@ from math import inf
 from nvshare.core.client import BEST_STANDING, Client
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
-from nvshare.core.shares import slice_seconds
 
 
 def outranks(leader: Client, roster: Roster) -> bool:
@@ -34,10 +33,7 @@ def _in_the_way(roster: Roster) -> list[Client]:
 
 def patience(settings: Settings, roster: Roster) -> float:
     """Return how long a client can wait for a turn, and still have its floor by it."""
-    turn = settings.turn_seconds or settings.turn_min
-    if roster.is_sliced:
-        turn = slice_seconds(settings, roster)
-    return turn * (1 / settings.priority_floor - 1)
+    return roster.regime.usual_turn(settings, roster) * (1 / settings.priority_floor - 1)
 
 
 def starving(settings: Settings, roster: Roster, now: float) -> list[Client]:

@@ -8,15 +8,19 @@ from bisect import bisect_left, insort
 from collections import ChainMap, Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from nvshare.core.client import Client, Park
 from nvshare.core.hope import leaves_hope
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import State, Step, next_state
-from nvshare.core.memory import Load, Memory, Rule, weigh
+from nvshare.core.memory import Load, Memory
 from nvshare.core.policies import Policy
 from nvshare.core.settings import NO_LIMITS, Limits, Priority
 from nvshare.core.state import DeviceState
+
+if TYPE_CHECKING:
+    from nvshare.core.regimes import Regime
 
 _place = attrgetter("standing", "rank", "order")
 
@@ -57,9 +61,17 @@ class Queue:
 class Roster:
     """The clients of a device by state, and the sums over them."""
 
-    def __init__(self, state: DeviceState, policy: Policy, host: HostRoom | None = None) -> None:
+    def __init__(
+        self,
+        state: DeviceState,
+        policy: Policy,
+        regime: "Regime",
+        host: HostRoom | None = None,
+    ) -> None:
         self._state = state
         self.policy = policy
+        # What clients compete for. Every weight and sum below is by its rules.
+        self.regime = regime
         # Shared by all devices.
         self.host = host or HostRoom()
         self.clients: dict[int, Client] = {}
@@ -119,11 +131,6 @@ class Roster:
         self.busy = 0
 
     @property
-    def rule(self) -> Rule:
-        """What clients compete for."""
-        return self._state.rule
-
-    @property
     def usable(self) -> int:
         """Bytes of the device that clients may fill."""
         return self._state.usable_bytes
@@ -136,12 +143,7 @@ class Roster:
     @property
     def capacity(self) -> int:
         """What clients compete for, in the unit of their weights."""
-        return self.room if self.rule in (Rule.BYTES, Rule.NOTHING) else 1
-
-    @property
-    def is_sliced(self) -> bool:
-        """Whether turns are taken although everything fits in memory."""
-        return self.rule in (Rule.BUSY, Rule.RANKED)
+        return self.regime.capacity(self.room)
 
     @property
     def memory_suffices(self) -> bool:
@@ -169,7 +171,7 @@ class Roster:
         Where nobody schedules, nobody moves out, and waiting for it would be in vain; and so it is
         when nobody has moved anything for long.
         """
-        waits = self.rule is not Rule.NOTHING and not self._state.room_waived
+        waits = self.regime.takes_turns and not self._state.room_waived
         return self.lacking if waits else 0
 
     @property
@@ -219,7 +221,7 @@ class Roster:
 
     def host_lets_all(self, *clients: Mapping[int, Client]) -> bool:
         """Whether these may run together: they can, and leave hope to everybody."""
-        if not self.host.is_tight or self.rule is Rule.NOTHING:
+        if not self.host.is_tight or not self.regime.takes_turns:
             return True
         together = dict(ChainMap(*map(dict, clients)))
         return self.has_room_for(together) and leaves_hope(self, together)
@@ -247,7 +249,7 @@ class Roster:
         """Take a new client in."""
         known = self.clients.get(client.id, client)
         next_state(client.id, known.state, step)
-        client.weight = weigh(self.rule, client.memory, busy=client.busy)
+        client.weight = self.regime.weigh(client)
         self.host.welcome(client)
         self.clients[client.id] = client
         if client.park is not None:
@@ -281,7 +283,7 @@ class Roster:
         if state is client.state:
             return
         self._leave(client)
-        self.company_changed |= client.active and not self.is_sliced
+        self.company_changed |= client.active and not self.regime.is_sliced
         client.state, client.since = state, now
         self._orders += 1
         client.order = self._orders
@@ -340,7 +342,7 @@ class Roster:
         client.outbound = min(client.outbound, memory.swapped)
         client.most_out = min(max(client.most_out - freed, memory.kept), memory.swappable)
         client.surely_out = min(max(0, client.surely_out - freed), client.most_out)
-        client.weight = weigh(self.rule, client.memory, busy=client.busy)
+        client.weight = self.regime.weigh(client)
         self._count(client, 1)
 
     def note_out(self, client: Client, out: int) -> None:
@@ -430,7 +432,7 @@ class Roster:
         self.company_changed = True
         self._count(client, -1)
         client.busy = busy
-        client.weight = weigh(self.rule, client.memory, busy=client.busy)
+        client.weight = self.regime.weigh(client)
         self._count(client, 1)
 
     def set_active(self, client: Client, active: bool) -> None:
@@ -503,14 +505,14 @@ class Roster:
         client.filled = filled
         self._count(client, 1)
 
-    def set_rule(self, rule: Rule) -> None:
-        """Weigh everybody by another rule."""
+    def set_regime(self, regime: "Regime") -> None:
+        """Weigh everybody by other rules."""
         for client in self.clients.values():
             self._count(client, -1)
-        self._state.rule = rule
+        self.regime, self._state.regime = regime, regime.name
         self.company_changed = True
         for client in self.clients.values():
-            client.weight = weigh(rule, client.memory, busy=client.busy)
+            client.weight = regime.weigh(client)
             self._count(client, 1)
 
     def set_policy(self, policy: Policy) -> None:
@@ -581,12 +583,7 @@ class Roster:
 
     def _claim(self, client: Client) -> int:
         """Return what of the capacity is not for others, whether a client runs or not."""
-        if not client.is_away:
-            return client.weight
-        if self.rule is Rule.ONE:
-            # What the host cannot hold is in the way of who is let run, however few they are.
-            return int(client.staying > 0)
-        return client.staying if self.rule is Rule.BYTES else 0
+        return self.regime.claim(client) if client.is_away else client.weight
 
     def _count_class(self, client: Client, sign: int) -> None:
         if not client.is_away:

@@ -13,8 +13,9 @@ opens gates as far as memory allows, and sees to it that whoever waits gets a tu
 * If those who run do not fit together any more, because one has grown, the latest of them are
   told to go until the rest fits. This does not wait for the end of a turn.
 * Who is parked (parking.py) is not counted with: its memory leaves, and what is away takes no room.
-* If everything fits, but several compute all the time, those take short turns among themselves: the
-  GPU's own switching between them costs more. Only they weigh anything then, and no memory moves.
+* What all of this is about, the regime says (regimes/): what somebody weighs, what fits beside
+  what, and how long turns and rests are. By default that is memory. If everything fits, but several
+  compute all the time, those take short turns among themselves, and only they weigh anything.
 
 Memory that the host cannot hold cannot leave the device (hostroom.py), and the driver would push it
 out all the same to make room for whoever runs. So nobody is let run whom that would make room for:
@@ -39,23 +40,22 @@ from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
 from nvshare.core.hope import leaves_hope, note_calm
 from nvshare.core.lease import State, Step
-from nvshare.core.memory import RULES, Rule
 from nvshare.core.moves import (
     choose_way,
     fill_bytes,
     fill_order,
     outgoing_bytes,
     share_out,
-    swap_seconds,
 )
 from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
 from nvshare.core.outlook import tell_what_cannot_leave
 from nvshare.core.parking import ask_to_rest, park_memory
 from nvshare.core.priority import is_outranked, outranks, starving
+from nvshare.core.regimes import choose_regime
 from nvshare.core.room import tell_room
 from nvshare.core.roster import Roster
-from nvshare.core.settings import Mode, Way
-from nvshare.core.shares import forget_the_late, slice_seconds, tell_shares
+from nvshare.core.settings import Way
+from nvshare.core.shares import forget_the_late, tell_shares
 from nvshare.core.state import DeviceState
 
 # Each round has others move out, or somebody run. There are never more than a few.
@@ -98,7 +98,7 @@ class Scheduler:
             forget_the_late(roster, now)
             self._forget_growth()
             effects += park_memory(state, roster, now)
-            effects += self._follow_rule(now)
+            effects += self._follow_regime(now)
             self._let_starving_go_first(now)
             effects += self._go_on_without_the_silent(now)
             effects += self._open_gates(now)
@@ -166,26 +166,18 @@ class Scheduler:
         if name is None or name != self._state.leader:
             self._state.leader, self._state.deadline = name, None
 
-    def _follow_rule(self, now: float) -> list[Effect]:
-        state, rule = self._state, self._rule()
-        if rule is state.rule:
+    def _follow_regime(self, now: float) -> list[Effect]:
+        """Share the device by the rules that its clients call for now."""
+        state, regime = self._state, choose_regime(self._state.settings, self._roster)
+        if regime is self._roster.regime:
             return []
-        # What they were asked for was meant for the other rule.
+        # What they were asked for was meant for the other rules.
         effects = relax(state, self._roster, now)
-        self._roster.set_rule(rule)
+        self._roster.set_regime(regime)
         state.deadline = None
-        if self._roster.is_sliced:
+        if regime.is_sliced:
             state.turn_started = now
         return effects
-
-    def _rule(self) -> Rule:
-        roster, settings = self._roster, self._state.settings
-        if settings.mode is Mode.AUTO and roster.memory_suffices:
-            if len(roster.classes) > 1:
-                return Rule.RANKED
-            if settings.slice_seconds > 0 and roster.busy > 1:
-                return Rule.BUSY
-        return RULES[settings.mode]
 
     def _let_starving_go_first(self, now: float) -> None:
         for client in starving(self._state.settings, self._roster, now):
@@ -253,7 +245,7 @@ class Scheduler:
             roster.set_unused(client, min(client.grown, client.memory.untouched))
         self._forget_growth()
         revoked = self._revoked(victims, roster.excess, Way.MOVE_OUT)
-        if roster.is_sliced:
+        if roster.regime.is_sliced:
             return revoked
         text = f"those who run do not fit together any more; {len(victims)} told to give way"
         report = Report(ReportKind.SPLIT, self._state.id, victims[0].id, text)
@@ -303,7 +295,7 @@ class Scheduler:
         for client in victims:
             evicted = shares.get(client.id, 0)
             self._roster.set_evicting(client, evicted)
-            client.sliced = self._roster.is_sliced
+            client.sliced = self._roster.regime.is_sliced
             displace = evicted > 0 and way is Way.DISPLACE
             effects.append(Revoke(client.id, client.turn, Urgency.NOW, evicted, displace=displace))
         return effects
@@ -362,13 +354,10 @@ class Scheduler:
             return inf
         if not outranks(leader, self._roster):
             return self._turn_length(leader)
-        return 0.0 if self._roster.is_sliced else self._state.settings.turn_min
+        return self._roster.regime.least_turn(self._state.settings)
 
     def _turn_length(self, leader: Client) -> float:
-        if self._roster.is_sliced:
-            return slice_seconds(self._state.settings, self._roster)
-        swap = swap_seconds(self._state, self._roster, leader, leader.memory.swappable)
-        return self._state.pace.turn_length(self._state.settings, swap)
+        return self._roster.regime.turn_seconds(self._state, self._roster, leader)
 
     def _switch(self, leader: Client, now: float) -> list[Effect]:
         """End the turn: keep of those who run whoever fits into the leader's group."""

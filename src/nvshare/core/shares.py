@@ -15,9 +15,7 @@ from nvshare.core.client import Client
 from nvshare.core.company import note_company
 from nvshare.core.effects import Effect, SetLimits, Share
 from nvshare.core.events import Reason
-from nvshare.core.memory import Rule
 from nvshare.core.roster import Roster
-from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState
 
 WHOLE = 100.0
@@ -69,12 +67,6 @@ def next_check(roster: Roster) -> float | None:
     return min((_back_by(client) for client in _expected(roster)), default=None)
 
 
-def slice_seconds(settings: Settings, roster: Roster) -> float:
-    """Return how long turns are that are not for memory."""
-    short = roster.with_share or roster.rule is Rule.RANKED
-    return settings.share_slice_seconds if short else settings.slice_seconds
-
-
 def _expected(roster: Roster) -> Iterable[Client]:
     return (c for c in roster.idle.values() if c.busy) if roster.with_share else ()
 
@@ -96,9 +88,7 @@ def _window(state: DeviceState, roster: Roster) -> float:
     settings = state.settings
     if roster.everything_fits:
         return 2 * settings.share_slice_seconds
-    length = slice_seconds(settings, roster)
-    if not roster.is_sliced:
-        length = settings.turn_seconds or settings.turn_min
+    length = roster.regime.usual_turn(settings, roster)
     return 2 * length * max(1, roster.everyone_load.heavy)
 
 

@@ -5,14 +5,24 @@ Plain data, so that a story can begin with it.
 
 from copy import copy
 from dataclasses import dataclass, field
+from enum import Enum
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Handover
 from nvshare.core.events import TimerKind
-from nvshare.core.memory import Rule
 from nvshare.core.settings import Settings
 from nvshare.core.turns import Pace
 from nvshare.core.ways import Ways
+
+
+class RegimeName(Enum):
+    """The names of the ways of sharing a device (regimes/)."""
+
+    TOGETHER = "together"
+    MEMORY = "memory"
+    ONE = "one"
+    BUSY = "busy"
+    RANKED = "ranked"
 
 
 @dataclass(slots=True)
@@ -22,8 +32,8 @@ class DeviceState:
     id: str
     usable_bytes: int
     settings: Settings
-    # What clients compete for.
-    rule: Rule
+    # How it is shared just now.
+    regime: RegimeName
     pace: Pace
     # Until then nobody is granted anything.
     settle_until: float

@@ -23,10 +23,10 @@ from nvshare.core.events import (
     Wanted,
 )
 from nvshare.core.lease import State
-from nvshare.core.memory import Kind, Memory, Rule
+from nvshare.core.memory import Kind, Memory
 from nvshare.core.node import Core
 from nvshare.core.settings import Settings
-from nvshare.core.state import DeviceState
+from nvshare.core.state import DeviceState, RegimeName
 from nvshare.core.turns import Pace
 
 GPU = "gpu"
@@ -125,7 +125,7 @@ def make_state() -> DeviceState:
         id="gpu",
         usable_bytes=16,
         settings=Settings(),
-        rule=Rule.BYTES,
+        regime=RegimeName.MEMORY,
         pace=Pace(1.0),
         settle_until=0.0,
         turn_started=0.0,

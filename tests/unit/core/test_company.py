@@ -3,8 +3,8 @@
 import pytest
 
 from nvshare.core.events import Given, LimitsChanged
-from nvshare.core.memory import Rule
 from nvshare.core.settings import Limits, Mode, Priority
+from nvshare.core.state import RegimeName
 
 from .stage import Stage
 from .test_shares import compute_all_the_time, join, share
@@ -103,7 +103,7 @@ def test_those_who_take_turns_are_never_there_together() -> None:
         join(stage, client, percent)
         give(stage, client, None)
     compute_all_the_time(stage, 1, 2)
-    assert stage.device.state.rule is Rule.BUSY
+    assert stage.device.state.regime is RegimeName.BUSY
     give(stage, 1, 0.0)
     give(stage, 2, 0.0)
     assert share(stage, 1).own == share(stage, 2).own == 1.0

@@ -8,8 +8,10 @@ import pytest
 from nvshare.core.events import HostRoomChanged, TimerKind
 from nvshare.core.invariants import BrokenInvariant, validate
 from nvshare.core.lease import State, Step
-from nvshare.core.memory import Load, Memory, Rule
+from nvshare.core.memory import Load, Memory
+from nvshare.core.regimes import find_regime
 from nvshare.core.roster import Roster
+from nvshare.core.state import RegimeName
 
 from .stage import Stage
 
@@ -103,7 +105,7 @@ def ask_only_one(stage: Stage) -> None:
 
 
 def slice_in_vain(stage: Stage) -> None:
-    stage.device.roster.set_rule(Rule.BUSY)
+    stage.device.roster.set_regime(find_regime(RegimeName.BUSY))
 
 
 def lose_track_of_the_host(stage: Stage) -> None:
@@ -161,7 +163,7 @@ def wait_for_ever(stage: Stage) -> None:
         (ask_for_nobody, "nobody waits, but"),
         (stop_the_clock, "timer of the turn is wrong"),
         (ask_only_one, "was not asked to give way"),
-        (slice_in_vain, "by the wrong rule"),
+        (slice_in_vain, "by the wrong regime"),
         (lose_track_of_the_host, "not what the clients take"),
         (lose_track_of_a_cgroup, "left of pod is wrong"),
         (grow_beside_what_cannot_leave, "has grown beside what cannot leave"),

@@ -1,7 +1,6 @@
 import pytest
 
-from nvshare.core.memory import RULES, Kind, Load, Memory, Rule, weigh
-from nvshare.core.settings import Mode
+from nvshare.core.memory import Kind, Load, Memory
 
 
 def test_what_is_neither_pinned_nor_swapped_is_resident() -> None:
@@ -25,19 +24,6 @@ def test_claims_that_cannot_be_true_are_cut_to_what_can(claimed: Memory, taken: 
 
 def test_native_memory_is_pinned() -> None:
     assert Memory(10, 2, 3).as_kind(Kind.NATIVE) == Memory(10, 10, 0)
-
-
-@pytest.mark.parametrize(
-    ("rule", "at_rest", "busy"),
-    [(Rule.BYTES, 8, 8), (Rule.ONE, 1, 1), (Rule.NOTHING, 0, 0), (Rule.BUSY, 0, 1)],
-)
-def test_weights(rule: Rule, at_rest: int, busy: int) -> None:
-    assert weigh(rule, Memory(10, 2), busy=False) == at_rest
-    assert weigh(rule, Memory(10, 2), busy=True) == busy
-
-
-def test_every_mode_has_a_rule() -> None:
-    assert set(RULES) == set(Mode)
 
 
 def test_a_load_is_what_was_added_and_not_taken_away() -> None:

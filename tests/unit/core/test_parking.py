@@ -10,10 +10,11 @@ from nvshare.core.events import (
     Released,
     TimerKind,
 )
-from nvshare.core.memory import Kind, Memory, Rule
+from nvshare.core.memory import Kind, Memory
 from nvshare.core.node import Core
 from nvshare.core.parking import RETRY_SECONDS
 from nvshare.core.settings import Limits, Mode, Priority
+from nvshare.core.state import RegimeName
 
 from .stage import Stage, asked, granted, told
 
@@ -36,8 +37,8 @@ def why(stage: Stage, client: int) -> Park | None:
     return stage.device.roster.clients[client].park
 
 
-def rule(stage: Stage) -> Rule:
-    return stage.device.state.rule
+def regime(stage: Stage) -> RegimeName:
+    return stage.device.state.regime
 
 
 def away(size: int) -> Memory:
@@ -139,10 +140,10 @@ def test_who_is_parked_has_no_part_in_who_takes_short_turns() -> None:
     stage.now += 2
     stage.used(1, 2.0)
     stage.used(2, 2.0)
-    assert rule(stage) is Rule.BUSY
+    assert regime(stage) is RegimeName.BUSY
     (runs,) = stage.device.roster.running
     parked_by_hand(stage, runs, wants=True)
-    assert rule(stage) is Rule.BYTES
+    assert regime(stage) is RegimeName.MEMORY
     stage.used(runs, 100.0)
     assert stage.device.roster.busy == 1
 
@@ -152,16 +153,16 @@ def test_who_is_parked_has_no_part_in_who_goes_before_whom() -> None:
     stage.join(1, 4, limits=Limits(priority=Priority.LOW))
     stage.join(2, 4)
     stage.want(2, 0)
-    assert rule(stage) is Rule.RANKED
+    assert regime(stage) is RegimeName.RANKED
     park(stage, 1)
     if stage.state(1).value == "yielding":
         stage.release(1)
-    assert rule(stage) is Rule.BYTES
+    assert regime(stage) is RegimeName.MEMORY
     changed = Limits(priority=Priority.HIGH)
     stage.core.handle(LimitsChanged(now=stage.now, client=1, limits=changed))
-    assert rule(stage) is Rule.BYTES
+    assert regime(stage) is RegimeName.MEMORY
     unpark(stage, 1)
-    assert rule(stage) is Rule.RANKED
+    assert regime(stage) is RegimeName.RANKED
 
 
 def test_time_behind_the_gate_is_no_time_in_the_queue() -> None:

@@ -3,8 +3,8 @@
 from nvshare.core.effects import Revoke, Urgency
 from nvshare.core.events import LimitsChanged, TimerKind
 from nvshare.core.lease import State
-from nvshare.core.memory import Rule
 from nvshare.core.settings import Limits, Priority
+from nvshare.core.state import RegimeName
 
 from .stage import Stage, asked, granted, timers, told
 
@@ -29,7 +29,7 @@ def test_who_has_the_same_priority_as_all_others_takes_no_turns() -> None:
 
 def test_with_different_priorities_one_runs_at_a_time() -> None:
     stage = crowd(Limits(), HIGH)
-    assert stage.device.state.rule is Rule.RANKED
+    assert stage.device.state.regime is RegimeName.RANKED
     assert sorted(stage.states().values()) != ["running", "running"]
 
 

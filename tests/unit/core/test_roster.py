@@ -2,16 +2,18 @@ import pytest
 
 from nvshare.core.client import Client
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.memory import Load, Memory, Rule
+from nvshare.core.memory import Load, Memory
 from nvshare.core.policies import find_policy
+from nvshare.core.regimes import find_regime
 from nvshare.core.roster import Queue, Roster
+from nvshare.core.state import RegimeName
 
 from .stage import make_state
 
 
 @pytest.fixture
 def roster() -> Roster:
-    roster = Roster(make_state(), find_policy("fifo"))
+    roster = Roster(make_state(), find_policy("fifo"), find_regime(RegimeName.MEMORY))
     for number in (1, 2, 3):
         roster.add(Client(number, memory=Memory(number * 4, pinned=1)), Step.JOIN, 0.0)
     return roster
@@ -79,11 +81,11 @@ def test_everything_fits_counts_everybody(roster: Roster) -> None:
     assert roster.everything_fits
 
 
-def test_another_rule_weighs_everybody_anew(roster: Roster) -> None:
-    roster.set_rule(Rule.ONE)
+def test_another_regime_weighs_everybody_anew(roster: Roster) -> None:
+    roster.set_regime(find_regime(RegimeName.ONE))
     assert roster.everyone_load == Load(3, 3)
     assert roster.capacity == 1
-    roster.set_rule(Rule.NOTHING)
+    roster.set_regime(find_regime(RegimeName.TOGETHER))
     assert roster.everyone_load == Load(0, 0)
 
 

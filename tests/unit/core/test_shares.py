@@ -2,8 +2,8 @@
 
 from nvshare.core.effects import Effect, SetLimits, Share
 from nvshare.core.events import ClientLeft, LimitsChanged, Reason, TimerKind
-from nvshare.core.memory import Rule
 from nvshare.core.settings import NO_LIMITS, Limits
+from nvshare.core.state import RegimeName
 
 from .stage import Stage
 
@@ -82,7 +82,7 @@ def test_with_turns_the_window_leaves_time_for_everybodys_turn() -> None:
     for client in (1, 2, 3):
         join(stage, client, 20)
     compute_all_the_time(stage, 1, 2, 3)
-    assert stage.device.state.rule is Rule.BUSY
+    assert stage.device.state.regime is RegimeName.BUSY
     assert share(stage, 1).window == 2 * 3 * 0.05
 
 
@@ -129,7 +129,7 @@ def test_who_is_told_to_go_while_it_waits_for_its_work_computes_all_the_time() -
     stage.release(3 - holder, wants=True)
     stage.fire(TimerKind.TURN)
     stage.release(holder, reason=Reason.ASKED)
-    assert stage.device.state.rule is Rule.BUSY
+    assert stage.device.state.regime is RegimeName.BUSY
     # It is not back in time: it has nothing more to do.
     stage.fire(TimerKind.SHARE)
-    assert stage.device.state.rule is not Rule.BUSY
+    assert stage.device.state.regime is not RegimeName.BUSY

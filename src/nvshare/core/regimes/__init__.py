@@ -1,0 +1,49 @@
+"""How a device is shared just now: one file for each way, and the choice between them.
+
+A regime says what clients compete for, what of that fits together, when a turn ends, and how long
+one who runs may rest. The scheduler gives turns by these answers, and does not ask which regime it
+is. A new one is a file, a name in ``RegimeName`` and a line here.
+"""
+
+from nvshare.core.regimes.busy import Busy
+from nvshare.core.regimes.memory import ByMemory
+from nvshare.core.regimes.one import OneAtATime
+from nvshare.core.regimes.ranked import Ranked
+from nvshare.core.regimes.regime import Place, Regime
+from nvshare.core.regimes.together import Together
+from nvshare.core.roster import Roster
+from nvshare.core.settings import Mode, Settings
+from nvshare.core.state import RegimeName
+
+__all__ = ["Place", "Regime", "choose_regime", "find_regime", "first_regime"]
+
+_REGIMES: dict[RegimeName, Regime] = {
+    one.name: one for one in (Together(), ByMemory(), OneAtATime(), Busy(), Ranked())
+}
+_BY_MODE = {
+    Mode.AUTO: RegimeName.MEMORY,
+    Mode.SERIAL: RegimeName.ONE,
+    Mode.CONCURRENT: RegimeName.TOGETHER,
+    Mode.OFF: RegimeName.TOGETHER,
+}
+
+
+def find_regime(name: RegimeName) -> Regime:
+    """Return the regime of that name."""
+    return _REGIMES[name]
+
+
+def first_regime(mode: Mode) -> RegimeName:
+    """Name the regime of a device that nobody has come to yet."""
+    return _BY_MODE[mode]
+
+
+def choose_regime(settings: Settings, roster: Roster) -> Regime:
+    """Choose by the mode; and where memory suffices for all, by who is there."""
+    name = _BY_MODE[settings.mode]
+    if settings.mode is Mode.AUTO and roster.memory_suffices:
+        if len(roster.classes) > 1:
+            name = RegimeName.RANKED
+        elif settings.slice_seconds > 0 and roster.busy > 1:
+            name = RegimeName.BUSY
+    return _REGIMES[name]

@@ -1,0 +1,109 @@
+"""What each way of sharing a device counts, and how long its turns and rests are."""
+
+import pytest
+
+from nvshare.core.client import Client, Park
+from nvshare.core.lease import State
+from nvshare.core.memory import Memory
+from nvshare.core.policies import find_policy
+from nvshare.core.regimes import Place, choose_regime, find_regime, first_regime
+from nvshare.core.roster import Roster
+from nvshare.core.settings import Limits, Mode, Priority, Settings
+from nvshare.core.state import RegimeName
+from tests.unit.core.stage import make_state
+
+TOGETHER, MEMORY, ONE, BUSY, RANKED = map(find_regime, RegimeName)
+SETTINGS = Settings(turn_min=30.0, slice_seconds=1.0, share_slice_seconds=0.05, idle_grace=0.02)
+
+
+def roster_of(*clients: Client, regime: RegimeName = RegimeName.MEMORY) -> Roster:
+    roster = Roster(make_state(), find_policy("fifo"), find_regime(regime))
+    roster.restore(clients)
+    return roster
+
+
+def with_share(number: int) -> Client:
+    return Client(number, limits=Limits(compute_percent=50))
+
+
+@pytest.mark.parametrize(
+    ("name", "at_rest", "busy"),
+    [
+        (RegimeName.TOGETHER, 0, 0),
+        (RegimeName.MEMORY, 8, 8),
+        (RegimeName.ONE, 1, 1),
+        (RegimeName.BUSY, 0, 1),
+        (RegimeName.RANKED, 1, 1),
+    ],
+)
+def test_weights(name: RegimeName, at_rest: int, busy: int) -> None:
+    for is_busy, weight in ((False, at_rest), (True, busy)):
+        client = Client(1, memory=Memory(10, 2), busy=is_busy)
+        assert find_regime(name).weigh(client) == weight
+
+
+def test_only_memory_is_shared_out_by_its_size() -> None:
+    assert [one.capacity(14) for one in (MEMORY, ONE, BUSY, RANKED)] == [14, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "claim", "without"),
+    [
+        (RegimeName.TOGETHER, 0, 0),
+        (RegimeName.MEMORY, 5, 0),
+        (RegimeName.ONE, 1, 0),
+        (RegimeName.BUSY, 0, 0),
+        (RegimeName.RANKED, 0, 0),
+    ],
+)
+def test_what_is_left_of_a_parked_client_is_in_the_way_of_memory(
+    name: RegimeName, claim: int, without: int
+) -> None:
+    for swapped, expected in ((3, claim), (8, without)):
+        client = Client(1, memory=Memory(8, 0, swapped), park=Park.IDLE)
+        assert find_regime(name).claim(client) == expected
+
+
+def test_where_somebody_has_its_work() -> None:
+    busy, resting = Client(1, busy=True, state=State.RUNNING), Client(2, state=State.IDLE)
+    places = {one.name: (one.place(busy), one.place(resting)) for one in (MEMORY, ONE, BUSY)}
+    assert places == {
+        RegimeName.MEMORY: (Place.BESIDE, Place.AWAY),
+        RegimeName.ONE: (Place.IN_TURN, Place.IN_TURN),
+        RegimeName.BUSY: (Place.IN_TURN, Place.BESIDE),
+    }
+
+
+def test_turns_that_are_not_for_memory_are_short_and_shortest_where_there_are_shares() -> None:
+    plain, shared = roster_of(Client(1)), roster_of(with_share(1))
+    for one in (TOGETHER, MEMORY, ONE):
+        assert one.usual_turn(SETTINGS, shared) == 30.0
+    assert (BUSY.usual_turn(SETTINGS, plain), BUSY.usual_turn(SETTINGS, shared)) == (1.0, 0.05)
+    assert RANKED.usual_turn(SETTINGS, plain) == 0.05
+
+
+def test_who_goes_before_all_waits_only_for_memory_to_have_been_worth_moving() -> None:
+    assert [one.least_turn(SETTINGS) for one in (MEMORY, ONE, BUSY, RANKED)] == [30, 30, 0, 0]
+
+
+def test_where_turns_are_very_short_so_are_rests() -> None:
+    state = make_state()
+    state.settings = SETTINGS
+    one, two = Client(1), Client(2)
+    plain, shared = roster_of(one, two), roster_of(one, two, with_share(3))
+    assert BUSY.rest_seconds(state, plain, one, two) == 0.02
+    assert BUSY.rest_seconds(state, shared, one, two) == 0.01
+    assert RANKED.rest_seconds(state, plain, one, two) == 0.01
+
+
+def test_every_mode_has_a_regime_and_auto_looks_who_is_there() -> None:
+    assert [first_regime(mode) for mode in Mode] == [
+        choose_regime(Settings(mode=mode), roster_of(Client(1))).name for mode in Mode
+    ]
+    high = Client(3, limits=Limits(priority=Priority.HIGH))
+    busy = [Client(number, busy=True) for number in (1, 2)]
+    large = Client(4, memory=Memory(1 << 40))
+    assert choose_regime(SETTINGS, roster_of(*busy)) is BUSY
+    assert choose_regime(SETTINGS, roster_of(*busy, high)) is RANKED
+    assert choose_regime(SETTINGS, roster_of(*busy, high, large)) is MEMORY
+    assert choose_regime(Settings(slice_seconds=0.0), roster_of(*busy)) is MEMORY
