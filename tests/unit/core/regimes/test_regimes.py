@@ -18,6 +18,8 @@ SETTINGS = Settings(turn_min=30.0, slice_seconds=1.0, share_slice_seconds=0.05, 
 
 def roster_of(*clients: Client, regime: RegimeName = RegimeName.MEMORY) -> Roster:
     roster = Roster(make_state(), find_policy("fifo"), find_regime(regime))
+    for client in clients:
+        client.state = State.IDLE
     roster.restore(clients)
     return roster
 
