@@ -45,6 +45,7 @@ struct client {
     bool usage_was_new; /* when it was looked at last */
     struct usage_totals told;
     uint32_t told_kind; /* how memory is allocated, as the daemon believes */
+    struct extents_report told_host;
     uint64_t idle_grace_ns;
     struct machine machine;
     struct turn turn;

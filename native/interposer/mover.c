@@ -43,12 +43,25 @@ static void work(struct mover *mover) {
     haul(mover, job);
     pthread_mutex_lock(&mover->lock);
     mover->is_inside = false;
+    mover->has_chores |= mover->chore != NULL;
     if (mover_wants(mover, job))
         mover->job = MOVER_REST;
     note_busy(mover);
     pthread_cond_broadcast(&mover->changed);
     if (mover->job == MOVER_REST)
         session_knock(mover->device);
+}
+
+/* In small steps, since a job waits for the end of one. It does not count as busy: the gate need not wait. */
+static void do_chore(struct mover *mover) {
+    mover->has_chores = false;
+    mover->does_chore = true;
+    pthread_mutex_unlock(&mover->lock);
+    bool has_more = mover->chore(mover);
+    pthread_mutex_lock(&mover->lock);
+    mover->does_chore = false;
+    mover->has_chores |= has_more;
+    pthread_cond_broadcast(&mover->changed);
 }
 
 static void *run(void *argument) {
@@ -60,6 +73,8 @@ static void *run(void *argument) {
     while (!mover->is_stopping) {
         if (mover->job != MOVER_REST && !mover->bars)
             work(mover);
+        else if (mover->has_chores && !mover->bars)
+            do_chore(mover);
         else
             pthread_cond_wait(&mover->changed, &mover->lock);
     }
@@ -96,6 +111,15 @@ int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes) {
     pthread_cond_broadcast(&mover->changed);
     pthread_mutex_unlock(&mover->lock);
     return result;
+}
+
+void mover_prepare(struct mover *mover) {
+    pthread_mutex_lock(&mover->lock);
+    if (mover->chore && need_thread(mover) == 0) {
+        mover->has_chores = true;
+        pthread_cond_broadcast(&mover->changed);
+    }
+    pthread_mutex_unlock(&mover->lock);
 }
 
 void mover_order_more(struct mover *mover, uint64_t bytes) {
@@ -173,7 +197,7 @@ void mover_bar(struct mover *mover) {
     pthread_mutex_lock(&mover->lock);
     mover->bars++;
     pthread_cond_broadcast(&mover->changed);
-    while (mover->is_inside)
+    while (mover->is_inside || mover->does_chore)
         pthread_cond_wait(&mover->changed, &mover->lock);
     pthread_mutex_unlock(&mover->lock);
     pthread_setcancelstate(before, &before);

@@ -37,9 +37,13 @@ struct mover;
 /* Moves memory of another kind, before the rest. */
 typedef void mover_carry(struct mover *mover, enum mover_job job);
 
+/* Does a little of what makes later moves faster. Returns whether there is more to do. */
+typedef bool mover_chore(struct mover *mover);
+
 struct mover {
     struct device *device;
     mover_carry *carry;   /* or NULL */
+    mover_chore *chore;   /* or NULL */
     pthread_mutex_t lock; /* comes before the locks of contexts and ledgers */
     pthread_cond_t changed;
     pthread_t thread;
@@ -52,6 +56,8 @@ struct mover {
     uint64_t step, since_step; /* how much leaves before the session hears of it; how much has */
     bool has_touched;          /* what was left on the GPU, for the present order */
     bool is_inside;            /* uses a context: chunks may be in flight */
+    bool has_chores;           /* something is to be done while there is no job */
+    bool does_chore;           /* which uses a context as well, but keeps nobody waiting */
     _Atomic bool is_waiting;   /* for room */
     _Atomic bool is_quiet; /* behind the closed gate nobody is inside, and nothing is in flight */
     unsigned bars;         /* how many want it outside */
@@ -65,6 +71,9 @@ void mover_init(struct mover *mover, struct device *device);
 /* For the session. Another job replaces the present one; with MOVER_REST it stops. Returns 0, or a
  * negative errno if there is no thread to do it. */
 int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes);
+
+/* There is something to be done ahead, while nothing moves. */
+void mover_prepare(struct mover *mover);
 
 /* More of what leaves, if anything does. */
 void mover_order_more(struct mover *mover, uint64_t bytes);

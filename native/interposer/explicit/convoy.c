@@ -3,7 +3,6 @@
 #include "../clock.h"
 #include "../devices.h"
 #include "backing.h"
-#include "log.h"
 
 int convoy_open(struct convoy *convoy, struct mover *mover) {
     *convoy = (struct convoy){.mover = mover,
@@ -45,14 +44,25 @@ static CUresult find_address(struct convoy *convoy, const struct chunk *chunk, u
     return result;
 }
 
+static CUresult copy_piece(struct convoy *convoy, const struct slot_piece *piece, uint64_t address,
+                           uint64_t bytes, bool leaves) {
+    char *at = slot_piece_at(piece);
+    return leaves ? real.cuMemcpyDtoHAsync_v2(at, address, bytes, convoy->lane.stream)
+                  : real.cuMemcpyHtoDAsync_v2(address, at, bytes, convoy->lane.stream);
+}
+
 static CUresult copy(struct convoy *convoy, const struct chunk *chunk, bool leaves) {
-    uint64_t address, bytes = bytes_to_copy(chunk);
+    uint64_t address, left = bytes_to_copy(chunk), done = 0;
     CUresult result = find_address(convoy, chunk, &address);
     if (result != CUDA_SUCCESS)
         return result;
-    result = leaves
-                 ? real.cuMemcpyDtoHAsync_v2(chunk->slot.at, address, bytes, convoy->lane.stream)
-                 : real.cuMemcpyHtoDAsync_v2(address, chunk->slot.at, bytes, convoy->lane.stream);
+    for (unsigned i = 0; left && i < chunk->slot.count && result == CUDA_SUCCESS; i++) {
+        const struct slot_piece *piece = &chunk->slot.pieces[i];
+        uint64_t bytes = left < slot_piece_bytes(piece) ? left : slot_piece_bytes(piece);
+        result = copy_piece(convoy, piece, address + done, bytes, leaves);
+        done += bytes;
+        left -= bytes;
+    }
     if (result != CUDA_SUCCESS && next_flight(convoy)->window)
         backing_close_window(chunk, address);
     return result;
@@ -84,23 +94,12 @@ static void does_not_leave(struct convoy *convoy, struct chunk *chunk, uint64_t 
     pthread_mutex_lock(&mover->lock);
     mover->leaving -= live;
     pthread_mutex_unlock(&mover->lock);
+    slot_give_back(&chunk->slot, &convoy->device->explicit.extents);
     arrive(convoy, chunk, CHUNK_THERE);
 }
 
-static bool get_slot(struct convoy *convoy, struct chunk *chunk) {
-    bool is_new = !slot_is_taken(&chunk->slot);
-    if (slot_take(&chunk->slot, chunk->bytes, convoy->lane.context) < 0) {
-        log_warn_once("GPU %d: there is no host memory for what is to leave the GPU",
-                      convoy->device->ordinal);
-        return false;
-    }
-    if (is_new)
-        chunk_has_slot(convoy->regions, chunk);
-    return true;
-}
-
 bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live) {
-    if (get_slot(convoy, chunk) && send(convoy, chunk, live, true))
+    if (send(convoy, chunk, live, true))
         return true;
     does_not_leave(convoy, chunk, live);
     return false;

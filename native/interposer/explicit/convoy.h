@@ -32,8 +32,8 @@ int convoy_open(struct convoy *convoy, struct mover *mover);
 /* When nothing is in flight any more. */
 void convoy_close(struct convoy *convoy);
 
-/* Sends a chunk off, of which nobody else works on any. It counts as leaving already (mover.h). Returns false if it
- * stays: there is no place for it on the host, or the convoy has failed. */
+/* Sends a chunk off that has a place on the host, and that nobody else works on. It counts as leaving already (mover.h).
+ * Returns false if it stays: the convoy has failed. */
 bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live);
 
 /* Gives a chunk memory on the GPU, and sends its bytes there. Returns false if there is no memory, or the convoy has
