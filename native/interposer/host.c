@@ -28,8 +28,10 @@ static bool is_same(const struct extents_report *a, const struct extents_report 
 
 int host_tell(struct client *client) {
     struct explicit *explicit = &client->device->explicit;
-    struct extents_report report =
-        extents_look(&explicit->extents, atomic_load(&explicit->regions.movable));
+    uint64_t most = atomic_load(&explicit->regions.movable);
+    if (extents_have_spare(&explicit->extents, most))
+        mover_prepare(&client->device->mover); /* the program has freed memory */
+    struct extents_report report = extents_look(&explicit->extents, most);
     if (is_same(&report, &client->told_host))
         return 0;
     client->told_host = report;

@@ -63,8 +63,6 @@ void explicit_destroy(struct device *device, struct region *region) {
     region_drop(regions, region);
     if (address)
         backing_unreserve(address, bytes);
-    if (extents_have_spare(&device->explicit.extents, atomic_load(&regions->movable)))
-        mover_prepare(&device->mover);
 }
 
 /* One chunk, outside the lock. */
@@ -261,11 +259,13 @@ CUresult explicit_free(struct device *device, const struct ledger_entry *entry) 
     return CUDA_SUCCESS;
 }
 
-/* With the lock held. The program may change its memory from now on, so that no copy on the host is good any more. */
+/* With the lock held. The program may change its memory from now on, so that no copy on the host is good any more;
+ * except for those that are being made. */
 static void clear_slots(struct device *device) {
     for (struct region *region = device->explicit.regions.first; region; region = region->next)
         for (unsigned i = 0; i < region->count; i++)
-            slot_give_back(&region->chunks[i].slot, &device->explicit.extents);
+            if (!region->chunks[i].is_moving)
+                slot_give_back(&region->chunks[i].slot, &device->explicit.extents);
 }
 
 bool explicit_is_whole(struct device *device) {

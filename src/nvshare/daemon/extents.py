@@ -71,10 +71,14 @@ class _Account:
 
     @property
     def shortfall(self) -> int:
-        """What it lacks of what it is to have, but no more than it has a use for."""
+        """What it lacks of what it is to have, but no more than it has a use for.
+
+        Who waits for more may have it: small allocations take whole pages of 2 MiB. But it is not
+        to take the host from others by its word alone.
+        """
         ahead = self.wanted + _SLACK if self.wanted else 0
         waiting = self.told.held + self.told.lacking if self.told.lacking else 0
-        return min(self.told.most, max(ahead, waiting)) - self.count
+        return min(self.told.most, max(ahead, min(waiting, 2 * ahead))) - self.count
 
     @property
     def takes_more(self) -> bool:
@@ -110,9 +114,11 @@ class Extents:
 
     def report(self, client: int, told: frames.Host) -> None:
         """Take note of what a client says to have."""
-        self._accounts[client].told = told
+        account = self._accounts[client]
+        account.told = told
         self._wake.set()
-        if told.lacking and (self._failed or not self._may_make()):
+        is_served = account.on_the_way > 0 or (account.shortfall > 0 and self._may_make())
+        if told.lacking and (self._failed or not is_served):
             self._deny(client)
 
     @property
@@ -125,13 +131,13 @@ class Extents:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while (client := self._next()) is not None:
+            while (client := self.next_client()) is not None:
                 await self._provide(client)
             if self._failed:
                 await asyncio.sleep(_RETRY_SECONDS)
                 self._recover()
 
-    def _next(self) -> int | None:
+    def next_client(self) -> int | None:
         """Return who is served next: who waits for it, and then who has least."""
         if self._failed or not self._may_make():
             return None

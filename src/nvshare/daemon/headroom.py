@@ -31,6 +31,7 @@ _LONG_PAUSE = 10.0
 _SHORT_PAUSE = 0.2
 # Differences that nobody needs to hear of.
 _LITTLE = 16 * _MIB
+_LEAST_MARGIN = 64 * _MIB
 # What people are told about a limit.
 _LIMIT = "its memory cgroup's limit"
 _OWN_LIMIT = "the limit of the daemon's memory cgroup"
@@ -48,7 +49,7 @@ def no_limits(pids: Collection[int]) -> Mapping[int, list[MemoryGroup]]:
 
 def margin(limit: int) -> int:
     """Return what is left free for what the program itself is going to need."""
-    return max(64 * _MIB, limit // 20)
+    return max(_LEAST_MARGIN, limit // 20)
 
 
 class Headroom:
@@ -180,7 +181,10 @@ class Headroom:
 
     def _room(self, group: MemoryGroup, members: set[int]) -> int:
         used = group.used
-        if self._is_emulated and group.name not in self._own_groups:
+        if group.name in self._own_groups:
+            # We know what we are going to need.
+            return max(0, group.limit - _LEAST_MARGIN - used)
+        if self._is_emulated:
             used += sum(client.surely_out for client in self._clients(members))
         return max(0, group.limit - margin(group.limit) - used)
 

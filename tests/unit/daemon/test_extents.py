@@ -138,13 +138,28 @@ def test_little_is_on_its_way_to_a_client_that_does_not_take_it(desk: Desk) -> N
     assert desk.extents(client) == 1
 
 
-def test_who_waits_for_it_is_served_first_and_gets_what_it_lacks(desk: Desk, maker: Maker) -> None:
-    desk.join()
-    desk.node.extents.aim(1, 10 * GIB)
-    other = desk.join()
-    desk.say(other, most=10 * GIB, lacking=EXTENT)
-    assert desk.extents(other) == 1
-    assert maker.made == 1
+def test_who_waits_for_it_is_served_first(desk: Desk) -> None:
+    extents = desk.node.extents
+    for client in (1, 2):
+        desk.join()
+        extents.aim(client, 10 * GIB)
+        extents.report(client, frames.Host(0, client * EXTENT, 10 * GIB, 0))
+    assert extents.next_client() == 1
+    extents.report(2, frames.Host(0, 2 * EXTENT, 10 * GIB, EXTENT))
+    assert extents.next_client() == 2
+
+
+def test_who_waits_gets_more_than_it_is_to_have_but_not_out_of_all_proportion(desk: Desk) -> None:
+    client = desk.join()
+    desk.node.extents.aim(1, EXTENT)
+    desk.say(client, held=3 * EXTENT, most=10 * GIB)
+    assert desk.hear(client) == []
+    desk.say(client, held=3 * EXTENT, most=10 * GIB, lacking=2 * EXTENT)
+    assert desk.extents(client) == 2
+    desk.say(client, received=2 * EXTENT, held=5 * EXTENT, most=10 * GIB, lacking=GIB)
+    assert desk.extents(client) == 1
+    desk.say(client, received=3 * EXTENT, held=6 * EXTENT, most=10 * GIB, lacking=GIB)
+    assert [type(frame) for frame in desk.hear(client)] == [frames.HostFull]
 
 
 def test_what_a_client_brings_with_it_counts(desk: Desk) -> None:
