@@ -263,6 +263,23 @@ bool mover_wait_for_room(struct mover *mover, enum mover_job job) {
     return has_room;
 }
 
+uint64_t mover_room_for_all(const struct mover *mover) {
+    uint64_t away = atomic_load(&mover->device->account.away);
+    if (mover->job != MOVER_FILL || !mover->missing)
+        return UINT64_MAX;
+    return away > mover->missing ? away - mover->missing : 0;
+}
+
+void mover_wait_for_room_of(struct mover *mover, enum mover_job job, uint64_t bytes) {
+    pthread_mutex_lock(&mover->lock);
+    atomic_store(&mover->is_waiting, true);
+    while (mover_wants(mover, job) && mover_room_for_all(mover) < bytes &&
+           account_absent(&mover->device->account))
+        pthread_cond_wait(&mover->changed, &mover->lock);
+    atomic_store(&mover->is_waiting, false);
+    pthread_mutex_unlock(&mover->lock);
+}
+
 void mover_wait_for_the_rest(struct mover *mover, enum mover_job job) {
     pthread_mutex_lock(&mover->lock);
     atomic_store(&mover->is_waiting, true);

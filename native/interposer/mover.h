@@ -133,6 +133,11 @@ uint64_t mover_room(const struct mover *mover);
 /* Waits while nothing may come in because there is no room. Returns whether there is. */
 bool mover_wait_for_room(struct mover *mover, enum mover_job job);
 
+/* The same for memory that comes as a whole, however little was ordered: what may come now, with the lock held; and waits
+ * until so much may. */
+uint64_t mover_room_for_all(const struct mover *mover);
+void mover_wait_for_room_of(struct mover *mover, enum mover_job job, uint64_t bytes);
+
 /* Waits until what nobody has used yet, and so comes by itself, has room as well. */
 void mover_wait_for_the_rest(struct mover *mover, enum mover_job job);
 

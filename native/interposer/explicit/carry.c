@@ -30,6 +30,7 @@ struct carrier {
     struct chunk_list list;
     uint64_t hungry_since; /* there was no memory on the GPU; 0: there was */
     uint64_t homeless;     /* bytes of the next chunk to leave, if the host has no place for it */
+    uint64_t roomless; /* live bytes of the next chunk to return, if there is no room for it yet */
 };
 
 static bool goes_on(const struct carrier *carrier) {
@@ -61,15 +62,20 @@ static struct extents *extents_of(const struct carrier *carrier) {
     return &carrier->convoy.device->explicit.extents;
 }
 
+/* It is the next one still. With the lock held. */
+static struct chunk *put_back(struct carrier *carrier, struct chunk *chunk) {
+    carrier->list.next--;
+    chunk_landed(carrier->regions, chunk);
+    return NULL;
+}
+
 /* The next chunk, with a place on the host; if there is none, the chunk stays the next. With the lock held. */
 static struct chunk *take_with_slot(struct carrier *carrier) {
     struct chunk *chunk = chunk_list_take(&carrier->list, false);
     if (!chunk || slot_take(&chunk->slot, extents_of(carrier), chunk->bytes) == 0)
         return chunk;
     carrier->homeless = chunk->bytes;
-    carrier->list.next--;
-    chunk_landed(carrier->regions, chunk);
-    return NULL;
+    return put_back(carrier, chunk);
 }
 
 /* In one step with what is left of the job, so that what is away and what is on its way never count twice. Whoever
@@ -96,10 +102,14 @@ static struct chunk *take_to_leave(struct carrier *carrier, uint64_t *live) {
 static struct chunk *take_to_return(struct carrier *carrier) {
     struct mover *mover = carrier->mover;
     pthread_mutex_lock(&mover->lock);
-    uint64_t room = mover_wants(mover, carrier->job) ? mover_room(mover) : 0;
+    uint64_t room = mover_wants(mover, carrier->job) ? mover_room_for_all(mover) : 0;
     lock(carrier);
-    struct chunk *chunk =
-        room > carrier->convoy.flying ? chunk_list_take(&carrier->list, true) : NULL;
+    struct chunk *chunk = chunk_list_take(&carrier->list, true);
+    carrier->roomless = 0;
+    if (chunk && room < carrier->convoy.flying + chunk->live) {
+        carrier->roomless = chunk->live;
+        chunk = put_back(carrier, chunk);
+    }
     unlock(carrier);
     pthread_mutex_unlock(&mover->lock);
     return chunk;
@@ -226,8 +236,10 @@ static void wait_for_room(struct carrier *carrier) {
     uint64_t began = clock_now();
     if (carrier->hungry_since)
         endure_hunger(carrier);
-    else if (mover_wait_for_room(carrier->mover, carrier->job))
-        usleep(PAUSE_US); /* there is room, or will be: for less than a chunk so far */
+    else if (carrier->roomless)
+        mover_wait_for_room_of(carrier->mover, carrier->job, carrier->roomless);
+    else
+        usleep(PAUSE_US); /* what is away is not in the list, being new, or in somebody's hands */
     carrier->convoy.since_ns += clock_now() - began; /* what others take is not the time of this */
 }
 
@@ -239,7 +251,7 @@ static void fill(struct carrier *carrier) {
     unlock(carrier);
     while (goes_on(carrier) && !explicit_is_whole(device)) {
         list(carrier, regions_list_away);
-        while (goes_on(carrier) && bring(carrier))
+        while (goes_on(carrier) && (bring(carrier) || convoy_land_one(&carrier->convoy)))
             convoy_make_place(&carrier->convoy);
         convoy_land_all(&carrier->convoy);
         if (goes_on(carrier) && !explicit_is_whole(device))

@@ -183,6 +183,13 @@ void convoy_make_place(struct convoy *convoy) {
         land(convoy);
 }
 
+bool convoy_land_one(struct convoy *convoy) {
+    if (!convoy->lane.count)
+        return false;
+    land(convoy);
+    return true;
+}
+
 void convoy_land_all(struct convoy *convoy) {
     while (convoy->lane.count)
         land(convoy);

@@ -40,8 +40,9 @@ bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live);
  * failed: then it stays away. */
 bool convoy_send_in(struct convoy *convoy, struct chunk *chunk);
 
-/* Lands what is through, and one more if there is no place for the next; or all. */
+/* Lands what is through, and one more if there is no place for the next; or the next one, if there is any; or all. */
 void convoy_make_place(struct convoy *convoy);
+bool convoy_land_one(struct convoy *convoy);
 void convoy_land_all(struct convoy *convoy);
 
 #endif
