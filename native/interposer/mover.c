@@ -183,7 +183,8 @@ bool mover_take(struct mover *mover, struct mover_progress *progress) {
 uint64_t mover_away(struct mover *mover) {
     const struct account *account = &mover->device->account;
     pthread_mutex_lock(&mover->lock);
-    uint64_t away = atomic_load(&account->away) + atomic_load(&account->coming) + to_leave(mover);
+    uint64_t away = atomic_load(&account->away) + atomic_load(&account->coming) + to_leave(mover) +
+                    mover->leaving_there;
     pthread_mutex_unlock(&mover->lock);
     return away;
 }

@@ -53,6 +53,7 @@ struct mover {
     uint64_t bytes;            /* of the job that are still to be moved */
     uint64_t missing;          /* of what is to come in, bytes that have no room yet */
     uint64_t leaving;          /* bytes in flight to the host */
+    uint64_t leaving_there;    /* of these, bytes that count as there until they have arrived */
     uint64_t step, since_step; /* how much leaves before the session hears of it; how much has */
     bool has_touched;          /* what was left on the GPU, for the present order */
     bool is_inside;            /* uses a context: chunks may be in flight */

@@ -93,6 +93,7 @@ static struct chunk *take_to_leave(struct carrier *carrier, uint64_t *live) {
         *live = chunk->live;
         mover->bytes -= is_ordered ? least(*live, mover->bytes) : 0;
         mover->leaving += *live;
+        mover->leaving_there += *live;
     }
     unlock(carrier);
     pthread_mutex_unlock(&mover->lock);

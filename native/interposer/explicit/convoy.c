@@ -93,9 +93,18 @@ static void does_not_leave(struct convoy *convoy, struct chunk *chunk, uint64_t 
     struct mover *mover = convoy->mover;
     pthread_mutex_lock(&mover->lock);
     mover->leaving -= live;
+    mover->leaving_there -= live;
     pthread_mutex_unlock(&mover->lock);
     slot_give_back(&chunk->slot, &convoy->device->explicit.extents);
     arrive(convoy, chunk, CHUNK_THERE);
+}
+
+/* In one step, so that it counts as away once, whoever asks meanwhile. */
+static void arrive_on_host(struct convoy *convoy, const struct flight *flight) {
+    pthread_mutex_lock(&convoy->mover->lock);
+    arrive(convoy, flight->chunk, CHUNK_STORED);
+    convoy->mover->leaving_there -= flight->live;
+    pthread_mutex_unlock(&convoy->mover->lock);
 }
 
 bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live) {
@@ -112,7 +121,7 @@ static void has_left(struct convoy *convoy, const struct flight *flight) {
         does_not_leave(convoy, flight->chunk, flight->live);
         return;
     }
-    arrive(convoy, flight->chunk, CHUNK_STORED);
+    arrive_on_host(convoy, flight);
     mover_note(convoy->mover,
                &(struct mover_progress){.out_bytes = flight->live, .out_ns = time_passed(convoy)});
 }

@@ -15,7 +15,7 @@
 struct account;
 
 #define EXTENT_PAGE  ((uint64_t)2 << 20)
-#define EXTENT_BYTES ((uint64_t)32 << 20) /* how large one is that nobody has made for us */
+#define EXTENT_BYTES ((uint64_t)64 << 20) /* how large one is that nobody has made for us */
 enum { EXTENT_PAGES_MAX = 64 };
 
 struct extent {

@@ -26,7 +26,7 @@
 
 /* How much of a region moves at a time. Handles cost by their number, so that small ones are slow; and large ones
  * make those wait who need the room. */
-#define REGION_CHUNK ((uint64_t)32 << 20)
+#define REGION_CHUNK ((uint64_t)64 << 20)
 
 enum { MAPPING_GPUS = 16 }; /* for so many a mapping can be accessible */
 

@@ -20,10 +20,15 @@ def provide(roster: Roster) -> list[Effect]:
     effects: list[Effect] = []
     # In an order that a snapshot keeps: a story that is replayed tells the same.
     for client in sorted(roster.copied.values(), key=attrgetter("id")):
-        roster.note_out(client, _ahead(roster, client))
-        if client.provided != client.booked:
-            client.provided = client.booked
-            effects.append(Provide(client.id, client.booked))
+        ahead = _ahead(roster, client)
+        roster.note_out(client, ahead)
+        # What it has beyond that is no reason for more. It only becomes less with the client's
+        # memory: others come and go, and it is slow to make.
+        ordered = min(client.hosted, client.provided) + max(client.leaving, client.offered)
+        needed = min(client.memory.swappable, max(client.provided, ordered, ahead))
+        if needed != client.provided:
+            client.provided = needed
+            effects.append(Provide(client.id, needed))
     return effects
 
 

@@ -366,6 +366,7 @@ class Roster:
         self._count(client, -1)
         client.most_out = min(client.most_out, max(client.memory.kept, client.hosted))
         client.surely_out = min(client.surely_out, client.most_out)
+        client.provided = min(client.provided, client.most_out)
         self._count(client, 1)
 
     def note_out(self, client: Client, out: int) -> None:

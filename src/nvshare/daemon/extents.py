@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("nvshare.extents")
 
-EXTENT = 32 << 20
+EXTENT = 64 << 20
 # So much may be on its way to a program that has not said that it has it.
 _WINDOW = 8 * EXTENT
 # Whole chunks leave, which are a little more than was ordered.

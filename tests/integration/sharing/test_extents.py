@@ -18,7 +18,7 @@ __all__ = ["cgroup", "other_cgroup"]
 
 Share = Callable[..., Sharing]
 MIB = 1 << 20
-EXTENT = 32 * MIB
+EXTENT = 64 * MIB
 EXPLICIT = Wishes(allocation="explicit")
 ENTER = ("sh", "-c", 'echo $$ > "$0"; exec "$@"')
 # Of a GPU with 248 MiB, one of these fits.
@@ -114,11 +114,10 @@ def test_a_daemon_that_is_killed_in_the_middle_of_turns_harms_nobody(share: Shar
     sharing.daemon().change_devices("all", {"turn_seconds": 0.1})
     command = workload_command("pytorch-add", "--iterations", "900")
     programs = [sharing.start(*command, wishes=EXPLICIT) for _ in range(2)]
-    for _ in range(2):
-        sharing.until_status(lambda status: sum(client.turns for client in status.clients) >= 3)
-        sharing.kill_daemon()
-        sharing.start_daemon_again()
-        sharing.daemon().change_devices("all", {"turn_seconds": 0.1})
+    sharing.until_status(lambda status: sum(client.turns for client in status.clients) >= 4)
+    sharing.kill_daemon()
+    sharing.start_daemon_again()
+    sharing.daemon().change_devices("all", {"turn_seconds": 0.1})
     assert [program.wait(60) for program in programs] == [0, 0]
 
 

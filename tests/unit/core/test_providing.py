@@ -77,12 +77,16 @@ def test_of_a_mixture_only_what_is_ordered_out_is_made() -> None:
     assert provided(join(stage, 2, 40)) == {2: 16}
 
 
-def test_what_a_client_brings_with_it_is_what_it_is_to_have() -> None:
+def test_what_a_client_has_beyond_that_is_no_reason_for_more() -> None:
     stage = Stage(USABLE)
     facts: dict[str, Any] = {"kind": Kind.EXPLICIT, "running": True, "turn": 3}
-    assert provided(stage.join(1, 40, **facts)) == {}
-    memory = Memory(40, 0, 0, 0, 12)
-    assert provided(stage.moved(1, memory)) == {1: 12}
+    stage.join(1, 40, **facts)
+    assert provided(keeps(stage, 1, 12, 40)) == {}
+    assert stage.core.host.room.kept == 12
+    join(stage, 2, 40)
+    # Whole extents, and a little more.
+    assert provided(keeps(stage, 1, 20, 40)) == {}
+    assert stage.device.roster.clients[1].booked == 20
 
 
 def test_what_could_not_be_made_cannot_leave() -> None:
@@ -104,5 +108,7 @@ def test_what_could_not_be_made_cannot_leave() -> None:
     assert room.stuck(one) == 36
     assert room.why(one).startswith("all of 0.0 GiB has 0.0 GiB left")
     # When some can be made again, everything is as it was.
-    effects = stage.core.handle(HostRoomChanged(now=stage.now, pool="made", room=None))
-    assert provided(effects) == {1: 16, 2: 16}
+    stage.core.handle(HostRoomChanged(now=stage.now, pool="made", room=None))
+    clients = stage.device.roster.clients
+    assert [clients[client].provided for client in (1, 2)] == [16, 16]
+    assert [clients[client].booked for client in (1, 2)] == [16, 16]
