@@ -25,6 +25,7 @@ enum frame_type {
     FRAME_USAGE = 6,
     FRAME_ALLOCATES = 7,
     FRAME_PINNED = 8,
+    FRAME_HOST = 9,
     FRAME_WELCOME = 129,
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
@@ -42,6 +43,8 @@ enum frame_type {
     FRAME_NOTICE = 144,
     FRAME_QUOTA = 141,
     FRAME_ALLOCATION = 145,
+    FRAME_EXTENT = 146,
+    FRAME_HOST_FULL = 147,
 };
 
 /* How the memory of a program is allocated. */
@@ -117,6 +120,7 @@ enum limit_flags {
 /* What clients may do. */
 enum setting_flags {
     SETTING_OVERSUBSCRIBE = 1, /* one program may allocate more than the GPU has */
+    SETTING_PROVIDES_HOST = 2, /* take host memory for what moves explicitly from EXTENT only */
 };
 
 struct frame_header {
@@ -232,6 +236,16 @@ struct frame_pinned {
     uint64_t arrays;       /* bytes of arrays */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_pinned) == 56, "protocol/frames.toml");
+
+/* From client to daemon.
+ * What the client holds of the host memory that the daemon has made, and what it may need. */
+struct frame_host {
+    uint64_t received; /* bytes of all EXTENTs that have come on this connection */
+    uint64_t held;     /* bytes that it holds now, from whatever daemon */
+    uint64_t most;     /* bytes that it could need if all that moves explicitly were out */
+    uint64_t lacking;  /* bytes beyond those held that a move waits for; 0: none does */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_host) == 32, "protocol/frames.toml");
 
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */
@@ -380,5 +394,19 @@ struct frame_allocation {
     uint32_t flags;           /* enum allocation_flags: what the client may do beside that */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_allocation) == 8, "protocol/frames.toml");
+
+/* From daemon to client. Carries a descriptor.
+ * Host memory for what leaves the GPU: a memory file, the client's alone from now on. */
+struct frame_extent {
+    uint64_t size; /* its size: whole pages of 2 MiB */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_extent) == 8, "protocol/frames.toml");
+
+/* From daemon to client.
+ * No more host memory can be made now: what lacks a place has to stay on the GPU. */
+struct frame_host_full {
+    uint64_t held; /* bytes that it has, as the daemon counts */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_host_full) == 8, "protocol/frames.toml");
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "config.h"
+#include "host.h"
 #include "log.h"
 
 static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(5000);
@@ -148,6 +149,7 @@ static void be_welcome(struct client *client, const struct frame_welcome *welcom
     atomic_store(&client->device->is_managed, true);
     log_info("GPU %d: managed by the daemon as client %llu", client->device->ordinal,
              (unsigned long long)welcome->client_id);
+    host_begin(client);
     turn_feed(client, (struct machine_input){.event = ON_WELCOME});
     swap_forget(client); /* what came back meanwhile is nothing to this daemon */
 }
@@ -164,6 +166,8 @@ static void take_settings(struct client *client, const struct frame_settings *se
     atomic_store(&client->device->inflight_ns, CLOCK_US(settings->inflight_us));
     client->idle_grace_ns = CLOCK_US(settings->idle_grace_us);
     device_set_oversubscription(client->device, settings->flags & SETTING_OVERSUBSCRIBE);
+    atomic_store(&client->device->explicit.extents.is_provided,
+                 settings->flags & SETTING_PROVIDES_HOST);
 }
 
 static void take_limits(struct client *client, const struct frame_limits *limits) {
@@ -227,6 +231,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         struct frame_reject reject;
         struct frame_answer answer;
         struct frame_notice notice;
+        struct frame_extent extent;
     } fields;
     int result = 0;
 #define TAKE(field) (result = frame_take(frame, &fields.field, sizeof fields.field)) == 0
@@ -247,6 +252,11 @@ static int handle(void *argument, const struct frame_view *frame) {
         if (TAKE(quota))
             take_seat(client, &fields.quota);
         return result;
+    case FRAME_EXTENT:
+        if (TAKE(extent))
+            host_take(client, &fields.extent);
+        return result;
+    case FRAME_HOST_FULL: atomic_store(&client->device->explicit.extents.is_denied, true); return 0;
     case FRAME_SETTINGS:
         if (TAKE(settings))
             take_settings(client, &fields.settings);
@@ -387,6 +397,8 @@ uint64_t client_step(struct client *client, uint64_t now) {
             result = report_kind(client);
         if (result == 0)
             result = report_memory(client, now);
+        if (result == 0)
+            result = host_tell(client);
         if (result == 0)
             result = turn_step(client, now);
         if (result == 0)

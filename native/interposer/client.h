@@ -47,6 +47,7 @@ struct client {
     struct usage_totals told;
     uint32_t told_kind; /* how memory is allocated, as the daemon believes */
     struct frame_pinned told_pinned;
+    struct extents_report told_host;
     uint64_t idle_grace_ns;
     struct machine machine;
     struct turn turn;

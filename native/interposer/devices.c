@@ -7,6 +7,7 @@
 #include "config.h"
 #include "contexts.h"
 #include "explicit/carry.h"
+#include "explicit/locking.h"
 #include "explicit/pooled.h"
 #include "frames.h"
 #include "inside.h"
@@ -56,6 +57,7 @@ void device_decide(struct device *device, uint32_t kind, bool may_mix) {
     if (device->is_explicit)
         inside_enable();
     device->mover.carry = device->is_explicit ? carry : NULL;
+    device->mover.chore = device->is_explicit ? locking_prepare : NULL;
     device_set_limit(device, device->memory_limit);
     say_what_cannot_be(device);
 }

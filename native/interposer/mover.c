@@ -44,6 +44,7 @@ static void work(struct mover *mover) {
     haul(mover, job);
     pthread_mutex_lock(&mover->lock);
     mover->is_inside = false;
+    mover->has_chores |= mover->chore != NULL;
     if (mover_wants(mover, job))
         mover->job = MOVER_REST;
     note_busy(mover);
@@ -62,6 +63,18 @@ static void tidy(struct mover *mover) {
         mover->bytes -= least(bytes, mover->bytes);
 }
 
+/* In small steps, since a job waits for the end of one. It does not count as busy: the gate need not wait. */
+static void do_chore(struct mover *mover) {
+    mover->has_chores = false;
+    mover->does_chore = true;
+    pthread_mutex_unlock(&mover->lock);
+    bool has_more = mover->chore(mover);
+    pthread_mutex_lock(&mover->lock);
+    mover->does_chore = false;
+    mover->has_chores |= has_more;
+    pthread_cond_broadcast(&mover->changed);
+}
+
 static void *run(void *argument) {
     struct mover *mover = argument;
     /* Nobody's capture must be spoilt. */
@@ -73,6 +86,8 @@ static void *run(void *argument) {
             tidy(mover);
         else if (mover->job != MOVER_REST && !mover->bars)
             work(mover);
+        else if (mover->has_chores && !mover->bars)
+            do_chore(mover);
         else
             pthread_cond_wait(&mover->changed, &mover->lock);
     }
@@ -115,6 +130,15 @@ void mover_tidy(struct mover *mover) {
     pthread_mutex_lock(&mover->lock);
     mover->is_untidy = mover->tidy_up && need_thread(mover) == 0;
     pthread_cond_broadcast(&mover->changed);
+    pthread_mutex_unlock(&mover->lock);
+}
+
+void mover_prepare(struct mover *mover) {
+    pthread_mutex_lock(&mover->lock);
+    if (mover->chore && need_thread(mover) == 0) {
+        mover->has_chores = true;
+        pthread_cond_broadcast(&mover->changed);
+    }
     pthread_mutex_unlock(&mover->lock);
 }
 
@@ -179,7 +203,8 @@ bool mover_take(struct mover *mover, struct mover_progress *progress) {
 uint64_t mover_away(struct mover *mover) {
     const struct account *account = &mover->device->account;
     pthread_mutex_lock(&mover->lock);
-    uint64_t away = atomic_load(&account->away) + atomic_load(&account->coming) + to_leave(mover);
+    uint64_t away = atomic_load(&account->away) + atomic_load(&account->coming) + to_leave(mover) +
+                    mover->leaving_there;
     pthread_mutex_unlock(&mover->lock);
     return away;
 }
@@ -193,7 +218,7 @@ void mover_bar(struct mover *mover) {
     pthread_mutex_lock(&mover->lock);
     mover->bars++;
     pthread_cond_broadcast(&mover->changed);
-    while (mover->is_inside)
+    while (mover->is_inside || mover->does_chore)
         pthread_cond_wait(&mover->changed, &mover->lock);
     pthread_mutex_unlock(&mover->lock);
     pthread_setcancelstate(before, &before);
@@ -257,6 +282,23 @@ bool mover_wait_for_room(struct mover *mover, enum mover_job job) {
         mover_wants(mover, job) && mover_room(mover) && account_absent(&mover->device->account);
     pthread_mutex_unlock(&mover->lock);
     return has_room;
+}
+
+uint64_t mover_room_for_all(const struct mover *mover) {
+    uint64_t away = atomic_load(&mover->device->account.away);
+    if (mover->job != MOVER_FILL || !mover->missing)
+        return UINT64_MAX;
+    return away > mover->missing ? away - mover->missing : 0;
+}
+
+void mover_wait_for_room_of(struct mover *mover, enum mover_job job, uint64_t bytes) {
+    pthread_mutex_lock(&mover->lock);
+    atomic_store(&mover->is_waiting, true);
+    while (mover_wants(mover, job) && mover_room_for_all(mover) < bytes &&
+           account_absent(&mover->device->account))
+        pthread_cond_wait(&mover->changed, &mover->lock);
+    atomic_store(&mover->is_waiting, false);
+    pthread_mutex_unlock(&mover->lock);
 }
 
 void mover_wait_for_the_rest(struct mover *mover, enum mover_job job) {

@@ -41,11 +41,15 @@ typedef void mover_carry(struct mover *mover, enum mover_job job);
  * used. */
 typedef uint64_t mover_tidy_up(struct device *device);
 
+/* Does a little of what makes later moves faster. Returns whether there is more to do. */
+typedef bool mover_chore(struct mover *mover);
+
 struct mover {
     struct device *device;
-    mover_carry *carry; /* or NULL */
-    mover_tidy_up *tidy_up;
-    pthread_mutex_t lock; /* comes before the locks of contexts and ledgers */
+    mover_carry *carry;     /* or NULL */
+    mover_tidy_up *tidy_up; /* or NULL */
+    mover_chore *chore;     /* or NULL */
+    pthread_mutex_t lock;   /* comes before the locks of contexts and ledgers */
     pthread_cond_t changed;
     pthread_t thread;
     bool has_thread;
@@ -55,10 +59,13 @@ struct mover {
     uint64_t bytes;               /* of the job that are still to be moved */
     uint64_t missing;             /* of what is to come in, bytes that have no room yet */
     uint64_t leaving;             /* bytes in flight to the host */
+    uint64_t leaving_there;       /* of these, bytes that count as there until they have arrived */
     uint64_t has_left, told_left; /* since the order; and of that, what the session has heard of */
     uint64_t most_step;           /* how much leaves before it hears of it, at the most */
     bool has_touched;             /* what was left on the GPU, for the present order */
     bool is_inside;               /* uses a context: chunks may be in flight */
+    bool has_chores;              /* something is to be done while there is no job */
+    bool does_chore;              /* which uses a context as well, but keeps nobody waiting */
     _Atomic bool is_waiting;      /* for room */
     _Atomic bool is_quiet; /* behind the closed gate nobody is inside, and nothing is in flight */
     unsigned bars;         /* how many want it outside */
@@ -75,6 +82,9 @@ int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes);
 
 /* Tidies up, before anything else is moved. An order to move out does so by itself. */
 void mover_tidy(struct mover *mover);
+
+/* There is something to be done ahead, while nothing moves. */
+void mover_prepare(struct mover *mover);
 
 /* More of what leaves, if anything does. */
 void mover_order_more(struct mover *mover, uint64_t bytes);
@@ -133,6 +143,11 @@ uint64_t mover_room(const struct mover *mover);
 
 /* Waits while nothing may come in because there is no room. Returns whether there is. */
 bool mover_wait_for_room(struct mover *mover, enum mover_job job);
+
+/* The same for memory that comes as a whole, however little was ordered: what may come now, with the lock held; and waits
+ * until so much may. */
+uint64_t mover_room_for_all(const struct mover *mover);
+void mover_wait_for_room_of(struct mover *mover, enum mover_job job, uint64_t bytes);
 
 /* Waits until what nobody has used yet, and so comes by itself, has room as well. */
 void mover_wait_for_the_rest(struct mover *mover, enum mover_job job);

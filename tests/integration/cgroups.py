@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,37 @@ KINDS = {
 }
 
 
+# What is charged to a cgroup, by version.
+USAGES = ("memory.usage_in_bytes", "memory.current")
+
+
+def usage(folder: Path) -> int:
+    """Return what is charged to a cgroup."""
+    (found,) = (folder / name for name in USAGES if (folder / name).exists())
+    return int(found.read_text())
+
+
+def set_limit(folder: Path, size: int) -> None:
+    """Limit a cgroup to something else."""
+    (found,) = (folder / name for name in KINDS.values() if (folder / name).exists())
+    found.write_text(str(size))
+
+
 @pytest.fixture
 def cgroup() -> Iterator[Path]:
     """Make a memory cgroup with a limit."""
+    yield from _make("")
+
+
+@pytest.fixture
+def other_cgroup() -> Iterator[Path]:
+    """Make another one."""
+    yield from _make("-other")
+
+
+def _make(suffix: str) -> Iterator[Path]:
     for parent, limit in KINDS.items():
-        folder = parent / f"nvshare-test-{os.getpid()}"
+        folder = parent / f"nvshare-test-{os.getpid()}{suffix}"
         try:
             folder.mkdir()
         except OSError:
@@ -31,5 +58,9 @@ def cgroup() -> Iterator[Path]:
                 yield folder
                 return
         finally:
+            # A daemon may be about to end.
+            for pid in (folder / "cgroup.procs").read_text().split():
+                with suppress(ProcessLookupError):
+                    (parent / "cgroup.procs").write_text(pid)
             folder.rmdir()
     pytest.skip("no memory cgroup can be made here: it takes root, and the controller")

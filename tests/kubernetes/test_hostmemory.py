@@ -11,7 +11,7 @@ from tools.manifests import render
 from .cluster.leftovers import hierarchies
 from .cluster.node import Cluster
 from .conftest import EMULATED
-from .lab import Lab
+from .lab import RESOURCE, Lab
 from .test_workloads import add, result
 from .watcher import watching
 
@@ -25,6 +25,16 @@ from nvshare.daemon.hierarchy import MemoryHierarchy
 groups = MemoryGroups(MemoryHierarchy(folder=Path(os.environ["NVSHARE_CGROUP_DIR"])))
 pid = int(sys.argv[1])
 print(json.dumps([[one.name, one.limit] for one in groups([pid])[pid]]))
+"""
+# What is charged to the innermost cgroup of a program, and to that of the daemon.
+_CHARGES = """
+import json, os, sys
+from pathlib import Path
+from nvshare.daemon.cgroup import MemoryGroups
+from nvshare.daemon.hierarchy import MemoryHierarchy
+groups = MemoryGroups(MemoryHierarchy(folder=Path(os.environ["NVSHARE_CGROUP_DIR"])))
+found = groups([int(sys.argv[1]), os.getpid()])
+print(json.dumps([found[pid][0].used for pid in (int(sys.argv[1]), os.getpid())]))
 """
 _FOLDER = "/run/nvshare-cgroup"
 
@@ -141,3 +151,41 @@ def test_a_daemon_that_sees_no_cgroups_of_the_node_says_so_once(cluster: Cluster
     assert said.count("the memory limits of some programs are not known") == 1
     assert "outside of what is mounted here" in said
     lab.delete_pods()
+
+
+def test_a_pod_needs_no_memory_for_what_moves_explicitly(cluster: Cluster) -> None:
+    lab = install(cluster, hostMemory="10Gi", **{"emulated.realHost": "true"})
+    lab.in_daemon("nvshare", "set", "turn=1", "allocation=explicit")
+    real = {"name": "NVSHARE_EMULATOR_REAL_HOST", "value": "1"}
+    # 12 GB, and two of 3 GB: about 3 GiB of each are on the host when another has its turn.
+    with watching(lab, "one.moved_out > 6 << 30", "tight"):
+        start_real(lab, "tight", real, add("pytorch-add", 12000), memory="1Gi")
+        others = ["beside", "other"]
+        for name in others:
+            start_real(lab, name, real, add("pytorch-add-small", 60000), memory="512Mi")
+    client = lab.until_client("tight")
+    assert client.allocation == "explicit"
+    assert client.kept > 2 * GIB
+    of_pod, of_daemon = json.loads(lab.in_daemon("python", "-c", _CHARGES, str(client.pid)))
+    assert of_pod < GIB // 2
+    assert of_daemon > client.kept
+    for name in ("tight", *others):
+        result(lab, name)
+        assert end(lab, name) == (0, "Completed", 0)
+        assert messages(lab, name, "GpuMemoryCannotLeave") == []
+    lab.delete_pods()
+
+
+def start_real(
+    lab: Lab, name: str, variable: dict[str, str], command: tuple[str, ...], memory: str
+) -> None:
+    """Start a pod whose driver really locks pages of the host."""
+    container: dict[str, Any] = {
+        "name": "main",
+        "image": "workload:1",
+        "imagePullPolicy": "Never",
+        "command": list(command),
+        "env": [variable],
+        "resources": {"limits": {RESOURCE: "1", "memory": memory}},
+    }
+    lab.create_pod(name, [container])

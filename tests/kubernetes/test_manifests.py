@@ -178,3 +178,25 @@ def test_every_value_is_in_the_manual() -> None:
     known = yaml.safe_load((CHART / "values.yaml").read_text())
     missing = [name for name in known if f"`{name}" not in manual]
     assert missing == []
+
+
+@pytest.mark.parametrize(("given", "expected"), [("4096Mi", "4608Mi"), ("32Gi", "33280Mi")])
+def test_the_daemon_has_as_much_memory_as_it_may_make_for_programs(
+    given: str, expected: str
+) -> None:
+    text = render({"hostMemory": given})
+    (config,) = [one for one in things(text) if one["kind"] == "ConfigMap"]
+    assert f'host_memory = "{given}"' in config["data"]["config.toml"]
+    daemon, plugin = daemonset(text)["spec"]["template"]["spec"]["containers"]
+    assert daemon["resources"] == {
+        "requests": {"cpu": "20m", "memory": expected},
+        "limits": {"memory": expected},
+    }
+    assert plugin["resources"]["limits"] == {"memory": "256Mi"}
+
+
+def test_without_a_word_host_memory_is_as_the_daemon_finds_it() -> None:
+    text = render()
+    assert "host_memory" not in text
+    daemon, _ = daemonset(text)["spec"]["template"]["spec"]["containers"]
+    assert daemon["resources"]["limits"] == {"memory": "512Mi"}

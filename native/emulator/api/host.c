@@ -125,6 +125,19 @@ static bool is_mapped(const void *address, size_t bytes) {
     return msync((void *)first, (uintptr_t)address + bytes - first, MS_ASYNC) == 0;
 }
 
+/* A driver locks pages, and so every one of them is there from then on (published driver: os_lock_user_pages). Whoever
+ * touches a page first is charged for it. A kernel before 5.14 knows no way to do that without writing. */
+static void fault_in(void *address, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = (uintptr_t)address / page * page;
+    if (driver->pages)
+        madvise((void *)first, (uintptr_t)address + bytes - first, MADV_POPULATE_WRITE);
+#else
+    (void)address, (void)bytes;
+#endif
+}
+
 CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
     REQUIRE_CONTEXT(context);
     REQUIRE(p && bytesize && (uintptr_t)p + bytesize > (uintptr_t)p, CUDA_ERROR_INVALID_VALUE);
@@ -142,8 +155,10 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
             result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     }
     driver_unlock();
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        fault_in(p, bytesize);
         pay_for_locking(context->gpu, bytesize);
+    }
     return result;
 }
 

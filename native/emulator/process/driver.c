@@ -54,6 +54,8 @@ static CUresult init_once(void) {
     if (!new_driver->visible_count)
         return CUDA_ERROR_NO_DEVICE;
     new_driver->data = new_driver->node->profile.data;
+    const char *pages = getenv("NVSHARE_EMULATOR_REAL_HOST");
+    new_driver->pages = new_driver->data || (pages && strcmp(pages, "1") == 0);
     new_driver->memory = memory_create(new_driver);
     if (!new_driver->memory)
         return explain(-ENOMEM, "cannot reserve address space for device memory (ulimit -v?)");

@@ -23,6 +23,7 @@ struct driver {
     uint32_t slot;
     bool model;        /* false: NVSHARE_EMULATOR_MODEL=off, everything is done at once */
     bool data;         /* false: bytes are not stored */
+    bool pages;        /* locked memory of the host has real pages */
     int64_t kernel_ns; /* NVSHARE_EMULATOR_KERNEL_US: every kernel costs this; -1: not set */
     pthread_mutex_t lock;
     struct allocator *memory;

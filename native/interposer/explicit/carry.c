@@ -12,6 +12,7 @@
 
 #include "../clock.h"
 #include "../devices.h"
+#include "../session.h"
 #include "backing.h"
 #include "convoy.h"
 #include "explicit.h"
@@ -29,6 +30,8 @@ struct carrier {
     enum mover_job job;
     struct chunk_list list;
     uint64_t hungry_since; /* there was no memory on the GPU; 0: there was */
+    uint64_t homeless;     /* bytes of the next chunk to leave, if the host has no place for it */
+    uint64_t roomless; /* live bytes of the next chunk to return, if there is no room for it yet */
 };
 
 static bool goes_on(const struct carrier *carrier) {
@@ -56,20 +59,42 @@ static void list(struct carrier *carrier, list_chunks *make) {
     unlock(carrier);
 }
 
+static struct extents *extents_of(const struct carrier *carrier) {
+    return &carrier->convoy.device->explicit.extents;
+}
+
+/* It is the next one still. With the lock held. */
+static struct chunk *put_back(struct carrier *carrier, struct chunk *chunk) {
+    carrier->list.next--;
+    chunk_landed(carrier->regions, chunk);
+    return NULL;
+}
+
+/* The next chunk, with a place on the host; if there is none, the chunk stays the next. With the lock held. */
+static struct chunk *take_with_slot(struct carrier *carrier) {
+    struct chunk *chunk = chunk_list_take(&carrier->list, false);
+    if (!chunk || slot_take(&chunk->slot, extents_of(carrier), chunk->bytes) == 0)
+        return chunk;
+    carrier->homeless = chunk->bytes;
+    return put_back(carrier, chunk);
+}
+
 /* In one step with what is left of the job, so that what is away and what is on its way never count twice. Whoever
  * leaves because it finds no room leaves as a whole. */
 static struct chunk *take_to_leave(struct carrier *carrier, uint64_t *live) {
     struct mover *mover = carrier->mover;
     struct chunk *chunk = NULL;
+    carrier->homeless = 0;
     pthread_mutex_lock(&mover->lock);
     lock(carrier);
     bool is_ordered = carrier->job == MOVER_OUT;
     if (mover_wants(mover, carrier->job) && (mover->bytes || !is_ordered))
-        chunk = chunk_list_take(&carrier->list, false);
+        chunk = take_with_slot(carrier);
     if (chunk) {
         *live = chunk->live;
         mover->bytes -= is_ordered ? least(*live, mover->bytes) : 0;
         mover->leaving += *live;
+        mover->leaving_there += *live;
     }
     unlock(carrier);
     pthread_mutex_unlock(&mover->lock);
@@ -79,10 +104,14 @@ static struct chunk *take_to_leave(struct carrier *carrier, uint64_t *live) {
 static struct chunk *take_to_return(struct carrier *carrier) {
     struct mover *mover = carrier->mover;
     pthread_mutex_lock(&mover->lock);
-    uint64_t room = mover_wants(mover, carrier->job) ? mover_room(mover) : 0;
+    uint64_t room = mover_wants(mover, carrier->job) ? mover_room_for_all(mover) : 0;
     lock(carrier);
-    struct chunk *chunk =
-        room > carrier->convoy.flying ? chunk_list_take(&carrier->list, true) : NULL;
+    struct chunk *chunk = chunk_list_take(&carrier->list, true);
+    carrier->roomless = 0;
+    if (chunk && room < carrier->convoy.flying + chunk->live) {
+        carrier->roomless = chunk->live;
+        chunk = put_back(carrier, chunk);
+    }
     unlock(carrier);
     pthread_mutex_unlock(&mover->lock);
     return chunk;
@@ -94,6 +123,52 @@ static bool send_out(struct carrier *carrier) {
     return chunk && convoy_send_out(&carrier->convoy, chunk, live);
 }
 
+/* A time that differs from program to program, and from try to try. The program's own random numbers are its own. */
+static void pause_somewhat(const struct carrier *carrier) {
+    uint64_t now = clock_now(),
+             mixed = (now ^ (uint64_t)getpid() << 32) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t until = now + CLOCK_MS(20 + (mixed >> 32) % 180);
+    while (goes_on(carrier) && clock_now() < until)
+        usleep(PAUSE_US);
+}
+
+/* Or the daemon would order it again at once. */
+static void say_no_host(struct carrier *carrier) {
+    log_warn_once("GPU %d: there is no host memory for what is to leave the GPU",
+                  carrier->convoy.device->ordinal);
+    pause_somewhat(carrier);
+}
+
+/* Memory of the program's own is what its memory cgroup may have no room for. So that is taken only if no daemon has ever
+ * said that it makes some. Returns false if it may not be, or nothing lacks a place. */
+static bool makes_host(struct carrier *carrier) {
+    struct extents *extents = extents_of(carrier);
+    return carrier->homeless && !atomic_load(&extents->is_provided) &&
+           extents_make(extents, carrier->homeless) == 0;
+}
+
+/* To make host memory takes longer than the copy, and is waited for with nothing in flight. Returns false if nothing
+ * lacks a place, or there will be none. */
+static bool finds_host(struct carrier *carrier) {
+    struct extents *extents = extents_of(carrier);
+    if (!carrier->homeless || !atomic_load(&extents->is_provided))
+        return makes_host(carrier);
+    convoy_land_all(&carrier->convoy);
+    uint64_t began = clock_now();
+    atomic_store(&extents->is_denied, false);
+    bool finds = extents_await(extents, carrier->homeless);
+    session_memory_changed(carrier->convoy.device);
+    while (!finds && goes_on(carrier) && !atomic_load(&extents->is_denied)) {
+        usleep(PAUSE_US);
+        finds = extents_await(extents, carrier->homeless);
+    }
+    extents_await(extents, 0);
+    if (!finds && goes_on(carrier))
+        say_no_host(carrier);
+    carrier->convoy.since_ns += clock_now() - began; /* as below */
+    return finds;
+}
+
 /* The gate is told before anything goes that it may not open, and afterwards if nothing has gone. Should it be open
  * after all, nothing does. */
 static void move_out(struct carrier *carrier) {
@@ -102,7 +177,7 @@ static void move_out(struct carrier *carrier) {
         return;
     explicit_bury(device);
     list(carrier, regions_list_there);
-    while (goes_on(carrier) && send_out(carrier))
+    while (goes_on(carrier) && (send_out(carrier) || finds_host(carrier)))
         convoy_make_place(&carrier->convoy);
     convoy_land_all(&carrier->convoy);
     explicit_is_whole(device);
@@ -136,21 +211,14 @@ static void give_back(struct carrier *carrier) {
     unlock(carrier);
 }
 
-/* What was there before goes too: others may be waiting for just that. Only while no work can use it. */
+/* What was there before goes too: others may be waiting for just that. Only while no work can use it, and as far as there
+ * is a place for it: who waited for one would hold up the others. What had to leave before has its place in any case. */
 static void leave_entirely(struct carrier *carrier) {
     list(carrier, regions_list_there);
-    while (goes_on(carrier) && atomic_load(&carrier->mover->is_quiet) && send_out(carrier))
+    while (goes_on(carrier) && atomic_load(&carrier->mover->is_quiet) &&
+           (send_out(carrier) || makes_host(carrier)))
         convoy_make_place(&carrier->convoy);
     convoy_land_all(&carrier->convoy);
-}
-
-/* A time that differs from program to program, and from try to try. The program's own random numbers are its own. */
-static void pause_somewhat(const struct carrier *carrier) {
-    uint64_t now = clock_now(),
-             mixed = (now ^ (uint64_t)getpid() << 32) * UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t until = now + CLOCK_MS(20 + (mixed >> 32) % 180);
-    while (goes_on(carrier) && clock_now() < until)
-        usleep(PAUSE_US);
 }
 
 /* The GPU has no memory, though it should have: somebody else has it, or it is about to be released. */
@@ -173,8 +241,10 @@ static void wait_for_room(struct carrier *carrier) {
     uint64_t began = clock_now();
     if (carrier->hungry_since)
         endure_hunger(carrier);
-    else if (mover_wait_for_room(carrier->mover, carrier->job))
-        usleep(PAUSE_US); /* there is room, or will be: for less than a chunk so far */
+    else if (carrier->roomless)
+        mover_wait_for_room_of(carrier->mover, carrier->job, carrier->roomless);
+    else
+        usleep(PAUSE_US); /* what is away is not in the list, being new, or in somebody's hands */
     carrier->convoy.since_ns += clock_now() - began; /* what others take is not the time of this */
 }
 
@@ -186,7 +256,7 @@ static void fill(struct carrier *carrier) {
     unlock(carrier);
     while (goes_on(carrier) && !explicit_is_whole(device)) {
         list(carrier, regions_list_away);
-        while (goes_on(carrier) && bring(carrier))
+        while (goes_on(carrier) && (bring(carrier) || convoy_land_one(&carrier->convoy)))
             convoy_make_place(&carrier->convoy);
         convoy_land_all(&carrier->convoy);
         if (goes_on(carrier) && !explicit_is_whole(device))

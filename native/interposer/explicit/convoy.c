@@ -3,7 +3,6 @@
 #include "../clock.h"
 #include "../devices.h"
 #include "backing.h"
-#include "log.h"
 
 int convoy_open(struct convoy *convoy, struct mover *mover) {
     *convoy = (struct convoy){.mover = mover,
@@ -45,14 +44,25 @@ static CUresult find_address(struct convoy *convoy, const struct chunk *chunk, u
     return result;
 }
 
+static CUresult copy_piece(struct convoy *convoy, const struct slot_piece *piece, uint64_t address,
+                           uint64_t bytes, bool leaves) {
+    char *at = slot_piece_at(piece);
+    return leaves ? real.cuMemcpyDtoHAsync_v2(at, address, bytes, convoy->lane.stream)
+                  : real.cuMemcpyHtoDAsync_v2(address, at, bytes, convoy->lane.stream);
+}
+
 static CUresult copy(struct convoy *convoy, const struct chunk *chunk, bool leaves) {
-    uint64_t address, bytes = bytes_to_copy(chunk);
+    uint64_t address, left = bytes_to_copy(chunk), done = 0;
     CUresult result = find_address(convoy, chunk, &address);
     if (result != CUDA_SUCCESS)
         return result;
-    result = leaves
-                 ? real.cuMemcpyDtoHAsync_v2(chunk->slot.at, address, bytes, convoy->lane.stream)
-                 : real.cuMemcpyHtoDAsync_v2(address, chunk->slot.at, bytes, convoy->lane.stream);
+    for (unsigned i = 0; left && i < chunk->slot.count && result == CUDA_SUCCESS; i++) {
+        const struct slot_piece *piece = &chunk->slot.pieces[i];
+        uint64_t bytes = left < slot_piece_bytes(piece) ? left : slot_piece_bytes(piece);
+        result = copy_piece(convoy, piece, address + done, bytes, leaves);
+        done += bytes;
+        left -= bytes;
+    }
     if (result != CUDA_SUCCESS && next_flight(convoy)->window)
         backing_close_window(chunk, address);
     return result;
@@ -95,28 +105,25 @@ static void does_not_leave(struct convoy *convoy, struct chunk *chunk, uint64_t 
     mover->leaving -= live;
     if (mover_wants(mover, MOVER_OUT))
         mover->bytes += live < UINT64_MAX - mover->bytes ? live : UINT64_MAX - mover->bytes;
+    mover->leaving_there -= live;
     pthread_mutex_unlock(&mover->lock);
+    slot_give_back(&chunk->slot, &convoy->device->explicit.extents);
     arrive(convoy, chunk, CHUNK_THERE);
 }
 
-static bool get_slot(struct convoy *convoy, struct chunk *chunk) {
-    bool is_new = !slot_is_taken(&chunk->slot);
-    if (slot_take(&chunk->slot, chunk->bytes, convoy->lane.context) < 0) {
-        log_warn_once("GPU %d: there is no host memory for what is to leave the GPU",
-                      convoy->device->ordinal);
-        return false;
-    }
-    if (is_new)
-        chunk_has_slot(convoy->regions, chunk);
-    return true;
+/* In one step, so that it counts as away once, whoever asks meanwhile. */
+static void arrive_on_host(struct convoy *convoy, const struct flight *flight) {
+    pthread_mutex_lock(&convoy->mover->lock);
+    arrive(convoy, flight->chunk, CHUNK_STORED);
+    convoy->mover->leaving_there -= flight->live;
+    pthread_mutex_unlock(&convoy->mover->lock);
 }
 
 bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live) {
-    bool has_slot = get_slot(convoy, chunk);
-    if (has_slot && send(convoy, chunk, live, true))
+    if (send(convoy, chunk, live, true))
         return true;
     does_not_leave(convoy, chunk, live);
-    return has_slot && !convoy->has_failed;
+    return !convoy->has_failed;
 }
 
 /* What cannot be taken away is there, once it is mapped again wherever it was. Should that fail, too, it is on the host:
@@ -132,7 +139,7 @@ static void has_left(struct convoy *convoy, const struct flight *flight) {
         does_not_leave(convoy, flight->chunk, flight->live);
         return;
     }
-    arrive(convoy, flight->chunk, CHUNK_STORED);
+    arrive_on_host(convoy, flight);
     mover_note(convoy->mover,
                &(struct mover_progress){.out_bytes = flight->live, .out_ns = time_passed(convoy)});
 }
@@ -193,6 +200,13 @@ void convoy_make_place(struct convoy *convoy) {
     struct lane *lane = &convoy->lane;
     while (lane->count && (lane_is_full(lane) || lane_is_through(lane)))
         land(convoy);
+}
+
+bool convoy_land_one(struct convoy *convoy) {
+    if (!convoy->lane.count)
+        return false;
+    land(convoy);
+    return true;
 }
 
 void convoy_land_all(struct convoy *convoy) {

@@ -32,17 +32,17 @@ int convoy_open(struct convoy *convoy, struct mover *mover);
 /* When nothing is in flight any more. */
 void convoy_close(struct convoy *convoy);
 
-/* Sends a chunk off, of which nobody else works on any. It counts as leaving already (mover.h); one that
- * cannot be copied stays. Returns false if nothing more can leave: there is no place on the host, or the convoy has
- * failed. */
+/* Sends a chunk off that has a place on the host, and that nobody else works on. It counts as leaving already (mover.h);
+ * one that cannot be copied stays. Returns false if nothing more can leave: the convoy has failed. */
 bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live);
 
 /* Gives a chunk memory on the GPU, and sends its bytes there. Returns false if there is no memory, or the convoy has
  * failed: then it stays away. */
 bool convoy_send_in(struct convoy *convoy, struct chunk *chunk);
 
-/* Lands what is through, and one more if there is no place for the next; or all. */
+/* Lands what is through, and one more if there is no place for the next; or the next one, if there is any; or all. */
 void convoy_make_place(struct convoy *convoy);
+bool convoy_land_one(struct convoy *convoy);
 void convoy_land_all(struct convoy *convoy);
 
 #endif

@@ -22,6 +22,7 @@ enum { PAUSE_US = 1000 };
 void explicit_init(struct explicit *explicit, struct account *account) {
     *explicit = (struct explicit){0};
     regions_init(&explicit->regions, account);
+    extents_init(&explicit->extents, account);
 }
 
 static struct region *region_of(const struct ledger_entry *entry) {
@@ -57,9 +58,7 @@ void explicit_destroy(struct device *device, struct region *region) {
         struct chunk *chunk = &region->chunks[i];
         if (chunk->handle)
             backing_take(chunk);
-        if (slot_is_taken(&chunk->slot))
-            chunk_loses_slot(regions, chunk);
-        slot_give_back(&chunk->slot);
+        slot_give_back(&chunk->slot, &device->explicit.extents);
     }
     free(region->holding);
     region_drop(regions, region);
@@ -321,12 +320,22 @@ CUresult explicit_free(struct device *device, const struct ledger_entry *entry) 
     return CUDA_SUCCESS;
 }
 
+/* With the lock held. The program may change its memory from now on, so that no copy on the host is good any more;
+ * except for those that are being made. */
+static void clear_slots(struct device *device) {
+    for (struct region *region = device->explicit.regions.first; region; region = region->next)
+        for (unsigned i = 0; i < region->count; i++)
+            if (!region->chunks[i].is_moving)
+                slot_give_back(&region->chunks[i].slot, &device->explicit.extents);
+}
+
 bool explicit_is_whole(struct device *device) {
     explicit_lock(&device->explicit);
     struct regions *regions = &device->explicit.regions;
     bool is_whole = regions->away == 0;
     if (is_whole) {
         regions->settled = regions->fills;
+        clear_slots(device);
         gate_is_whole(&device->gate);
     }
     explicit_unlock(&device->explicit);
@@ -348,7 +357,7 @@ void explicit_settle_down(struct device *device, CUdevice other) {
         return;
     explicit_lock(&device->explicit);
     for (struct region *region = device->explicit.regions.first; region; region = region->next) {
-        region->stays = true;
+        region_stay(&device->explicit.regions, region);
         if (!region->holding) /* of these the program says itself who may use them */
             let_use(region->mappings, other);
     }

@@ -9,7 +9,7 @@
  *   holding.h  handles of the program's own
  *   answers.h  what the program is told about all of these
  *   backing.h  physical memory for a chunk
- *   slot.h     host memory for a chunk
+ *   extent.h   host memory, made by the daemon; locking.h locks its pages ahead; slot.h is that of a chunk
  *   carry.h    moves chunks: the mover's work; convoy.h has those on their way */
 #ifndef NVSHARE_EXPLICIT_H
 #define NVSHARE_EXPLICIT_H
@@ -31,6 +31,7 @@ struct lingering {
 struct explicit {
     struct regions regions; /* and the lock of everything here */
     struct slabs slabs;
+    struct extents extents;
     struct lingering *lingering;
 };
 

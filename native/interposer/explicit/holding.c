@@ -247,7 +247,7 @@ CUresult holding_stay(struct holding *holding, CUmemGenericAllocationHandle *han
     explicit_lock(&device->explicit);
     region_wait(&device->explicit.regions, holding->region);
     bool is_new = !holding->region->stays;
-    holding->region->stays = true;
+    region_stay(&device->explicit.regions, holding->region);
     *handle = holding->region->chunks[0].handle;
     explicit_unlock(&device->explicit);
     if (is_new)

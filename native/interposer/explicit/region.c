@@ -39,6 +39,14 @@ void region_link(struct regions *regions, struct region *region) {
         region->next->link = &region->next;
     regions->first = region;
     regions->chunk_count += region->count;
+    atomic_fetch_add(&regions->movable, region->bytes);
+}
+
+void region_stay(struct regions *regions, struct region *region) {
+    if (region->stays)
+        return;
+    region->stays = true;
+    atomic_fetch_sub(&regions->movable, region->bytes);
 }
 
 void region_drop(struct regions *regions, struct region *region) {
@@ -48,6 +56,7 @@ void region_drop(struct regions *regions, struct region *region) {
     if (region->next)
         region->next->link = region->link;
     regions->chunk_count -= region->count;
+    region_stay(regions, region);
     region->link = NULL;
     if (!regions->lists) {
         free(region);
@@ -119,14 +128,6 @@ void regions_lose(struct regions *regions) {
                 chunk_set_state(regions, &region->chunks[i], CHUNK_LOST);
 }
 
-void chunk_has_slot(struct regions *regions, const struct chunk *chunk) {
-    atomic_fetch_add(&regions->account->kept, chunk->bytes);
-}
-
-void chunk_loses_slot(struct regions *regions, const struct chunk *chunk) {
-    atomic_fetch_sub(&regions->account->kept, chunk->bytes);
-}
-
 bool region_is_there(const struct region *region) {
     for (unsigned i = 0; i < region->count; i++)
         if (is_away(&region->chunks[i]))
@@ -156,14 +157,11 @@ void chunk_landed(struct regions *regions, struct chunk *chunk) {
     pthread_cond_broadcast(&regions->landed);
 }
 
-/* The coldest first. Among equals those that have a place on the host already, so that it is always the same ones
- * that leave; then the oldest. */
+/* The coldest first; among equals the oldest. */
 static int compare_leaving(const void *left, const void *right) {
     const struct chunk *a = *(struct chunk *const *)left, *b = *(struct chunk *const *)right;
     if (a->coldness != b->coldness)
         return a->coldness > b->coldness ? -1 : 1;
-    if (slot_is_taken(&a->slot) != slot_is_taken(&b->slot))
-        return slot_is_taken(&a->slot) ? -1 : 1;
     if (a->region != b->region)
         return a->region->serial < b->region->serial ? -1 : 1;
     return a->offset < b->offset ? -1 : a->offset > b->offset;

@@ -26,7 +26,7 @@
 
 /* How much of a region moves at a time. Handles cost by their number, so that small ones are slow; and large ones
  * make those wait who need the room. */
-#define REGION_CHUNK ((uint64_t)32 << 20)
+#define REGION_CHUNK ((uint64_t)64 << 20)
 
 enum { MAPPING_GPUS = 16 }; /* for so many a mapping can be accessible */
 
@@ -48,7 +48,7 @@ struct chunk {
     bool is_moving; /* somebody works on it outside the lock */
     uint64_t fill;  /* the number of the fill that has brought it in; and what it was before that */
     enum chunk_state before_fill;
-    struct slot slot; /* on the host; kept from the first time that it leaves until it is freed */
+    struct slot slot; /* on the host, while it has one */
     unsigned
         coldness; /* how long before the newest its region was last used, for the list that it is in */
 };
@@ -96,7 +96,8 @@ struct regions {
     uint64_t last_serial;
     struct region *first;
     size_t chunk_count;
-    struct mapping **sorted; /* by address */
+    _Atomic uint64_t movable; /* bytes of all regions that may leave, in whole pages */
+    struct mapping **sorted;  /* by address */
     size_t mapping_count, capacity;
     unsigned lists;      /* somebody may still look at chunks of regions that are gone */
     struct region *gone; /* these */
@@ -142,9 +143,8 @@ void region_remove_live(struct regions *regions, struct region *region, uint64_t
 /* A chunk is somewhere else from now on. */
 void chunk_set_state(struct regions *regions, struct chunk *chunk, enum chunk_state state);
 
-/* A chunk has got its place on the host, which takes so many bytes there; or has none any more. */
-void chunk_has_slot(struct regions *regions, const struct chunk *chunk);
-void chunk_loses_slot(struct regions *regions, const struct chunk *chunk);
+/* It may not leave any more. */
+void region_stay(struct regions *regions, struct region *region);
 
 /* What is away is lost. */
 void regions_lose(struct regions *regions);

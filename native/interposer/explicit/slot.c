@@ -1,48 +1,98 @@
 #include "slot.h"
 
 #include <errno.h>
-#include <sys/mman.h>
+#include <stdlib.h>
 
-#include "../contexts.h"
-#include "../driver.h"
-#include "log.h"
-
-static void lock_pages(struct slot *slot, uint64_t context) {
-    CUresult result = real.cuMemHostRegister_v2(slot->at, slot->bytes, CU_MEMHOSTREGISTER_PORTABLE);
-    if (result == CUDA_SUCCESS)
-        slot->context = context;
-    else
-        log_warn_once("the driver cannot lock host memory (CUDA error %d): memory of this program "
-                      "leaves the GPU slowly",
-                      (int)result);
+/* A run of pages, as bits of struct extent. */
+static uint64_t run(unsigned page, unsigned pages) {
+    uint64_t ones = pages < EXTENT_PAGES_MAX ? ((uint64_t)1 << pages) - 1 : UINT64_MAX;
+    return ones << page;
 }
 
-static int get(struct slot *slot, uint64_t bytes) {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1, 0);
-    if (at == MAP_FAILED)
+static bool is_free(const struct extent *extent, unsigned page, unsigned pages) {
+    return page + pages <= extent->pages && !(extent->taken & run(page, pages));
+}
+
+/* The next free run from a page on, as long as it is or as long as it need be. */
+static unsigned free_run(const struct extent *extent, unsigned *page, unsigned most) {
+    unsigned pages = 0;
+    while (*page < extent->pages && !is_free(extent, *page, 1))
+        ++*page;
+    while (pages < most && is_free(extent, *page, pages + 1))
+        pages++;
+    return pages;
+}
+
+static bool append(struct slot *slot, struct slot_piece piece) {
+    struct slot_piece *more =
+        realloc(slot->pieces, (slot->count + 1) * sizeof *more); /* rarely more than one */
+    if (!more)
+        return false;
+    slot->pieces = more;
+    slot->pieces[slot->count++] = piece;
+    piece.extent->taken |= run(piece.page, piece.pages);
+    return true;
+}
+
+/* In one piece, where that is possible: that is one copy. Returns the pages that are still to be found. */
+static unsigned take_one_run(struct slot *slot, struct extents *extents, unsigned pages) {
+    for (struct extent *one = extents->first; one && pages <= EXTENT_PAGES_MAX; one = one->next) {
+        unsigned page = 0, found;
+        for (; (found = free_run(one, &page, pages)); page += found)
+            if (found == pages)
+                return append(slot, (struct slot_piece){one, page, pages}) ? 0 : pages;
+    }
+    return pages;
+}
+
+static unsigned take_pieces(struct slot *slot, struct extents *extents, unsigned pages) {
+    for (struct extent *one = extents->first; one && pages; one = one->next) {
+        unsigned page = 0, found;
+        for (; pages && (found = free_run(one, &page, pages)); page += found) {
+            if (!append(slot, (struct slot_piece){one, page, found}))
+                return pages;
+            pages -= found;
+        }
+    }
+    return pages;
+}
+
+static void clear(struct slot *slot) {
+    for (unsigned i = 0; i < slot->count; i++)
+        slot->pieces[i].extent->taken &= ~run(slot->pieces[i].page, slot->pieces[i].pages);
+    free(slot->pieces);
+    *slot = (struct slot){0};
+}
+
+static int take(struct slot *slot, struct extents *extents, unsigned pages) {
+    if (extents->unused < pages * EXTENT_PAGE)
+        return -EAGAIN;
+    unsigned missing = take_one_run(slot, extents, pages);
+    if (missing)
+        missing = take_pieces(slot, extents, missing);
+    if (missing) {
+        clear(slot);
         return -ENOMEM;
-    /* A child of the program must not have it: pages that are locked are copied by fork. */
-    madvise(at, bytes, MADV_DONTFORK);
-    *slot = (struct slot){.at = at, .bytes = bytes};
+    }
+    extents->unused -= pages * EXTENT_PAGE;
     return 0;
 }
 
-int slot_take(struct slot *slot, uint64_t bytes, uint64_t context) {
-    if (!slot_is_taken(slot) && get(slot, bytes) < 0)
-        return -ENOMEM;
-    if (slot->context && !context_exists(slot->context))
-        slot->context = 0;
-    if (!slot->context)
-        lock_pages(slot, context);
-    return 0;
+int slot_take(struct slot *slot, struct extents *extents, uint64_t bytes) {
+    if (slot_is_taken(slot))
+        return 0;
+    pthread_mutex_lock(&extents->lock);
+    int result = take(slot, extents, (unsigned)((bytes + EXTENT_PAGE - 1) / EXTENT_PAGE));
+    pthread_mutex_unlock(&extents->lock);
+    return result;
 }
 
-void slot_give_back(struct slot *slot) {
+void slot_give_back(struct slot *slot, struct extents *extents) {
     if (!slot_is_taken(slot))
         return;
-    if (slot->context)
-        real.cuMemHostUnregister(slot->at);
-    munmap(slot->at, slot->bytes);
-    *slot = (struct slot){0};
+    pthread_mutex_lock(&extents->lock);
+    for (unsigned i = 0; i < slot->count; i++)
+        extents->unused += slot_piece_bytes(&slot->pieces[i]);
+    clear(slot);
+    pthread_mutex_unlock(&extents->lock);
 }

@@ -1,24 +1,38 @@
-/* A place on the host for what has left the GPU: page-locked, so that copies go at the speed of the bus. To lock pages
- * is slow, much slower than the copy, and so a chunk keeps its slot until it is freed. */
+/* A chunk's place on the host: pages of extents. It has one while its bytes are there, and until the program may have
+ * changed what has come back. */
 #ifndef NVSHARE_EXPLICIT_SLOT_H
 #define NVSHARE_EXPLICIT_SLOT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "extent.h"
+
+struct slot_piece {
+    struct extent *extent;
+    unsigned page, pages;
+};
+
 struct slot {
-    void *at; /* NULL: none */
-    uint64_t bytes;
-    uint64_t context; /* the number of the one that has locked it; 0: its pages are not locked */
+    struct slot_piece *pieces; /* NULL: none */
+    unsigned count;
 };
 
 static inline bool slot_is_taken(const struct slot *slot) {
-    return slot->at != 0;
+    return slot->pieces != 0;
 }
 
-/* Gets a slot, or sees to it that one that is there is locked still: locks go with the context that made them. The
- * calling thread has a context. Returns 0 or -ENOMEM. A slot that could not be locked works, slowly. */
-int slot_take(struct slot *slot, uint64_t bytes, uint64_t context);
-void slot_give_back(struct slot *slot);
+/* Gets a slot, if it has none. All of it or nothing. Returns 0, -EAGAIN if there are not enough pages, or
+ * -ENOMEM. */
+int slot_take(struct slot *slot, struct extents *extents, uint64_t bytes);
+void slot_give_back(struct slot *slot, struct extents *extents);
+
+static inline char *slot_piece_at(const struct slot_piece *piece) {
+    return piece->extent->at + piece->page * EXTENT_PAGE;
+}
+
+static inline uint64_t slot_piece_bytes(const struct slot_piece *piece) {
+    return piece->pages * EXTENT_PAGE;
+}
 
 #endif

@@ -119,6 +119,8 @@ class Client:
     most_out: int = 0
     # What of that has surely left: the rest is on its way, or was until it was granted a turn.
     surely_out: int = 0
+    # How much host memory was ordered for it (providing.py).
+    provided: int = 0
     # The most that it may move out by itself in this turn, having been asked to give way. Nobody
     # hears when it has read that it need not any more.
     offered: int = 0
@@ -211,6 +213,15 @@ class Client:
         """What the host keeps for it, or will when it has done what it was told to."""
         going = max(self.leaving, self.offered)
         return min(self.memory.swappable, max(self.most_out, self.hosted + going))
+
+    @property
+    def charged(self) -> int:
+        """What of that somebody has surely been charged for.
+
+        Host memory that was made for it is held by it, in use or not.
+        """
+        paid = self.memory.kept if self.kind is Kind.EXPLICIT else self.surely_out
+        return min(paid, self.memory.swappable)
 
     @property
     def spare(self) -> int:

@@ -17,6 +17,7 @@ from nvshare.core.events import (
     Event,
     ExcessChanged,
     Given,
+    HostDenied,
     KindChanged,
     LimitsChanged,
     MemoryChanged,
@@ -128,10 +129,9 @@ class Device:
                 excess = 0 if client.kind.is_copied else event.excess
                 self.roster.set_excess(client, excess)
             case KindChanged():
-                client = self._client(event)
-                client.kind = event.kind
-                # What can be moved may be another part of it now.
-                self.roster.set_memory(client, client.memory)
+                self.roster.set_kind(self._client(event), event.kind)
+            case HostDenied():
+                self.roster.deny_host(self._client(event))
             case SettingsChanged():
                 self._on_settings(event)
         return []

@@ -145,6 +145,17 @@ class Trim(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class Provide(Effect):
+    """Have so much host memory made for a client that copies its memory out itself.
+
+    It is the state as it should be, never a change. What the client holds already counts.
+    """
+
+    client: int
+    host_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Effect):
     """Tell a client that has asked whether it may allocate. It comes after all that follows.
 

@@ -64,13 +64,14 @@ class HostRoomChanged(Event):
 
     ``room`` is what is free there just now, whatever is on its way. Clients may be named that have
     not joined yet. None: it has no limit any more, or nobody is in it. Cgroups are in one
-    another: a client may be in several.
+    another: a client may be in several. ``what`` is what people call the limit.
     """
 
     pool: str
     room: int | None
     limit: int = 0
     clients: tuple[int, ...] = ()
+    what: str = "its memory cgroup's limit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +248,11 @@ class ExcessChanged(ClientEvent):
     """
 
     excess: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostDenied(ClientEvent):
+    """No more host memory could be made for the client than it says to have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ class Host:
         """Note what could be charged to a cgroup just now."""
         pool = None
         if event.room is not None and event.clients:
-            pool = Pool(event.limit, event.room, dict.fromkeys(event.clients, 0))
+            pool = Pool(event.limit, event.room, dict.fromkeys(event.clients, 0), event.what)
         self.room.set_pool(event.pool, pool, members)
 
     def refuse(self, device: Device, client: Client, ask: MemoryChanged) -> list[Effect]:

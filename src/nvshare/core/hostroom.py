@@ -3,8 +3,9 @@
 What has left a device once keeps its pages on the host, also when it is back on the device, until
 it is freed. So a client counts with what was ever out, which it tells, and at least with the most
 that was out at one time; it may leave again as far as that at no cost. What is more has to fit into
-the node's limit, and into every memory cgroup that its owner is in: the kernel kills who exceeds
-that. What does not fit there cannot leave.
+the node's limit, and into every memory cgroup that is charged for it: the kernel kills who exceeds
+that. Those are the ones that its owner is in; or the daemon's, which makes the host memory of those
+who copy theirs (providing.py). What does not fit there cannot leave.
 """
 
 from collections.abc import Iterable
@@ -93,7 +94,7 @@ class HostRoom:
             self.state.pools[name] = pool
             level = self._levels[name] = _Level(pool)
             for client in members:
-                pool.charged[client.id] = min(client.surely_out, client.memory.swappable)
+                pool.charged[client.id] = client.charged
                 level.count(client, 1)
             self._judge(level)
         self._index()
@@ -131,7 +132,7 @@ class HostRoom:
         limit = self.state.limit
         if level is not None and (limit is None or level.left <= limit - self.kept):
             return (
-                f"its memory cgroup's limit of {gib(level.pool.limit)} "
+                f"{level.pool.what} of {gib(level.pool.limit)} "
                 f"has {gib(max(0, level.left))} left; raise that limit"
             )
         return (

@@ -14,7 +14,7 @@ from nvshare.core.client import Client, Park
 from nvshare.core.hope import leaves_hope
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import State, Step, next_state
-from nvshare.core.memory import Load, Memory
+from nvshare.core.memory import Kind, Load, Memory
 from nvshare.core.policies import Policy
 from nvshare.core.settings import NO_LIMITS, Limits, Priority
 from nvshare.core.state import DeviceState
@@ -105,6 +105,8 @@ class Roster:
         self.parked: dict[int, Client] = {}
         # Those who are beyond their limit.
         self.over: dict[int, Client] = {}
+        # Those who copy their memory out themselves.
+        self.copied: dict[int, Client] = {}
         # Those who have gained memory in their turns, since somebody looked whether it fits.
         self.grown: dict[int, Client] = {}
         self._orders = 0
@@ -252,6 +254,7 @@ class Roster:
         client.weight = self.regime.weigh(client)
         self.host.welcome(client)
         self.clients[client.id] = client
+        self._note_kind(client)
         if client.park is not None:
             self.parked[client.id] = client
         client.standing = client.usual_standing
@@ -263,6 +266,7 @@ class Roster:
         """Take clients of a snapshot in, in the order in which they came to their states."""
         for client in clients:
             self.clients[client.id] = client
+            self._note_kind(client)
             self._orders = client.order
             self.set_excess(client, client.excess)
             self._enter(client)
@@ -343,6 +347,28 @@ class Roster:
         client.most_out = min(max(client.most_out - freed, memory.kept), memory.swappable)
         client.surely_out = min(max(0, client.surely_out - freed), client.most_out)
         client.weight = self.regime.weigh(client)
+        self._count(client, 1)
+
+    def set_kind(self, client: Client, kind: Kind) -> None:
+        """Note that a client makes its allocations in another way."""
+        self._count(client, -1)
+        client.kind = kind
+        self._count(client, 1)
+        self._note_kind(client)
+        # What can be moved may be another part of it now.
+        self.set_memory(client, client.memory)
+
+    def _note_kind(self, client: Client) -> None:
+        self.copied.pop(client.id, None)
+        if client.kind.is_copied:
+            self.copied[client.id] = client
+
+    def deny_host(self, client: Client) -> None:
+        """Note that nothing is kept for a client beyond what it says, or has out."""
+        self._count(client, -1)
+        client.most_out = min(client.most_out, max(client.memory.kept, client.hosted))
+        client.surely_out = min(client.surely_out, client.most_out)
+        client.provided = min(client.provided, client.most_out)
         self._count(client, 1)
 
     def note_out(self, client: Client, out: int) -> None:
@@ -526,6 +552,7 @@ class Roster:
     def _enter(self, client: Client) -> None:
         if client.state is State.GONE:
             del self.clients[client.id]
+            self.copied.pop(client.id, None)
             self.parked.pop(client.id, None)
             self.with_share.pop(client.id, None)
             self.untold.pop(client.id, None)

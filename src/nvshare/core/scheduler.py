@@ -51,6 +51,7 @@ from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_a
 from nvshare.core.outlook import tell_what_cannot_leave
 from nvshare.core.parking import ask_to_rest, park_memory
 from nvshare.core.priority import is_outranked, outranks, starving
+from nvshare.core.providing import provide
 from nvshare.core.regimes import choose_regime
 from nvshare.core.room import tell_room
 from nvshare.core.roster import Roster
@@ -104,6 +105,7 @@ class Scheduler:
             effects += self._open_gates(now)
             effects += ask_to_rest(state, roster, now)
             effects += plan_handover(state, roster)
+            effects += provide(roster)
             effects += tell_room(state, roster, now)
             effects += tell_what_cannot_leave(state, roster)
         # Nobody is to run before it knows what it may use.

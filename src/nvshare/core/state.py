@@ -84,6 +84,8 @@ class Pool:
     limit: int
     room: int
     charged: dict[int, int] = field(default_factory=dict)
+    # What people call the limit.
+    what: str = "its memory cgroup's limit"
 
 
 @dataclass(slots=True)
@@ -97,7 +99,7 @@ class HostState:
     def copy(self) -> "HostState":
         """Return a copy that no event will change."""
         pools = {
-            name: Pool(pool.limit, pool.room, dict(pool.charged))
+            name: Pool(pool.limit, pool.room, dict(pool.charged), pool.what)
             for name, pool in self.pools.items()
         }
         return HostState(self.limit, self.exceeded, pools)

@@ -63,6 +63,8 @@ class Executor:
         # To whom each client may have handed which turn. What it says about that is checked here.
         self._heirs: dict[int, dict[int, int]] = {}
         self.handovers: dict[str, int] = {}
+        # Who makes host memory (extents.py).
+        self.on_provide: Callable[[int, int], None] | None = None
 
     def now(self) -> float:
         """The time that events carry."""
@@ -143,6 +145,10 @@ class Executor:
     def _evict(self, effect: effects.Evict) -> None:
         self._send(effect.client, frames.Evict(effect.evict_bytes))
 
+    def _provide(self, effect: effects.Provide) -> None:
+        if self.on_provide is not None:
+            self.on_provide(effect.client, effect.host_bytes)
+
     def _answer(self, effect: effects.Answer) -> None:
         verdict = _VERDICT[effect.verdict]
         self._send(effect.client, frames.Answer(effect.ticket, verdict, effect.missing))
@@ -206,6 +212,7 @@ _PERFORM: dict[type[Effect], Callable[[Executor, Effect], None]] = dict(
         _performer(effects.CancelHandover, Executor._cancel_handover),
         _performer(effects.Evict, Executor._evict),
         _performer(effects.Trim, Executor._trim),
+        _performer(effects.Provide, Executor._provide),
         _performer(effects.Answer, Executor._answer),
         _performer(effects.SetLimits, Executor._set_limits),
         _performer(effects.SetTimer, Executor._set_timer),

@@ -1,8 +1,9 @@
 """What can be charged to the memory cgroups of clients, told to the core whenever it is another.
 
 The kernel charges what leaves a GPU to the cgroup of its owner, and kills in a cgroup that is full.
-What else happens there is the program's own affair, so it is looked at again and again. Decides
-nothing; the core does.
+Where we make the host memory (extents.py), our own cgroup is charged instead. What else happens
+there is the program's own affair, so it is looked at again and again. Decides nothing; the core
+does.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from nvshare.core.events import HostRoomChanged
+from nvshare.core.memory import Kind
 from nvshare.daemon.cgroup import MemoryGroup
 from nvshare.daemon.logs import fields
 
@@ -29,6 +31,10 @@ _LONG_PAUSE = 10.0
 _SHORT_PAUSE = 0.2
 # Differences that nobody needs to hear of.
 _LITTLE = 16 * _MIB
+_LEAST_MARGIN = 64 * _MIB
+# What people are told about a limit.
+_LIMIT = "its memory cgroup's limit"
+_OWN_LIMIT = "the limit of the daemon's memory cgroup"
 # How often in a row a look may come to nothing because memory moves.
 _PATIENCE = 5
 
@@ -43,28 +49,51 @@ def no_limits(pids: Collection[int]) -> Mapping[int, list[MemoryGroup]]:
 
 def margin(limit: int) -> int:
     """Return what is left free for what the program itself is going to need."""
-    return max(64 * _MIB, limit // 20)
+    return max(_LEAST_MARGIN, limit // 20)
 
 
 class Headroom:
     """Knows which cgroups there are, and what the core was told of them."""
 
     def __init__(
-        self, node: "Node", read: Reader = no_limits, *, is_emulated: bool = False
+        self,
+        node: "Node",
+        read: Reader = no_limits,
+        *,
+        is_emulated: bool = False,
+        own_pid: int | None = None,
     ) -> None:
         self._node = node
         self._read = read
+        # None: the host memory that we make has no pages.
+        self._own_pid = own_pid
+        self._own_groups: set[str] = set()
         # What leaves an emulated GPU is in no cgroup of this machine.
         self._is_emulated = is_emulated
         self._told: dict[str, tuple[int, tuple[int, ...]]] = {}
         self._wake = asyncio.Event()
         self._in_vain = 0
 
-    def enter(self, client: int, pid: int) -> None:
+    def enter(self, client: int, pid: int, kind: Kind) -> None:
         """Tell the core about the cgroups of a client that is about to join."""
-        for group in self._read([pid])[pid] if pid else ():
+        payers = self._payers(pid, kind)
+        found = self._read_groups(payers)
+        for group in {group.name: group for pid in payers for group in found[pid]}.values():
             _, members = self._told.get(group.name, (0, ()))
             self._tell(group, {*members, client})
+
+    def _payers(self, pid: int, kind: Kind) -> list[int]:
+        """Return in whose cgroups pages are charged for a client. Of a mixture, some in both."""
+        pids = [] if kind is Kind.EXPLICIT else [pid]
+        if kind.is_copied and self._own_pid is not None:
+            pids.append(self._own_pid)
+        return [one for one in pids if one]
+
+    def _read_groups(self, pids: Collection[int]) -> Mapping[int, list[MemoryGroup]]:
+        found = self._read(pids)
+        if self._own_pid is not None and self._own_pid in found:
+            self._own_groups = {group.name for group in found[self._own_pid]}
+        return found
 
     def soon(self) -> None:
         """Look again before long: memory has changed."""
@@ -83,12 +112,15 @@ class Headroom:
 
     async def look(self) -> None:
         """Read the cgroups of all clients, and tell the core what is new."""
-        pids = {one: session.identity.pid for one, session in self._node.members.items()}
-        if not pids:
+        if not self._node.members:
             self._told.clear()
             return
+        payers = {
+            client.id: self._payers(self._node.members[client.id].identity.pid, client.kind)
+            for client in self._clients(self._node.members)
+        }
         before = self._kept()
-        found = await asyncio.to_thread(self._read_all, pids)
+        found = await asyncio.to_thread(self._read_all, payers)
         groups: dict[str, MemoryGroup] = {}
         members: dict[str, set[int]] = defaultdict(set)
         for client, seen in found.items():
@@ -108,9 +140,12 @@ class Headroom:
             if self._is_news(group, members[name]):
                 self._tell(group, members[name])
 
-    def _read_all(self, pids: Mapping[int, int]) -> dict[int, list[MemoryGroup]]:
-        by_pid = self._read({pid for pid in pids.values() if pid})
-        return {client: by_pid.get(pid, []) for client, pid in pids.items()}
+    def _read_all(self, payers: Mapping[int, list[int]]) -> dict[int, list[MemoryGroup]]:
+        by_pid = self._read_groups({pid for pids in payers.values() for pid in pids})
+        return {
+            client: [group for pid in pids for group in by_pid.get(pid, [])]
+            for client, pids in payers.items()
+        }
 
     def _tell(self, group: MemoryGroup, members: set[int]) -> None:
         clients = tuple(sorted(members))
@@ -127,6 +162,7 @@ class Headroom:
                 room=self._room(group, members),
                 limit=group.limit,
                 clients=clients,
+                what=_OWN_LIMIT if group.name in self._own_groups else _LIMIT,
             )
         )
 
@@ -140,11 +176,14 @@ class Headroom:
             return True
         # What the core has promised, and is not charged yet, it counts itself.
         clients = self._clients(members)
-        promised = sum(max(0, client.booked - client.surely_out) for client in clients)
+        promised = sum(max(0, client.booked - client.charged) for client in clients)
         return abs(self._room(group, members) - promised - known) > _LITTLE
 
     def _room(self, group: MemoryGroup, members: set[int]) -> int:
         used = group.used
+        if group.name in self._own_groups:
+            # We know what we are going to need.
+            return max(0, group.limit - _LEAST_MARGIN - used)
         if self._is_emulated:
             used += sum(client.surely_out for client in self._clients(members))
         return max(0, group.limit - margin(group.limit) - used)

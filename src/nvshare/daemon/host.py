@@ -7,13 +7,14 @@ from pathlib import Path
 from nvshare.daemon.cgroup import MemoryGroup, MemoryGroups, charges_pages
 from nvshare.daemon.headroom import Reader, no_limits
 from nvshare.daemon.hierarchy import PROC, MemoryHierarchy
-from nvshare.emulator.node import host_bytes, node_speed
+from nvshare.emulator.node import host_bytes, keeps_data, node_speed
 from nvshare.errors import BadInputError
 from nvshare.quantity import parse_quantity
 from nvshare.wire import environment
 
 # The most that a program on an emulated node may have on the host (docs/emulator.md).
 _HOST_LIMIT = "NVSHARE_EMULATOR_HOST_LIMIT"
+_REAL = "NVSHARE_EMULATOR_REAL_HOST"
 _MEMINFO = Path("/proc/meminfo")
 # The rest is for the programs themselves, which have not begun yet.
 _PERCENT = 80
@@ -56,6 +57,15 @@ def _emulated_limit(pid: int, proc: Path) -> list[MemoryGroup]:
         return [MemoryGroup(f"process {pid}", parse_quantity(limit), 0)] if limit else []
     except (OSError, BadInputError):
         return []
+
+
+def populates(environ: Mapping[str, str]) -> bool:
+    """Return whether host memory for what leaves the GPUs is to have real pages.
+
+    That of an emulated node without data is counted, and holds nothing: unless somebody says so.
+    """
+    node = environ.get(environment.EMULATOR_NODE)
+    return not node or keeps_data(Path(node)) or environ.get(_REAL) == "1"
 
 
 def gpu_clock(environ: Mapping[str, str]) -> float:

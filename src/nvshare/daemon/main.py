@@ -19,7 +19,7 @@ from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.gpu_time import GpuTime
-from nvshare.daemon.host import gpu_clock, memory_limits, spare_memory
+from nvshare.daemon.host import gpu_clock, memory_limits, populates, spare_memory
 from nvshare.daemon.logs import fields
 from nvshare.daemon.node import Node
 from nvshare.daemon.scrapes import Scrapes
@@ -110,6 +110,7 @@ class _Daemon:
             on_population=self._population_changed,
             memory_limits=memory_limits(self._sources.environ, self._config.cgroup_dir),
             is_emulated=bool(self._sources.environ.get(environment.EMULATOR_NODE)),
+            populated=populates(self._sources.environ),
         )
         node.change_node(self._config.node_settings())
         settle = self._config.settle if self._marker.was_set else 0.0
@@ -120,6 +121,7 @@ class _Daemon:
         self._run_beside(GpuTime(node).follow())
         self._run_beside(node.headroom.follow())
         self._run_beside(node.footprint.follow())
+        self._run_beside(node.extents.follow())
         if companion is not None:
             self._run_beside(companion(self._config, node))
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import logging
+import os
 import socket
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.excess import share_excess
 from nvshare.daemon.executor import Executor
+from nvshare.daemon.extents import Extents
 from nvshare.daemon.footprint import Footprint
 from nvshare.daemon.groups import Group, Groups
 from nvshare.daemon.headroom import Headroom, Reader, no_limits
@@ -65,6 +67,7 @@ class Node:
         core: Core | None = None,
         memory_limits: Reader = no_limits,
         is_emulated: bool = False,
+        populated: bool = True,
     ) -> None:
         self._loop = loop
         self._version = version
@@ -80,8 +83,15 @@ class Node:
         # What the clients of each GPU have counted that are gone.
         self.departed: dict[str, Counter[str]] = {}
         self.members: dict[int, Session] = {}
-        self.headroom = Headroom(self, memory_limits, is_emulated=is_emulated)
+        self.headroom = Headroom(
+            self,
+            memory_limits,
+            is_emulated=is_emulated,
+            own_pid=os.getpid() if populated else None,
+        )
         self.footprint = Footprint(self)
+        self.extents = Extents(self, populated=populated)
+        self.executor.on_provide = self.extents.aim
         self.pods = Pods()
         self._listeners: list[Callable[[str, str, str], None]] = []
         self.groups = Groups(folder, self.pods, own_container())
@@ -227,6 +237,7 @@ class Node:
         session.member = member
         self.members[number] = session
         self.executor.add(number, session)
+        self.extents.enter(number)
         self._seat(session, member, hello.seat)
         session.decision = decide(hello, settings, self.pods.orders(session.identity).orders)
         if hello.flags & frames.HelloFlags.UNDECIDED:
@@ -253,6 +264,7 @@ class Node:
         self.departed[session.member.gpu.uuid].update(session.tally.counts(self.now()))
         # Before the core decides anything: what it sends to this client goes nowhere.
         self.executor.remove(number)
+        self.extents.leave(number)
         del self.members[number]
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
         self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
@@ -292,7 +304,9 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:
     """The part of the settings that clients look at."""
-    flags = frames.SettingFlags.OVERSUBSCRIBE if settings.oversubscribe else frames.SettingFlags(0)
+    flags = frames.SettingFlags.PROVIDES_HOST
+    if settings.oversubscribe:
+        flags |= frames.SettingFlags.OVERSUBSCRIBE
     return frames.Settings(round(settings.inflight * 1e6), round(settings.idle_grace * 1e6), flags)
 
 

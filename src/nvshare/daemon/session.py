@@ -149,15 +149,16 @@ class Session:
         running = bool(frame.flags & frames.HelloFlags.RESUMING)
         if running:
             self.tally.running_since = now
+        kind = KINDS[self._decided(frame).kind]
         # Before anybody decides what it may move out.
-        self._node.headroom.enter(member.id, self.identity.pid)
+        self._node.headroom.enter(member.id, self.identity.pid, kind)
         self._node.dispatch(
             events.ClientJoined(
                 now=now,
                 client=member.id,
                 device=member.gpu.uuid,
                 memory=_on_gpu(memory, member),
-                kind=KINDS[self._decided(frame).kind],
+                kind=kind,
                 running=running,
                 turn=frame.turn,
                 limits=self._node.groups.limits(member.group).for_core(),
@@ -286,6 +287,11 @@ class Session:
             return 0.0
         return self._node.settings[device].slice_seconds or 1.0
 
+    def _hold(self, frame: frames.Host, member: "Member") -> None:
+        if max(astuple(frame)) > _MOST_BYTES:
+            raise Rejection(frames.RejectCode.PROTOCOL, "no host has that much memory")
+        self._node.extents.report(member.id, frame)
+
     def _moved(self, out_bytes: int, in_bytes: int, seconds: float) -> None:
         self.tally.moved_out += out_bytes
         self.tally.moved_in += in_bytes
@@ -344,4 +350,5 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Pinned: Session._pin,
     frames.Moved: Session._move,
     frames.Usage: Session._use,
+    frames.Host: Session._hold,
 }

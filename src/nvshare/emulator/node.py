@@ -107,6 +107,11 @@ def node_speed(folder: Path) -> float:
     return float(read_conf((folder / CONF_FILE).read_text(encoding="ascii")).node["speed"])
 
 
+def keeps_data(folder: Path) -> bool:
+    """Return whether the memory of a node's GPUs holds bytes, or is only counted."""
+    return read_conf((folder / CONF_FILE).read_text(encoding="ascii")).node["data"] == "on"
+
+
 def list_names(root: Path) -> list[str]:
     """Return the names of all nodes, sorted."""
     return sorted(entry.name for entry in root.iterdir() if _NAME.fullmatch(entry.name))

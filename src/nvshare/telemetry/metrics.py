@@ -157,7 +157,7 @@ NODE: Section[NodeStatus] = Section(
         ),
         _gauge(
             "host_memory_kept_bytes",
-            "What the host keeps because it has left a GPU once, wherever it is now.",
+            "What the host keeps for what has left a GPU once, or was made ahead for.",
             lambda node: node.host.kept,
         ),
         _gauge(
@@ -285,7 +285,7 @@ PROGRAM: Section[ClientStatus] = Section(
         ),
         _gauge(
             "program_memory_kept_bytes",
-            "What the host keeps of it because it has left the GPU once, wherever it is now.",
+            "What the host keeps for it because it has left the GPU once, or ahead of that.",
             lambda one: one.kept,
         ),
         _gauge(

@@ -55,7 +55,8 @@ class ClientStatus(_Model):
     # What it holds beside that: its context, its modules, what its pools keep. Measured, or assumed
     # where the GPU does not tell.
     context: int = 0
-    # What the host keeps of it, having been out once; and what could not leave the GPU, and why.
+    # What the host keeps for it, having been out once or ahead of that; and what could not leave
+    # the GPU, and why.
     kept: int = 0
     stuck: int = 0
     stuck_because: str = ""

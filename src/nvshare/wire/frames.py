@@ -100,6 +100,7 @@ class SettingFlags(IntFlag):
     """What clients may do."""
 
     OVERSUBSCRIBE = 1  # one program may allocate more than the GPU has
+    PROVIDES_HOST = 2  # take host memory for what moves explicitly from EXTENT only
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +458,37 @@ class Pinned:
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Pinned":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What the client holds of the host memory that the daemon has made, and what it may need.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 9
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    received: int  # bytes of all EXTENTs that have come on this connection
+    held: int  # bytes that it holds now, from whatever daemon
+    most: int  # bytes that it could need if all that moves explicitly were out
+    lacking: int  # bytes beyond those held that a move waits for; 0: none does
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
+            self.received,
+            self.held,
+            self.most,
+            self.lacking,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Host":
         """Read the fields; there may be more bytes behind them."""
         return cls(*cls.LAYOUT.unpack_from(payload))
 
@@ -841,7 +873,7 @@ class Settings:
         return cls(
             inflight_us,
             idle_grace_us,
-            SettingFlags(flags & 0x1),
+            SettingFlags(flags & 0x3),
         )
 
 
@@ -1006,7 +1038,57 @@ class Allocation:
         )
 
 
-FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage | Allocates | Pinned
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Host memory for what leaves the GPU: a memory file, the client's alone from now on.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 146
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = True
+
+    size: int  # its size: whole pages of 2 MiB
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.size,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Extent":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class HostFull:
+    """No more host memory can be made now: what lacks a place has to stay on the GPU.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 147
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    held: int  # bytes that it has, as the daemon counts
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.held,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "HostFull":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage | Allocates | Pinned | Host
 FromDaemon: TypeAlias = (
     Welcome
     | Grant
@@ -1025,5 +1107,7 @@ FromDaemon: TypeAlias = (
     | Notice
     | Quota
     | Allocation
+    | Extent
+    | HostFull
 )
 Frame: TypeAlias = FromClient | FromDaemon

@@ -289,7 +289,7 @@ def test_every_byte_is_right_however_often_programs_are_parked(
     sharing.daemon().change_devices("all", settings)
     wishes = Wishes(allocation=allocation)
     programs = [
-        sharing.start(keeper, "2", "40", str(seed), KERNELS, wishes=wishes) for seed in (1, 2)
+        sharing.start(keeper, "2", "120", str(seed), KERNELS, wishes=wishes) for seed in (1, 2)
     ]
     orders = 0
     deadline = time.monotonic() + 60

@@ -50,7 +50,7 @@ def test_a_turn_brings_all_of_it_in() -> None:
     assert isinstance(managed, Grant)
     assert managed.fill_bytes == 54
     stage.leave(1)
-    (explicit,) = stage.join(3, 60, swapped=60, kind=Kind.EXPLICIT)
+    explicit = stage.join(3, 60, swapped=60, kind=Kind.EXPLICIT)[0]
     assert isinstance(explicit, Grant)
     assert explicit.fill_bytes == 0
 

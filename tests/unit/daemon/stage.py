@@ -2,8 +2,9 @@
 
 import asyncio
 import socket
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nvshare.core.events import Event
 from nvshare.daemon.devices import Gpu
@@ -52,7 +53,10 @@ class Stage:
         self.turn()
 
     def turn(self) -> None:
-        self._loop.run_until_complete(asyncio.sleep(0.01))
+        self.run(asyncio.sleep(0.01))
+
+    def run(self, scene: Coroutine[Any, Any, None]) -> None:
+        self._loop.run_until_complete(scene)
 
     def listen(self, kind: type[Heard]) -> list[Heard]:
         """Return a list to which events are added that the core hears."""

@@ -6,6 +6,7 @@ from collections.abc import Collection
 import pytest
 
 from nvshare.core.events import ClientJoined, HostRoomChanged
+from nvshare.core.memory import Kind
 from nvshare.daemon.cgroup import MemoryGroup
 from nvshare.daemon.headroom import Headroom, margin
 from nvshare.wire import frames
@@ -166,7 +167,7 @@ def test_a_change_of_memory_has_it_look_soon(stage: Stage, cgroups: Cgroups) -> 
 
     async def scene() -> None:
         headroom = Headroom(stage.node, cgroups, is_emulated=False)
-        headroom.enter(1, 7)
+        headroom.enter(1, 7, Kind.MANAGED)
         heard.clear()
         cgroups.limit(20 * GIB, 2 * GIB)
         following = asyncio.create_task(headroom.follow())
@@ -181,6 +182,39 @@ def test_a_change_of_memory_has_it_look_soon(stage: Stage, cgroups: Cgroups) -> 
 
 def test_a_pid_that_cannot_be_seen_is_in_no_cgroup(stage: Stage, cgroups: Cgroups) -> None:
     cgroups.limit(GIB)
-    stage.node.headroom.enter(9, 0)
+    stage.node.headroom.enter(9, 0, Kind.MANAGED)
     assert cgroups.read == 0
     assert stage.node.core.devices[GPU.uuid].roster.clients == {}
+
+
+def test_what_we_make_ourselves_is_charged_to_our_own_cgroup(stage: Stage) -> None:
+    pods, ours = [MemoryGroup("pod", GIB, 0)], [MemoryGroup("daemon", 20 * GIB, 3 * GIB)]
+
+    def read(pids: Collection[int]) -> dict[int, list[MemoryGroup]]:
+        return {pid: ours if pid == 99 else pods for pid in pids}
+
+    headroom = Headroom(stage.node, read, own_pid=99)
+    heard = stage.listen(HostRoomChanged)
+    headroom.enter(1, 7, Kind.EXPLICIT)
+    headroom.enter(2, 7, Kind.MANAGED)
+    # Nobody knows which part of a mixture is which.
+    headroom.enter(3, 7, Kind.MIXED)
+    assert [(event.pool, event.clients) for event in heard] == [
+        ("daemon", (1,)),
+        ("pod", (2,)),
+        ("pod", (2, 3)),
+        ("daemon", (1, 3)),
+    ]
+    # Nobody but us needs anything there.
+    assert heard[0].room == 17 * GIB - 64 * MIB
+    assert (heard[0].what, heard[1].what) == (
+        "the limit of the daemon's memory cgroup",
+        "its memory cgroup's limit",
+    )
+
+
+def test_host_memory_without_pages_is_charged_to_nobody(stage: Stage, cgroups: Cgroups) -> None:
+    cgroups.limit(GIB)
+    heard = stage.listen(HostRoomChanged)
+    stage.node.headroom.enter(1, 7, Kind.EXPLICIT)
+    assert heard == []

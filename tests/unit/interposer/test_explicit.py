@@ -21,3 +21,18 @@ def test_regions(region: Path, what: str) -> None:
 def test_regions_and_slabs_against_a_model(region: Path) -> None:
     for seed in range(10):
         run(region, "model", seed, 5_000)
+
+
+@pytest.fixture(scope="module")
+def extent(build: Build) -> Path:
+    return build("extent_check", "explicit/extent.c", "explicit/slot.c")
+
+
+@pytest.mark.parametrize("what", ["spare", "report"])
+def test_host_memory(extent: Path, what: str) -> None:
+    run(extent, what)
+
+
+def test_slots_in_extents_against_a_model(extent: Path) -> None:
+    for seed in range(10):
+        run(extent, "model", seed, 2_000)

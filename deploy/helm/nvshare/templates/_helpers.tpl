@@ -48,6 +48,17 @@ seccompProfile:
 {{- end }}
 {{- end }}
 
+{{/* The daemon makes the host memory that programs move to, and is charged for it: as much more than for itself. */}}
+{{- define "nvshare.daemonResources" -}}
+{{- $resources := deepCopy .Values.resources.daemon }}
+{{- with .Values.hostMemory }}
+{{- $mebibytes := hasSuffix "Gi" . | ternary 1024 1 | mul (regexFind "[0-9]+" . | atoi) }}
+{{- $memory := dict "memory" (printf "%dMi" (add $mebibytes 512)) }}
+{{- $resources = mustMergeOverwrite $resources (dict "requests" $memory "limits" $memory) }}
+{{- end }}
+{{- toYaml $resources }}
+{{- end }}
+
 {{/* Labels by which a GPU is known: of the GPU operator, node feature discovery, and three clouds. */}}
 {{- define "nvshare.affinity" -}}
 nodeAffinity:

@@ -1,0 +1,207 @@
+"""Host memory for programs that copy their memory out themselves: made here, and handed over.
+
+It is made in extents: memory files, which only the program that gets one has from then on; we keep
+no descriptor. All their pages are touched before, so that it is our memory cgroup that the kernel
+charges, and never that of the program. They are sealed, so that nobody can take pages away under
+somebody who copies to them. That takes real time, and so a thread does it. How much each is to
+have, the core says; here is only counted what it has, and what is on its way.
+"""
+
+import asyncio
+import fcntl
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nvshare.core.events import HostDenied, HostRoomChanged
+from nvshare.core.hostroom import gib
+from nvshare.daemon.logs import fields
+from nvshare.wire import frames
+
+if TYPE_CHECKING:
+    from nvshare.daemon.node import Node
+
+log = logging.getLogger("nvshare.extents")
+
+EXTENT = 64 << 20
+# So much may be on its way to a program that has not said that it has it.
+_WINDOW = 8 * EXTENT
+# Whole chunks leave, which are a little more than was ordered.
+_SLACK = 2 * EXTENT
+_STEP = 2 << 20
+_ZEROS = bytes(_STEP)
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+# When making some has failed, it is tried again after so long.
+_RETRY_SECONDS = 5.0
+_POOL = "host memory"
+
+
+def make_extent(size: int, *, populated: bool) -> int:
+    """Return the descriptor of a new one. It is written to: a page that is read has no memory."""
+    descriptor = os.memfd_create("nvshare-extent", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(descriptor, size)
+        for offset in range(0, size if populated else 0, _STEP):
+            if os.pwrite(descriptor, _ZEROS, offset) < _STEP:
+                raise OSError(0, "the kernel has taken only a part")
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+@dataclass(slots=True)
+class _Account:
+    """What one program is to have, and has."""
+
+    wanted: int = 0
+    sent: int = 0
+    told: frames.Host = field(default_factory=lambda: frames.Host(0, 0, 0, 0))
+
+    @property
+    def on_the_way(self) -> int:
+        return max(0, self.sent - self.told.received)
+
+    @property
+    def count(self) -> int:
+        return self.told.held + self.on_the_way
+
+    @property
+    def shortfall(self) -> int:
+        """What it lacks of what it is to have, but no more than it has a use for.
+
+        Who waits for more may have it: small allocations take whole pages of 2 MiB. But it is not
+        to take the host from others by its word alone.
+        """
+        ahead = self.wanted + _SLACK if self.wanted else 0
+        waiting = self.told.held + self.told.lacking if self.told.lacking else 0
+        return min(self.told.most, max(ahead, min(waiting, 2 * ahead))) - self.count
+
+    @property
+    def takes_more(self) -> bool:
+        return self.shortfall > 0 and self.on_the_way < _WINDOW
+
+
+class Extents:
+    """Makes them, one after the other, for whoever lacks most."""
+
+    def __init__(
+        self, node: "Node", *, populated: bool = True, make: Callable[..., int] = make_extent
+    ) -> None:
+        self._node = node
+        self._populated = populated
+        self._make = make
+        self._accounts: dict[int, _Account] = {}
+        self._wake = asyncio.Event()
+        self._failed = False
+
+    def enter(self, client: int) -> None:
+        """Count for a client from now on."""
+        self._accounts[client] = _Account()
+
+    def leave(self, client: int) -> None:
+        """Forget a client. What it had goes with its process."""
+        self._accounts.pop(client, None)
+
+    def aim(self, client: int, size: int) -> None:
+        """Let a client have so much, as the core says."""
+        if client in self._accounts:
+            self._accounts[client].wanted = size
+            self._wake.set()
+
+    def report(self, client: int, told: frames.Host) -> None:
+        """Take note of what a client says to have."""
+        account = self._accounts[client]
+        account.told = told
+        self._wake.set()
+        is_served = account.on_the_way > 0 or (account.shortfall > 0 and self._may_make())
+        if told.lacking and (self._failed or not is_served):
+            self._deny(client)
+
+    @property
+    def total(self) -> int:
+        """What all have."""
+        return sum(account.count for account in self._accounts.values())
+
+    async def follow(self) -> None:
+        """Go on for as long as the daemon does."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while (client := self.next_client()) is not None:
+                await self._provide(client)
+            if self._failed:
+                await asyncio.sleep(_RETRY_SECONDS)
+                self._recover()
+
+    def next_client(self) -> int | None:
+        """Return who is served next: who waits for it, and then who has least."""
+        if self._failed or not self._may_make():
+            return None
+        lacking = [(one, account) for one, account in self._accounts.items() if account.takes_more]
+        first = min(lacking, key=lambda it: (not it[1].told.lacking, it[1].count), default=None)
+        return first[0] if first else None
+
+    def _may_make(self) -> bool:
+        """Whether host_memory allows more. What is rounded up is not counted there."""
+        limit = self._node.core.host.state.limit
+        users = sum(account.told.most > 0 for account in self._accounts.values())
+        return limit is None or self.total + EXTENT <= limit + _SLACK * users
+
+    async def _provide(self, client: int) -> None:
+        try:
+            if self._populated:
+                extent = await asyncio.to_thread(self._make, EXTENT, populated=True)
+            else:
+                extent = self._make(EXTENT, populated=False)
+                await asyncio.sleep(0)
+        except (OSError, MemoryError) as error:
+            self._fail(error)
+            return
+        try:
+            session = self._node.members.get(client)
+            if session is not None and client in self._accounts:
+                self._accounts[client].sent += EXTENT
+                session.send(frames.Extent(EXTENT), extent)
+        finally:
+            os.close(extent)
+
+    def _deny(self, client: int) -> None:
+        session = self._node.members.get(client)
+        if session is not None:
+            session.send(frames.HostFull(self._accounts[client].count))
+
+    def _fail(self, error: Exception) -> None:
+        """Say so, and have the core know that nothing more can leave."""
+        log.warning(
+            "no more host memory can be made for what leaves the GPUs; "
+            "some of it has to stay there: end programs, or give the daemon more memory",
+            extra=fields(why=str(error), made=gib(self.total)),
+        )
+        self._failed = True
+        now, short = self._node.now(), [c for c, a in self._accounts.items() if a.shortfall > 0]
+        # In this order: while there is said to be room, more is ordered ahead.
+        self._tell_room(0)
+        for client in short:
+            self._node.dispatch(HostDenied(now=now, client=client))
+            self._deny(client)
+
+    def _recover(self) -> None:
+        self._failed = False
+        self._tell_room(None)
+        self._wake.set()
+
+    def _tell_room(self, room: int | None) -> None:
+        self._node.dispatch(
+            HostRoomChanged(
+                now=self._node.now(),
+                pool=_POOL,
+                room=room,
+                limit=self.total,
+                clients=tuple(sorted(c for c, a in self._accounts.items() if a.told.most)),
+                what="the host memory that could be made",
+            )
+        )
