@@ -63,6 +63,8 @@ static CUresult copy(struct convoy *convoy, const struct chunk *chunk, bool leav
         done += bytes;
         left -= bytes;
     }
+    if (result != CUDA_SUCCESS)
+        real.cuStreamSynchronize(convoy->lane.stream); /* earlier pieces may be on their way */
     if (result != CUDA_SUCCESS && next_flight(convoy)->window)
         backing_close_window(chunk, address);
     return result;
