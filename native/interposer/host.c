@@ -26,11 +26,14 @@ static bool is_same(const struct extents_report *a, const struct extents_report 
            a->lacking == b->lacking;
 }
 
+/* A daemon that makes none need not hear of it. */
 int host_tell(struct client *client) {
     struct explicit *explicit = &client->device->explicit;
     uint64_t most = atomic_load(&explicit->regions.movable);
     if (extents_have_spare(&explicit->extents, most))
         mover_prepare(&client->device->mover); /* the program has freed memory */
+    if (!atomic_load(&explicit->extents.is_provided))
+        return 0;
     struct extents_report report = extents_look(&explicit->extents, most);
     if (is_same(&report, &client->told_host))
         return 0;

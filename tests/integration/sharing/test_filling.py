@@ -71,7 +71,9 @@ class Crowd:
         self._sharing = sharing
         sharing.daemon().change_devices("all", settings(count))
         self.programs = [
-            sharing.start(lodger, KERNELS, wishes=Wishes(allocation="explicit"), **variables)
+            sharing.start(
+                lodger, KERNELS, "whole", wishes=Wishes(allocation="explicit"), **variables
+            )
             for _ in range(count)
         ]
         for program in self.programs:
