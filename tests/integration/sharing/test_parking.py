@@ -160,7 +160,7 @@ def test_a_busy_program_that_is_parked_by_hand_goes_on_where_it_was(
     assert f"(pid {first.pid}) is parked: 11.7 GiB leave the GPU" in said.stdout
     sharing.until_status(is_away(first.pid, "by hand"))
     # It comes to its gate when its last kernel is done.
-    sharing.until_status(lambda status: client(status, first.pid).state == "waiting")
+    status = sharing.until_status(lambda status: client(status, first.pid).state == "waiting")
     sharing.until_report(has_left(first.pid))
     kernels = sharing.account(first.pid).kernels
     # Another of 12 GB has the GPU for itself, in one turn.
