@@ -15,6 +15,7 @@ pytestmark = pytest.mark.alone
 KEYS = [
     *("scenario", "on", "speed", "clients", "makespan_s", "mean_s", "baseline_s", "ideal_s"),
     *("ratio", "turn_changes", "swapped_out_bytes", "swapped_in_bytes", "swap_s", "slices"),
+    "warnings",
 ]
 MIB = 1 << 20
 
@@ -65,6 +66,7 @@ def test_it_happens_as_the_file_says(file: str) -> None:
     line = played(file)
     assert list(line) == KEYS
     assert (line["scenario"], line["on"], line["speed"]) == ("two-and-one", "emulator", 10)
+    assert line["warnings"] == []
     assert [client["name"] for client in line["clients"]] == ["large-1", "large-2", "small"]
     one, other, small = (client["duration_s"] for client in line["clients"])
     # 250 kernels of 20 ms and a second of startup; whoever is second waits for the other's turn.
@@ -84,7 +86,7 @@ def test_it_happens_as_the_file_says(file: str) -> None:
 
 def test_the_simulator_says_the_same(file: str) -> None:
     line = played(file, "--on", "simulator")
-    assert list(line) == KEYS
+    assert [*line, "warnings"] == KEYS
     assert (line["on"], line["speed"]) == ("simulator", None)
 
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from nvshare.errors import NvshareError
 
+# How a line begins that the interposer prints.
+_OURS = "nvshare["
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -18,6 +21,8 @@ class Ending:
     # None, and no phases: it does not know, and the GPU has to tell.
     iterations_per_s: float | None = None
     phases: tuple[float, ...] = ()
+    # What nvshare has had to warn it of.
+    warnings: tuple[str, ...] = ()
 
 
 class Actor:
@@ -62,9 +67,11 @@ class Actor:
         output, _ = self._process.communicate()
         if self._process.returncode != 0:
             self._fail()
+        warnings = self._warnings()
         self._errors.close()
         told = json.loads(output)
-        return Ending(told["seconds"], told.get("iterations_per_s"), tuple(told.get("phases", ())))
+        phases = tuple(told.get("phases", ()))
+        return Ending(told["seconds"], told.get("iterations_per_s"), phases, warnings)
 
     def end(self) -> dict[str, Any]:
         """Have it come to an end by itself, and return what it says then."""
@@ -80,6 +87,10 @@ class Actor:
         self._process.kill()
         self._process.communicate()
         self._errors.close()
+
+    def _warnings(self) -> tuple[str, ...]:
+        self._errors.seek(0)
+        return tuple(line.strip() for line in self._errors if line.startswith(_OURS))
 
     def _fail(self) -> None:
         self._process.kill()

@@ -21,6 +21,7 @@ def figures_of(trial: Trial, label: str) -> Figures:
     gpus = read_report(trial.stage.node.folder).gpus
     daemon = trial.stage.daemon
     devices = daemon.status().devices if daemon else ()
+    totals = [device.totals for device in devices]
     return Figures(
         scenario=label,
         on="emulator",
@@ -31,8 +32,14 @@ def figures_of(trial: Trial, label: str) -> Figures:
         baseline_s=None,
         ideal_s=max(map(earliest_end, jobs.values())) - first,
         turn_changes=sum(gpu.turn_changes for gpu in devices),
-        swapped_out_bytes=sum(gpu.moved_out_bytes for gpu in gpus),
-        swapped_in_bytes=sum(gpu.moved_in_bytes for gpu in gpus),
+        # A GPU counts managed memory. What moves explicitly is copied, as programs do too, and so
+        # only the daemon knows.
+        swapped_out_bytes=max(
+            sum(gpu.moved_out_bytes for gpu in gpus), sum(one.moved_out for one in totals)
+        ),
+        swapped_in_bytes=max(
+            sum(gpu.moved_in_bytes for gpu in gpus), sum(one.moved_in for one in totals)
+        ),
         swap_s=sum(gpu.moving_ns for gpu in gpus) / 1e9,
         slices=sum(gpu.slices for gpu in devices),
         more=_more(trial),
@@ -56,13 +63,17 @@ def _client(part: Part, ended: float) -> ClientFigures:
 
 
 def _more(trial: Trial) -> dict[str, Any]:
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"warnings": [line for part in trial.parts for line in _warnings(part)]}
     if any(part.result is None for part in trial.parts):
         more["extrapolated"] = True
     if trial.scenario.recovery is not None:
         seconds = _recovery(trial, trial.scenario.recovery.after, trial.scenario.recovery.phase)
         more["recovery_s"] = None if seconds is None else round(seconds, 3)
     return more
+
+
+def _warnings(part: Part) -> tuple[str, ...]:
+    return part.result.warnings if part.result else ()
 
 
 def _recovery(trial: Trial, after: str, phase: int | None) -> float | None:
