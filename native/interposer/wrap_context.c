@@ -1,12 +1,29 @@
 /* Contexts: made current, created, destroyed. What a context takes along when it goes leaves the books. */
 #include <pthread.h>
+#include <unistd.h>
 
 #include "books.h"
+#include "clock.h"
 #include "config.h"
 #include "contexts.h"
 #include "devices.h"
 #include "gate.h"
 #include "streams.h"
+
+/* How long a context is waited for that has no room on the GPU. */
+static const uint64_t room_patience = CLOCK_MS(5000);
+enum { PAUSE_US = 10000 };
+
+/* A GPU may be full of memory that others move explicitly. In contrast to managed memory the driver cannot push that
+ * out for a context; but it goes when its owner's turn ends, or its owner. Returns whether to try again. */
+static bool is_full_for_now(CUresult result, uint64_t *until) {
+    if (result != CUDA_ERROR_OUT_OF_MEMORY || config()->disable)
+        return false;
+    if (!*until)
+        *until = clock_now() + room_patience;
+    usleep(PAUSE_US);
+    return clock_now() < *until;
+}
 
 static CUresult created(const CUcontext *context, CUresult result) {
     if (result == CUDA_SUCCESS && !config()->disable)
@@ -15,27 +32,49 @@ static CUresult created(const CUcontext *context, CUresult result) {
 }
 
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
-    CUresult refused = device_may_be_used(dev);
-    return refused ? refused : created(pctx, real.cuCtxCreate(pctx, flags, dev));
+    CUresult result = device_may_be_used(dev);
+    uint64_t until = 0;
+    if (result != CUDA_SUCCESS)
+        return result;
+    do
+        result = real.cuCtxCreate(pctx, flags, dev);
+    while (is_full_for_now(result, &until));
+    return created(pctx, result);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) {
-    CUresult refused = device_may_be_used(dev);
-    return refused ? refused : created(pctx, real.cuCtxCreate_v2(pctx, flags, dev));
+    CUresult result = device_may_be_used(dev);
+    uint64_t until = 0;
+    if (result != CUDA_SUCCESS)
+        return result;
+    do
+        result = real.cuCtxCreate_v2(pctx, flags, dev);
+    while (is_full_for_now(result, &until));
+    return created(pctx, result);
 }
 
 CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
                         unsigned int flags, CUdevice dev) {
-    CUresult refused = device_may_be_used(dev);
-    return refused ? refused
-                   : created(pctx, real.cuCtxCreate_v3(pctx, paramsArray, numParams, flags, dev));
+    CUresult result = device_may_be_used(dev);
+    uint64_t until = 0;
+    if (result != CUDA_SUCCESS)
+        return result;
+    do
+        result = real.cuCtxCreate_v3(pctx, paramsArray, numParams, flags, dev);
+    while (is_full_for_now(result, &until));
+    return created(pctx, result);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
                         CUdevice dev) {
-    CUresult refused = device_may_be_used(dev);
-    return refused ? refused
-                   : created(pctx, real.cuCtxCreate_v4(pctx, ctxCreateParams, flags, dev));
+    CUresult result = device_may_be_used(dev);
+    uint64_t until = 0;
+    if (result != CUDA_SUCCESS)
+        return result;
+    do
+        result = real.cuCtxCreate_v4(pctx, ctxCreateParams, flags, dev);
+    while (is_full_for_now(result, &until));
+    return created(pctx, result);
 }
 
 static struct mover *mover_of(struct device *device) {
@@ -148,12 +187,15 @@ CUresult cuCtxSetCurrent(CUcontext ctx) {
 static pthread_mutex_t primary = PTHREAD_MUTEX_INITIALIZER;
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
-    CUresult refused = device_may_be_used(dev);
-    if (refused)
-        return refused;
-    pthread_mutex_lock(&primary);
-    CUresult result = real.cuDevicePrimaryCtxRetain(pctx, dev);
-    pthread_mutex_unlock(&primary);
+    CUresult result = device_may_be_used(dev);
+    uint64_t until = 0;
+    if (result != CUDA_SUCCESS)
+        return result;
+    do {
+        pthread_mutex_lock(&primary);
+        result = real.cuDevicePrimaryCtxRetain(pctx, dev);
+        pthread_mutex_unlock(&primary);
+    } while (is_full_for_now(result, &until));
     return result;
 }
 

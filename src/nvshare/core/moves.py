@@ -81,6 +81,9 @@ def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Clie
         return False
     if any(client.kind.is_copied for client in (*going, *coming)):
         return False
+    # A prefetch pushes out in bulk. What nobody has used yet comes by itself, piece by piece.
+    if coming[0].memory.untouched:
+        return False
     holders = (*roster.running.values(), *roster.yielding.values(), *roster.overdue.values())
     present = {client.id for client in holders if client.present} | set(roster.closed)
     return present <= {going[0].id, coming[0].id}

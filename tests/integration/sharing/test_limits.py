@@ -166,7 +166,7 @@ def test_excess_leaves_the_gpu_though_its_program_goes_on(share: Share) -> None:
     guest.ask("gpu.start('[gpu.launch() or gpu.sync() for _ in iter(int, 1)]')")
     sharing.daemon().change_limits(str(pid), {"memory_limit": "600Mi"})
     status = sharing.until_status(
-        lambda status: any(c.pid == pid and c.swapped_out for c in status.clients)
+        lambda status: any(c.pid == pid and c.swapped_out == 424 * MIB for c in status.clients)
     )
     (group,) = (group for group in status.groups if pid in group.pids)
     assert group.uses[0].over_limit

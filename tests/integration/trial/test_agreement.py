@@ -42,7 +42,7 @@ def scenario(*programs: dict[str, Any], speed: float = 20) -> Scenario:
             scenario({**ADD, "name": "add", "count": 2, "iterations": 800}), id="two take turns"
         ),
         pytest.param(
-            scenario({**ADD, "name": "add", "count": 3, "iterations": 500}), id="three take turns"
+            scenario({**ADD, "name": "add", "count": 3, "iterations": 800}), id="three take turns"
         ),
         pytest.param(scenario({**ADD, "name": "add", "iterations": 800}, GROWING), id="one grows"),
         pytest.param(scenario({**RESTING, "count": 2}, speed=10), id="two that rest"),

@@ -1,11 +1,12 @@
 import pytest
 
 from nvshare.core.effects import Effect, Handover, Revoke
-from nvshare.core.events import TimerKind
+from nvshare.core.events import ClientJoined, TimerKind
+from nvshare.core.memory import Memory
 from nvshare.core.settings import RoomSetting, Way
 from nvshare.core.ways import MEASURABLE_BYTES, TRIALS, Ways
 
-from .stage import Stage
+from .stage import GPU, Stage
 
 GIB = 1 << 30
 
@@ -83,6 +84,15 @@ def test_nobody_is_displaced_while_a_third_has_memory_there() -> None:
     stage.release(3)
     told = stage.fire(TimerKind.TURN)
     assert [(order.client, order.displace) for order in revokes(told)] == [(1, False)]
+
+
+def test_nobody_is_displaced_for_memory_that_nobody_has_used_yet() -> None:
+    stage = two(RoomSetting.DISPLACE)
+    memory = Memory(12, 0, 12, untouched=6)
+    stage.core.handle(ClientJoined(now=stage.now, client=2, device=GPU, memory=memory))
+    asked = stage.want(2)
+    told = stage.fire(TimerKind.TURN)
+    assert [order.displace for order in revokes([*asked, *told])] == [False, False]
 
 
 def test_nobody_is_displaced_for_one_who_has_grown() -> None:
