@@ -47,8 +47,8 @@ def emulated(node: Node, programs: Programs) -> list[float]:
         pytest.param(((ADD, 1000),), 50, id="one alone"),
         pytest.param(((SMALL, 10000),) * 2, 50, id="two that fit"),
         pytest.param(((SMALL, 5000),) * 3, 50, id="three that fit"),
-        pytest.param(((ADD, 40),) * 2, 100, id="two that do not fit"),
-        pytest.param(((ADD, 30),) * 3, 100, id="three that do not fit"),
+        pytest.param(((ADD, 20),) * 2, 100, id="two that do not fit"),
+        pytest.param(((ADD, 15),) * 3, 100, id="three that do not fit"),
         pytest.param(((ADD, 100), (SMALL, 10000)), 100, id="a large and a small one"),
         # Sleepers are late by the machine's own lateness, times the speed.
         pytest.param(((IDLE, 200),) * 3, 5, id="three that rest"),
