@@ -46,7 +46,8 @@ sharing = st.fixed_dictionaries(
     {
         "mode": st.sampled_from(["auto", "auto", "serial", "concurrent"]),
         "policy": st.sampled_from(["fair", "fifo"]),
-        "turn_seconds": st.sampled_from(["auto", 0.2, 2.0]),
+        # Longer than any move: docs/simulator.md, "What is not".
+        "turn_seconds": st.sampled_from(["auto", 2.0, 5.0]),
     }
 )
 
