@@ -83,14 +83,13 @@ def test_four_that_do_not_fit_take_turns() -> None:
     assert line["swapped_in_bytes"] > 20e9
 
 
-@pytest.mark.parametrize("memory", ["handles", "pool"])
-def test_two_with_another_allocator_take_turns_with_explicit_memory(memory: str) -> None:
-    """With managed memory the second one is refused: neither allocator's memory can be that."""
+def test_two_with_memory_from_pools_take_turns_explicitly() -> None:
+    """With managed memory the second one is refused: memory of pools cannot be that."""
     told = shortened("T2a", 0.5)
     pair = told.program[0].model_copy(update={"count": 2})
     told = told.model_copy(update={"gpus": "t4", "program": (pair,)})
     explicit = Wishes(allocation="explicit")
-    line = played(told, lambda figures: (figures.ratio or 9) <= 1.05, memory, explicit)
+    line = played(told, lambda figures: (figures.ratio or 9) <= 1.05, "pool", explicit)
     assert line["turn_changes"] >= 2
     assert line["swapped_in_bytes"] > 10e9
 
