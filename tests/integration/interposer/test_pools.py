@@ -12,8 +12,6 @@ from .conftest import Guest, StartGuest
 from .scripted import Scripted
 from .swapper import Swapper
 
-pytestmark = pytest.mark.alone
-
 MIB = 1 << 20
 OUT_OF_MEMORY = 2
 
