@@ -1,6 +1,7 @@
 """Memory limits of pods: nobody is made to move out what its cgroup cannot hold."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -111,12 +112,21 @@ def test_a_limit_that_is_large_enough_lets_memory_leave(lab: Lab) -> None:
     lab.in_daemon("nvshare", "set", "turn=auto")
 
 
+def container_status(lab: Lab, pod: str) -> Any:
+    (status,) = lab.get("pod", pod)["status"]["containerStatuses"]
+    return status
+
+
 def test_the_daemon_sees_the_limits_of_all_that_a_pod_lies_in(lab: Lab) -> None:
     lab.start_pod("tight", "watch-limit", limits={"memory": "300Mi"})
     lab.start_pod("free", "watch-limit")
     pod = lab.get("pod", "tight")
     container, of_pod, of_node = limits(lab, "tight")
-    (status,) = lab.get("pod", "tight")["status"]["containerStatuses"]
+    # Kubelet tells of it some time after it has started the container.
+    deadline = time.monotonic() + 60
+    while "containerID" not in (status := container_status(lab, "tight")):
+        assert time.monotonic() < deadline, status
+        time.sleep(0.2)
     assert container[0].endswith(status["containerID"].partition("://")[2])
     assert of_pod[0] == str(Path(container[0]).parent)
     assert of_pod[0].endswith(f"pod{pod['metadata']['uid']}")
