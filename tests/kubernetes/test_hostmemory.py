@@ -168,18 +168,18 @@ def test_a_pod_needs_no_memory_for_what_moves_explicitly(cluster: Cluster) -> No
     lab.in_daemon("nvshare", "set", "turn=1", "allocation=explicit")
     real = {"name": "NVSHARE_EMULATOR_REAL_HOST", "value": "1"}
     # 12 GB, and two of 3 GB: about 3 GiB of each are on the host when another has its turn.
-    with watching(lab, "one.moved_out > 6 << 30", "tight"):
-        start_real(lab, "tight", real, add("pytorch-add", 12000), memory="1Gi")
-        others = ["beside", "other"]
+    with watching(lab, "one.moved_out > 6 << 30", "modest"):
+        start_real(lab, "modest", real, add("pytorch-add", 12000), memory="1Gi")
+        others = ["first", "second"]
         for name in others:
             start_real(lab, name, real, add("pytorch-add-small", 60000), memory="512Mi")
-    client = lab.until_client("tight")
+    client = lab.until_client("modest")
     assert client.allocation == "explicit"
     assert client.kept > 2 * GIB
     of_pod, of_daemon = json.loads(lab.in_daemon("python", "-c", _CHARGES, str(client.pid)))
     assert of_pod < GIB // 2
     assert of_daemon > client.kept
-    for name in ("tight", *others):
+    for name in ("modest", *others):
         result(lab, name)
         assert end(lab, name) == (0, "Completed", 0)
         assert messages(lab, name, "GpuMemoryCannotLeave") == []
