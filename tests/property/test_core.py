@@ -36,6 +36,7 @@ SLOWEST_DRAIN = 6.0  # Slower than patience: programs that are late, but answer.
 BASE = Settings(
     turn_min=1.0,
     turn_max=8.0,
+    batch_turn=8.0,
     slice_seconds=0.5,
     share_slice_seconds=0.5,
     priority_floor=0.25,
@@ -52,6 +53,7 @@ limits = st.builds(
     priority=st.sampled_from(Priority),
 )
 lengths = st.sampled_from([None, 0.5, 2.0, 12.0])
+budgets = st.sampled_from([0.0, 0.1, 1.0])
 idle_parks = st.sampled_from([None, None, 0.2, 2.0])
 
 
@@ -66,6 +68,7 @@ class Sharing(RuleBasedStateMachine):
         host_limit=st.sampled_from([0, 20, 1000]),
         cgroup_limit=st.sampled_from([0, 5, 12]),
         idle_park=idle_parks,
+        budget=budgets,
     )
     def begin(
         self,
@@ -74,8 +77,11 @@ class Sharing(RuleBasedStateMachine):
         host_limit: int,
         cgroup_limit: int,
         idle_park: float | None,
+        budget: float,
     ) -> None:
-        chosen = replace(BASE, mode=mode, turn_seconds=turn, idle_park=idle_park)
+        chosen = replace(
+            BASE, mode=mode, turn_seconds=turn, idle_park=idle_park, move_budget=budget
+        )
         self.world = World(USABLE, chosen, host_limit)
         self.world.cgroups = {"small": (cgroup_limit, []), "large": (cgroup_limit + 10, [])}
         self.calm_since = self.world.now
@@ -194,9 +200,11 @@ class Sharing(RuleBasedStateMachine):
     @rule(
         mode=st.sampled_from(Mode),
         turn=lengths,
-        policy=st.sampled_from(["fair", "fifo"]),
+        policy=st.sampled_from(["fair", "fifo", "batch"]),
         room=st.sampled_from(RoomSetting),
         idle_park=idle_parks,
+        budget=budgets,
+        high_budget=budgets,
     )
     def change_settings(
         self,
@@ -205,9 +213,14 @@ class Sharing(RuleBasedStateMachine):
         policy: str,
         room: RoomSetting,
         idle_park: float | None,
+        budget: float,
+        high_budget: float,
     ) -> None:
         changed = replace(
-            BASE, mode=mode, turn_seconds=turn, policy=policy, make_room=room, idle_park=idle_park
+            replace(BASE, mode=mode, turn_seconds=turn, policy=policy, make_room=room),
+            idle_park=idle_park,
+            move_budget=budget,
+            high_move_budget=high_budget,
         )
         self.world.settings = changed
         self.world.feed(SettingsChanged(now=self.world.now, device=GPU, settings=changed))

@@ -8,9 +8,13 @@ from nvshare.core.lease import State
 from nvshare.core.memory import NO_MEMORY, Kind, Memory
 from nvshare.core.settings import NO_LIMITS, Limits, Priority
 
-# The lower, the sooner.
 _STANDINGS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 BEST_STANDING = 0
+
+
+def standing_of(priority: Priority) -> int:
+    """Return the place in the queue that a priority gives; the lower, the sooner."""
+    return _STANDINGS[priority]
 
 
 class Park(Enum):
@@ -81,6 +85,18 @@ class Client:
     # policy saw it when it began to wait. It keeps its standing through the turn that it waits for.
     standing: int = _STANDINGS[Priority.NORMAL]
     rank: float = 0.0
+    # Seconds of the device that it has left to others (credit.py); for how long turns had been
+    # waited for when its own began; and that it waits, and may have the device at once.
+    credit: float = 0.0
+    contested_before: float = 0.0
+    claims: bool = False
+    # It has had no turn yet; it has its first; and it has interrupted others for the one it has.
+    is_new: bool = False
+    is_first_turn: bool = False
+    is_prompt: bool = False
+    # For how long its turn had lasted, if somebody with a claim has interrupted it. It goes on with
+    # the rest of its turn.
+    interrupted: float | None = None
     # When it last gave up a turn, or joined.
     served_at: float = 0.0
     granted_at: float = 0.0
@@ -143,7 +159,17 @@ class Client:
     @property
     def usual_standing(self) -> int:
         """What its priority gives it."""
-        return _STANDINGS[self.limits.priority]
+        return standing_of(self.limits.priority)
+
+    @property
+    def place(self) -> tuple[int, int, float, int]:
+        """Its place in the queue: the lowest is served first.
+
+        Who may have the device at once goes before those whom that has interrupted, and they before
+        those who wait for a whole turn.
+        """
+        urgency = 0 if self.claims else 1 if self.interrupted is not None else 2
+        return self.standing, urgency, self.rank, self.order
 
     @property
     def has_share(self) -> bool:

@@ -6,8 +6,10 @@ A handler only writes down what has happened. What to do about it is decided in 
 
 from copy import copy
 
+from nvshare.core.claims import count_budgets
 from nvshare.core.client import Client, Park
 from nvshare.core.company import note_given
+from nvshare.core.credit import earn, has_claim, spend
 from nvshare.core.effects import Answer, Effect, Report, ReportKind
 from nvshare.core.events import (
     ClientEvent,
@@ -167,6 +169,9 @@ class Device:
         client.surely_out = client.memory.kept
         # Who comes with memory that it has used came to an earlier daemon.
         client.growing = not client.memory.swappable or client.memory.untouched > 0
+        client.is_new = not event.running and not event.turn
+        # What it has had before, nobody knows.
+        client.is_first_turn = event.running
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
@@ -198,6 +203,9 @@ class Device:
             client.last_rest = event.now - client.rests_since
         if client.park is Park.IDLE:
             self.roster.set_park(client, None, event.now)
+        if client.state is State.IDLE:
+            earn(client, self.roster, self.state.settings, event.now)
+            client.claims = has_claim(client, self.state, self.roster)
         self.roster.move(client, Step.WANT, event.now)
         # A client that has seen its turn and finds the gate closed is about to release it.
         if event.turn == (client.turn if client.holds else client.next_turn):
@@ -210,9 +218,10 @@ class Device:
             self._scheduler.grant(client, event.now)
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
-        self.state.pace.measure(event.now, event.seconds, out_bytes=event.moved_bytes)
-        # A turn that a person has ended says nothing about those that end by themselves.
-        judged = not client.sliced and client.park is None
+        self._measure(event.now, event.seconds, out_bytes=event.moved_bytes)
+        # A turn that a person has ended, or one with a claim, says nothing about those that end by
+        # themselves.
+        judged = not client.sliced and client.park is None and client.interrupted is None
         effects = self._judge(event, client) if judged else []
         self._release(event, client)
         return [*effects, *self._handed_over(event)]
@@ -223,7 +232,12 @@ class Device:
         if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
         self._note_memory(client, event.memory, event.moved_bytes, is_answer=True)
-        client.wants, client.served_at = False, event.now
+        client.wants = False
+        spend(client, self.state, event.now)
+        if not wants:
+            client.interrupted = None
+        if client.interrupted is None:
+            client.served_at = event.now
         # It had rested for as long as it was to when it gave way for that.
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
         client.rests_since = event.now - rested
@@ -265,7 +279,7 @@ class Device:
         return [self._scheduler.grant(heir, event.now)]
 
     def _on_moved(self, event: Moved, client: Client) -> None:
-        self.state.pace.measure(
+        self._measure(
             event.now,
             event.seconds,
             out_bytes=event.out_bytes,
@@ -289,6 +303,19 @@ class Device:
         self.roster.set_outbound(client, event.left)
         out = min(client.surely_out + event.out_bytes + event.left, client.memory.swapped)
         self._note_surely_out(client, out, event.left)
+
+    def _measure(
+        self,
+        now: float,
+        seconds: float,
+        *,
+        out_bytes: int = 0,
+        in_bytes: int = 0,
+        more: bool = False,
+    ) -> None:
+        pace = self.state.pace
+        pace.measure(now, seconds, out_bytes=out_bytes, in_bytes=in_bytes, more=more)
+        count_budgets(self.state, now)
 
     def _note_memory(
         self,
@@ -321,7 +348,7 @@ class Device:
         policy = find_policy(event.settings.policy)
         if policy is not self.roster.policy:
             self.roster.set_policy(policy)
-            self.state.leader = None
+            self.state.appoint(None, event.now)
         self.state.settings = event.settings
         self.state.deadline = None
         if event.usable_bytes is not None:

@@ -148,7 +148,7 @@ def _load(clients: Iterable[Client]) -> Load:
 
 
 def _queue(roster: Roster) -> Iterator[str]:
-    places = [(c.standing, c.rank, c.order) for c in roster.waiting]
+    places = [client.place for client in roster.waiting]
     if places != sorted(places):
         yield "those who wait are out of order"
 

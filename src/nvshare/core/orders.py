@@ -68,9 +68,9 @@ def _trim(roster: Roster, client: Client) -> list[Effect]:
     return [Trim(client.id, more)]
 
 
-def _use(client: Client) -> tuple[bool, float, int]:
+def _use(client: Client) -> tuple[float, ...]:
     if client.state is State.WAITING:
-        return True, -client.rank, -client.order
+        return True, *(-part for part in client.place)
     return False, client.since, client.order
 
 
@@ -146,8 +146,9 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     for client in roster.yielding.values():
         alarms[TimerKind.PATIENCE] = client.since + state.settings.revoke_patience
         break
-    if state.leader is not None and state.deadline is not None and state.deadline < inf:
-        alarms[TimerKind.TURN] = state.deadline
+    if state.leader is not None and state.deadline is not None:
+        end = min(state.deadline, state.claim_at or inf)
+        alarms |= {TimerKind.TURN: end} if end < inf else {}
     if (waived := patience_ends(state)) < inf:
         alarms[TimerKind.ROOM] = waived
     if state.is_held_up and any(is_held_back(roster, client) for client in roster.waiting):

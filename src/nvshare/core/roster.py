@@ -22,7 +22,7 @@ from nvshare.core.state import DeviceState
 if TYPE_CHECKING:
     from nvshare.core.regimes import Regime
 
-_place = attrgetter("standing", "rank", "order")
+_place = attrgetter("place")
 
 
 def _overflow(swappable: int, room: int) -> int:

@@ -36,7 +36,9 @@ from math import inf
 from typing import TypeAlias
 
 from nvshare.core.asking import ask, relax
+from nvshare.core.claims import charge_claim, note_claim
 from nvshare.core.client import BEST_STANDING, Client, Park
+from nvshare.core.credit import earn, prompt_seconds
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
 from nvshare.core.hope import leaves_hope, note_calm
 from nvshare.core.lease import State, Step
@@ -128,11 +130,17 @@ class Scheduler:
 
     def grant(self, client: Client, now: float) -> Grant:
         """Open a client's gate. A turn begins with the first to run, and with a leader."""
-        leads = client.id == self._state.leader
+        leads, settings = client.id == self._state.leader, self._state.settings
         if leads or not self._roster.running:
-            self._state.turn_started, self._state.deadline = now, None
+            # Who was interrupted goes on with its turn.
+            self._state.turn_started = now - (client.interrupted or 0.0)
+            self._state.deadline = None
+            prompt = client.is_prompt
+            self._state.turn_limit = prompt_seconds(client, settings) if prompt else None
         if leads:
-            self._state.leader = None
+            self._state.appoint(None, now)
+        if client.state is State.IDLE:
+            earn(client, self._roster, settings, now)
         turn = client.next_turn or self._state.number_turn()
         self._roster.set_outbound(client, 0)
         told_out = client.leaving
@@ -144,6 +152,9 @@ class Scheduler:
         if client.park is Park.IDLE:
             self._roster.set_park(client, None, now)
         client.turn, client.next_turn = turn, None
+        client.is_first_turn, client.is_new = client.is_new, False
+        client.claims, client.is_prompt, client.interrupted = False, False, None
+        client.contested_before = self._state.contested(now)
         client.worked_at = now
         client.granted_at, client.moved_before = now, self._state.pace.moving
         client.told_held_up, client.calm_since = False, now
@@ -163,10 +174,11 @@ class Scheduler:
             return handover.missing
         return missing
 
-    def _appoint(self, leader: Client | None) -> None:
+    def _appoint(self, leader: Client | None, now: float) -> None:
         name = leader.id if leader else None
         if name is None or name != self._state.leader:
-            self._state.leader, self._state.deadline = name, None
+            self._state.appoint(name, now)
+            self._state.deadline = None
 
     def _follow_regime(self, now: float) -> list[Effect]:
         """Share the device by the rules that its clients call for now."""
@@ -201,7 +213,7 @@ class Scheduler:
 
     def _open_all(self, now: float) -> list[Effect]:
         roster = self._roster
-        self._appoint(None)
+        self._appoint(None, now)
         closed = [*roster.waiting, *(one for one in roster.idle.values() if not one.park)]
         effects = relax(self._state, roster, now)
         return [*effects, *(self.grant(client, now) for client in closed)]
@@ -213,9 +225,12 @@ class Scheduler:
             effects += relax(self._state, self._roster, now)
             effects += self._let_somebody_in(now)
         elif not self._roster.running_admits(leader):
-            over = now >= self._turn_end(leader)
-            if over:
+            end = self._turn_end(leader)
+            claim = note_claim(self._state, self._roster, leader, now)
+            if now >= end:
                 effects += self._switch(leader, now)
+            elif now >= claim:
+                effects += self._interrupt(leader, now)
             else:
                 effects += ask(self._state, self._roster, leader, now)
         else:
@@ -310,14 +325,14 @@ class Scheduler:
             waits = leader and leader.state is State.WAITING and not leader.is_barred
             waits = waits and leader and roster.host_lets(leader)
             if leader and first and waits:
-                return first if first.standing < leader.standing else leader
+                return first if first.place[:2] < leader.place[:2] else leader
         return first
 
     def _admit(self, now: float) -> list[Effect]:
         effects: list[Effect] = []
         while (leader := self._leader()) and self._roster.admits(leader):
             effects.append(self.grant(leader, now))
-        self._appoint(leader)
+        self._appoint(leader, now)
         if leader:
             effects += [self.grant(client, now) for client in self._riders(leader)]
         return effects
@@ -337,7 +352,9 @@ class Scheduler:
         return pick(others, min(roster.headroom, beside_leader), roster, leaders, held)
 
     def _turn_end(self, leader: Client) -> float:
-        state = self._state
+        state, is_steady = self._state, self._roster.regime.is_steady(self._roster)
+        if is_steady is not state.is_steady:
+            state.is_steady, state.deadline = is_steady, None
         if len(self._roster.classes) > 1:
             # It depends on who runs, which changes.
             state.deadline = state.turn_started + self._ranked_length(leader)
@@ -359,7 +376,20 @@ class Scheduler:
         return self._roster.regime.least_turn(self._state.settings)
 
     def _turn_length(self, leader: Client) -> float:
-        return self._roster.regime.turn_seconds(self._state, self._roster, leader)
+        length = self._roster.regime.turn_seconds(self._state, self._roster, leader)
+        limit = self._state.turn_limit
+        return length if limit is None else min(length, limit)
+
+    def _interrupt(self, leader: Client, now: float) -> list[Effect]:
+        """End the turn before its end: who has to go goes on with it when the leader rests."""
+        lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
+        charge_claim(self._state, self._roster, leader)
+        leader.is_prompt = True
+        effects = self._switch(leader, now)
+        for name, client in self._roster.yielding.items():
+            if name not in gone:
+                client.interrupted = lasted
+        return effects
 
     def _switch(self, leader: Client, now: float) -> list[Effect]:
         """End the turn: keep of those who run whoever fits into the leader's group."""

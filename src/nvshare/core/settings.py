@@ -47,8 +47,17 @@ class Settings:
     # None: as long as moving memory makes it worth while, between turn_min and turn_max.
     turn_seconds: float | None = None
     turn_multiplier: float = 5.0
+    # The same where all who take turns compute all the time: nobody is kept waiting who would
+    # notice, and longer turns have memory move less often.
+    steady_multiplier: float = 60.0
     turn_min: float = 30.0
     turn_max: float = 300.0
+    # The longest turn with the policy "batch".
+    batch_turn: float = 3600.0
+    # The part of the time that may go into moving memory so that who computes in bursts need not
+    # wait for the end of a turn (budget.py); and one for those of high priority alone, if not 0.
+    move_budget: float = 0.1
+    high_move_budget: float = 0.0
     # The length of turns among programs that fit together and compute all the time; 0: none.
     slice_seconds: float = 1.0
     # The same where somebody has a share of compute: short enough for nobody to notice.
@@ -75,8 +84,10 @@ class Settings:
         """Refuse what cannot work, naming the field."""
         for name in (
             "turn_multiplier",
+            "steady_multiplier",
             "turn_min",
             "turn_max",
+            "batch_turn",
             "share_slice_seconds",
             "initial_bandwidth",
         ):
@@ -88,6 +99,9 @@ class Settings:
             raise ValueError("idle_park must be more than 0")
         if not 0 < self.priority_floor <= 1:
             raise ValueError("priority_floor must be more than 0 and at most 1")
+        for name in ("move_budget", "high_move_budget"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must not be less than 0 or more than 1")
         if self.turn_max < self.turn_min:
             raise ValueError("turn_max must not be less than turn_min")
         for name in ("slice_seconds", "idle_grace", "revoke_patience", "move_patience"):

@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 
+from nvshare.core.budget import Budget
 from nvshare.core.client import Client
 from nvshare.core.effects import Handover
 from nvshare.core.events import TimerKind
@@ -40,10 +41,22 @@ class DeviceState:
     # When the present turn began, and when it ends if somebody waits for its end.
     turn_started: float
     deadline: float | None = None
+    # Whether all who take turns computed all the time when that was decided.
+    is_steady: bool = False
+    # The length of the turn at most, if it has interrupted another.
+    turn_limit: float | None = None
     # The last turn that was given a number.
     last_turn: int = 0
-    # Who waits for the end of the turn and will run after it. It stays so until it runs or goes.
+    # Who waits for the end of the turn and will run after it. It stays so until it runs or goes,
+    # or somebody who may have the device before it comes.
     leader: int | None = None
+    # When the leader may end the turn before its end; and out of which budgets.
+    claim_at: float | None = None
+    budget: Budget = field(default_factory=Budget)
+    high_budget: Budget = field(default_factory=Budget)
+    # For how long somebody has waited for the end of turns, before the present leader.
+    contested_seconds: float = 0.0
+    led_since: float = 0.0
     # Whether somebody waits for memory of others that cannot leave.
     is_held_up: bool = False
     # The hand-over that was ordered last, as long as it stands.
@@ -64,10 +77,21 @@ class DeviceState:
         self.last_turn += 1
         return self.last_turn
 
+    def appoint(self, leader: int | None, now: float) -> None:
+        """Have somebody else wait for the end of the turn, or nobody."""
+        self.contested_seconds = self.contested(now)
+        self.leader, self.led_since = leader, now
+
+    def contested(self, now: float) -> float:
+        """Return for how long somebody has waited for the end of turns, in all."""
+        since = now if self.leader is None else self.led_since
+        return self.contested_seconds + now - since
+
     def copy(self) -> "DeviceState":
         """Return a copy that no event will change."""
         twin = copy(self)
         twin.pace = copy(self.pace)
+        twin.budget, twin.high_budget = copy(self.budget), copy(self.high_budget)
         twin.ways = copy(self.ways)
         twin.alarms = dict(self.alarms)
         return twin

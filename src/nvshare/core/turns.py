@@ -69,12 +69,18 @@ class Pace:
         """Return how long it takes to move so much out, and so much in at the same time."""
         return max(out_bytes, in_bytes, 0) / self.bandwidth
 
-    def turn_length(self, settings: Settings, swap_seconds: float) -> float:
-        """Return the length of a turn at whose end memory has to move for so long."""
+    def turn_length(
+        self, settings: Settings, swap_seconds: float, *, is_steady: bool = False
+    ) -> float:
+        """Return the length of a turn at whose end memory has to move for so long.
+
+        ``is_steady``: all who take turns compute all the time.
+        """
+        multiplier = settings.steady_multiplier if is_steady else settings.turn_multiplier
         if settings.turn_seconds is not None:
             length = settings.turn_seconds
         else:
-            length = max(settings.turn_min, settings.turn_multiplier * swap_seconds)
+            length = max(settings.turn_min, multiplier * swap_seconds)
         return min(length * self.stretch, settings.longest_turn)
 
     def judge(self, seconds: float, moving: float) -> bool:

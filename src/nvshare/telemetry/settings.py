@@ -69,6 +69,7 @@ PositiveOrAuto: TypeAlias = Annotated[
     Annotated[float, Field(gt=0)] | Auto, BeforeValidator(_number)
 ]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, le=1), BeforeValidator(_number)]
+FractionOrNone: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_number)]
 Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
 # 0: never.
@@ -89,8 +90,14 @@ class DeviceSettings(_Model):
     policy: PolicyName = _CORE.policy
     turn_seconds: PositiveOrAuto = "auto"
     turn_multiplier: Positive = _CORE.turn_multiplier
+    steady_multiplier: Positive = _CORE.steady_multiplier
     turn_min: Positive = _CORE.turn_min
     turn_max: Positive = _CORE.turn_max
+    batch_turn: Positive = _CORE.batch_turn
+    # The part of the time that may go into moving memory so that nobody in a hurry waits; and the
+    # same for high priority alone.
+    move_budget: FractionOrNone = _CORE.move_budget
+    high_move_budget: FractionOrNone = _CORE.high_move_budget
     slice_seconds: NotNegative = _CORE.slice_seconds
     share_slice_seconds: Positive = _CORE.share_slice_seconds
     count_copies: bool = _CORE.count_copies
@@ -129,8 +136,12 @@ class DeviceSettings(_Model):
             policy=self.policy,
             turn_seconds=None if self.turn_seconds == "auto" else self.turn_seconds,
             turn_multiplier=self.turn_multiplier,
+            steady_multiplier=self.steady_multiplier,
             turn_min=self.turn_min,
             turn_max=self.turn_max,
+            batch_turn=self.batch_turn,
+            move_budget=self.move_budget,
+            high_move_budget=self.high_move_budget,
             slice_seconds=self.slice_seconds,
             share_slice_seconds=self.share_slice_seconds,
             count_copies=self.count_copies,

@@ -79,8 +79,8 @@ def test_who_would_fall_below_its_floor_has_a_turn_that_nobody_interrupts() -> N
     assert stage.device.roster.clients[2].standing == 2
 
 
-def test_with_turns_for_memory_a_turn_is_short_for_who_goes_first_but_not_cut_off() -> None:
-    stage = Stage(turn_seconds=100.0, turn_min=10.0)
+def test_where_moves_have_no_budget_a_turn_is_short_for_who_goes_first_but_not_cut_off() -> None:
+    stage = Stage(turn_seconds=100.0, turn_min=10.0, move_budget=0.0)
     stage.join(1, 12, limits=LOW)
     stage.join(2, 12, limits=HIGH)
     began = stage.now

@@ -110,3 +110,8 @@ def test_the_length_returns_when_turns_pay_by_a_margin(pace: Pace) -> None:
     for _ in range(5):
         pace.judge(60, 1)
     assert pace.stretch == 1
+
+
+def test_turns_are_longer_where_everybody_computes_all_the_time(pace: Pace) -> None:
+    assert pace.turn_length(Settings(), 1.0) == 30
+    assert pace.turn_length(Settings(), 1.0, is_steady=True) == 60

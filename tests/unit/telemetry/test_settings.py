@@ -41,7 +41,7 @@ def test_text_is_understood(name: str, text: str, value: Any) -> None:
         ({"turn_max": 1}, "turn_max must not be less than turn_min"),
         ({"reserve": "4GB"}, 'reserve: "4GB" is not an amount of memory'),
         ({"reserve": -1}, "reserve: "),
-        ({"policy": "none"}, "policy: must be one of fair, fifo"),
+        ({"policy": "none"}, "policy: must be one of batch, fair, fifo"),
         ({"inflight": 100}, "inflight: "),
         ({"idle_park": -1}, "idle_park: "),
         ({"idle_park": "never"}, 'idle_park: "never" is not a number'),

@@ -9,12 +9,13 @@ from typing import Any
 from nvshare.telemetry.settings import DeviceSettings
 
 DURATIONS = (
-    *("turn_seconds", "turn_min", "turn_max", "slice_seconds", "share_slice_seconds"),
+    *("turn_seconds", "turn_min", "turn_max", "batch_turn", "slice_seconds", "share_slice_seconds"),
     *("idle_grace", "idle_park", "inflight"),
 )
 RATES = ("initial_bandwidth",)
 AS_THEY_ARE = (
-    *("mode", "policy", "turn_multiplier", "revoke_patience", "count_copies", "priority_floor"),
+    *("mode", "policy", "turn_multiplier", "steady_multiplier", "revoke_patience"),
+    *("move_budget", "high_move_budget", "count_copies", "priority_floor"),
     *("move_patience", "make_room"),
     *("reserve", "context", "allocation", "oversubscribe", "swap_excess"),
 )

@@ -1,12 +1,12 @@
 """Policies: in which order those who wait are served. One per file, one line to register.
 
-A policy sees clients and changes nothing. What fits, and when a turn ends, is not its business.
+A policy sees clients and changes nothing. What fits is not its business.
 """
 
 from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from nvshare.core.client import Client
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 class Policy:
     """What a policy may decide."""
+
+    # Whether who has a turn for memory keeps it until it rests or ends, for as long as
+    # ``batch_turn`` allows.
+    runs_to_end: ClassVar[bool] = False
 
     def rank(self, client: "Client") -> float:
         """Return the client's place in the queue, the lowest first.

@@ -63,8 +63,20 @@ class Regime:
 
     def turn_seconds(self, state: DeviceState, roster: Roster, leader: Client) -> float:
         """Say how long a turn is whose end the leader waits for: moving memory has to pay."""
+        if roster.policy.runs_to_end:
+            return state.settings.batch_turn
         swap = swap_seconds(state, roster, leader, leader.memory.swappable)
-        return state.pace.turn_length(state.settings, swap)
+        return state.pace.turn_length(state.settings, swap, is_steady=self.is_steady(roster))
+
+    def is_steady(self, roster: Roster) -> bool:
+        """Whether all who take turns compute all the time: nobody would notice longer ones.
+
+        Where somebody has a share of compute it would: it is kept over a few turns.
+        """
+        if roster.with_share or roster.busy < 2:
+            return False
+        in_the_way = (client for client in roster.running.values() if client.weight)
+        return all(client.busy for client in (*in_the_way, *roster.waiting))
 
     def rest_seconds(
         self, state: DeviceState, roster: Roster, client: Client, leader: Client

@@ -5,11 +5,11 @@ from nvshare.core.policies import Policy, find_policy, policy_names
 
 
 def test_every_file_is_a_policy() -> None:
-    assert policy_names() == ["fair", "fifo"]
+    assert policy_names() == ["batch", "fair", "fifo"]
 
 
 def test_an_unknown_policy_is_answered_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match='no policy "best"; there are fair, fifo'):
+    with pytest.raises(ValueError, match='no policy "best"; there are batch, fair, fifo'):
         find_policy("best")
 
 

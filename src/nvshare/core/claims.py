@@ -1,0 +1,76 @@
+"""When somebody may have the device before the present turn ends: as soon as that can be afforded.
+
+Who has a claim has credit (credit.py), or goes before all who run by its priority. Moving memory
+for it must be within the budget (budget.py). Nobody is interrupted for one of its own standing as
+long as it has credit itself: those who compute in bursts are served one after the other.
+
+Higher priorities have the first claim on the budget: where there are any, the others leave half of
+it to them. And those of high priority can be given one of their own.
+"""
+
+from math import inf
+
+from nvshare.core.client import BEST_STANDING, Client, standing_of
+from nvshare.core.credit import claim_cost, protected_seconds
+from nvshare.core.priority import is_outranked, outranks
+from nvshare.core.roster import Roster
+from nvshare.core.state import DeviceState
+
+# What is left to those who go before. And what is too little to set a timer anew for.
+LEFT_TO_OTHERS = 0.5
+CLOSE = 1e-3
+
+
+def count_budgets(state: DeviceState, now: float) -> None:
+    """Bring them up to date, after memory has moved."""
+    settings = state.settings
+    state.budget.count(now, state.pace.moving, settings.move_budget, settings.turn_min)
+    # Its own moves are charged to it beforehand, by an estimate.
+    state.high_budget.count(now, 0.0, settings.high_move_budget, settings.turn_min)
+
+
+def note_claim(state: DeviceState, roster: Roster, leader: Client, now: float) -> float:
+    """Find out when the leader may end the turn; never: infinity."""
+    at = _claim_at(state, roster, leader, now)
+    if state.claim_at is None or abs(at - state.claim_at) > CLOSE:
+        state.claim_at = at
+    return state.claim_at
+
+
+def charge_claim(state: DeviceState, roster: Roster, leader: Client) -> None:
+    """Charge what the leader's claim costs to the budget of its own, if it has one."""
+    if _has_own_budget(state, leader):
+        cost = claim_cost(state, roster, leader)
+        state.high_budget.spend(cost)
+        state.budget.spend(-cost)
+
+
+def _claim_at(state: DeviceState, roster: Roster, leader: Client, now: float) -> float:
+    goes_before = outranks(leader, roster)
+    if roster.regime.is_sliced or is_outranked(leader, roster):
+        return inf
+    if not goes_before and not leader.claims:
+        return inf
+    count_budgets(state, now)
+    wait = _wait(state, roster, leader)
+    if not goes_before:
+        protected = (protected_seconds(c, state, roster, now) for c in _in_the_way(roster))
+        wait = max(wait, *protected)
+    return now + wait
+
+
+def _wait(state: DeviceState, roster: Roster, leader: Client) -> float:
+    settings, cost = state.settings, claim_cost(state, roster, leader)
+    if _has_own_budget(state, leader):
+        return state.high_budget.wait(cost, settings.high_move_budget, settings.turn_min)
+    goes_last = all(standing_of(priority) >= leader.standing for priority in roster.classes)
+    left = 0.0 if goes_last else LEFT_TO_OTHERS
+    return state.budget.wait(cost, settings.move_budget, settings.turn_min, left)
+
+
+def _has_own_budget(state: DeviceState, leader: Client) -> bool:
+    return state.settings.high_move_budget > 0 and leader.usual_standing == BEST_STANDING
+
+
+def _in_the_way(roster: Roster) -> list[Client]:
+    return [client for client in roster.running.values() if client.weight]
