@@ -16,6 +16,8 @@ enum {
     PARTS = 16,         /* marks at most; the window has eight, but may have shrunk meanwhile */
     FINE = 16,          /* the window grows by fractions of a call */
     UNMANAGED = 4096,   /* calls between two looks while nobody has to be let in */
+    SLACK_MOST = 8,     /* times the bound */
+    CALM = 64,          /* waits in time until there is less slack */
 };
 
 struct mark {
@@ -30,6 +32,9 @@ struct window {
     uint64_t shrunk_ns; /* when; 0: never. What was recorded before then says nothing new */
     uint64_t context;   /* whose events these are */
     unsigned granted;   /* calls up to the next step, which sees that they have been made */
+    unsigned slack;     /* the bound is exceeded so many times, because the thread was woken late */
+    unsigned calm;      /* waits since then that ended in time */
+    unsigned late_ends; /* of turns, when there was last less slack for that */
     struct mark marks[PARTS];
     unsigned oldest, count;
 };
@@ -70,6 +75,7 @@ static struct window *own_window(void) {
         return NULL;
     }
     window->fine_size = WINDOW_FIRST * FINE;
+    window->slack = 1;
     return window;
 }
 
@@ -148,8 +154,17 @@ static bool is_late(struct window *window, uint64_t bound_ns, uint64_t now) {
     return delay > bound_ns;
 }
 
+/* Whether the newest mark is complete: the GPU has had nothing to do since. */
+static bool is_dry(const struct window *window) {
+    if (!window->count)
+        return true;
+    const struct mark *newest = &window->marks[(window->oldest + window->count - 1) % PARTS];
+    return real.cuEventQuery(newest->event) != CUDA_ERROR_NOT_READY;
+}
+
 /* Waits until the window has room for one more part, but never for the newest mark: what comes before
- * that one keeps the GPU busy meanwhile. Returns how many marks have completed by that in good time. */
+ * that one keeps the GPU busy meanwhile. A thread that is woken so late that the GPU has run dry has seen how late it
+ * was, and not how much work there was. Returns how many marks have completed by that in good time. */
 static unsigned wait_for_room(struct window *window, struct usage *usage, uint64_t bound_ns,
                               uint64_t now) {
     unsigned completed = 0;
@@ -157,11 +172,33 @@ static unsigned wait_for_room(struct window *window, struct usage *usage, uint64
     while (window->count > 1 && (late || !has_room(window))) {
         usage_wait_begins(usage);
         real.cuEventSynchronize(window->marks[window->oldest].event);
-        late = is_late(window, bound_ns, usage_wait_ends(usage));
+        now = usage_wait_ends(usage);
+        late = !is_dry(window) && is_late(window, bound_ns, now);
         completed += !late;
         forget_oldest(window);
     }
     return late ? 0 : completed;
+}
+
+/* A thread that has waited may be woken late where all processors are busy. Then more work has to be in flight for
+ * the GPU not to run dry meanwhile. When a turn's end was late for that, others had to wait, which is worse. */
+static void adjust_slack(struct window *window, const struct device *device) {
+    unsigned late_ends = atomic_load_explicit(&device->late_ends, memory_order_relaxed);
+    if (late_ends != window->late_ends) {
+        window->late_ends = late_ends;
+        window->slack = window->slack / 2 ? window->slack / 2 : 1;
+    } else if (is_dry(window)) {
+        window->slack = window->slack * 2 < SLACK_MOST ? window->slack * 2 : SLACK_MOST;
+        window->calm = 0;
+    } else if (window->slack > 1 && ++window->calm >= CALM) {
+        window->slack--;
+        window->calm = 0;
+    }
+}
+
+void inflight_turn_ended(struct device *device, uint64_t drained_ns) {
+    if (drained_ns > 2 * atomic_load_explicit(&device->inflight_ns, memory_order_relaxed))
+        atomic_fetch_add_explicit(&device->late_ends, 1, memory_order_relaxed);
 }
 
 /* The window swings to and fro, and at its widest there is a call more in it than fits. Others wait for who
@@ -181,8 +218,10 @@ static void step(struct window *window, struct device *device, CUstream stream) 
               window->granted);
     if (window->count < PARTS)
         record(window, stream, now);
-    uint64_t bound_ns = bound_of(device);
-    completed += wait_for_room(window, &device->usage, bound_ns, now);
+    unsigned before = window->count;
+    completed += wait_for_room(window, &device->usage, bound_of(device) * window->slack, now);
+    if (window->count < before)
+        adjust_slack(window, device);
     if (completed)
         grow(window, was_idle);
 }
@@ -218,5 +257,5 @@ long inflight_step(struct device *device, CUstream stream) {
 void inflight_forget(void) {
     struct window *window = own_window();
     if (window)
-        *window = (struct window){.fine_size = WINDOW_FIRST * FINE};
+        *window = (struct window){.fine_size = WINDOW_FIRST * FINE, .slack = 1};
 }

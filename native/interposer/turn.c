@@ -6,6 +6,7 @@
 #include "client.h"
 #include "clock.h"
 #include "drain.h"
+#include "inflight.h"
 #include "inside.h"
 #include "pools.h"
 #include "residency.h"
@@ -245,6 +246,7 @@ static int go_on_draining(struct client *client, uint64_t now) {
         turn->due = now + next_look(waited / 100);
         return 0;
     }
+    inflight_turn_ended(client->device, waited);
     return end(client, ON_DRAINED);
 }
 

@@ -2,7 +2,11 @@
  * what calls take. Prints what a program that launches without a pause gets to see.
  *
  *     inflight_check BOUND_US LAUNCHES COST_US [LAUNCHES COST_US]...
+ *     inflight_check late LATE_US BOUND_US LAUNCHES COST_US
  *     inflight_check capture
+ *
+ * late: every tenth wait ends so much later than what was waited for, because no processor was free for the thread. A
+ * second phase without that follows, and a third in which all turns end late.
  *
  * One JSON line per phase: the window's part at its end; the most work in flight in its second half, and
  * ever; the time that the GPU had nothing to do in the second half; the calls that the driver got for it.
@@ -25,6 +29,7 @@ static uint64_t now, gpu_done; /* what was submitted is done then */
 static uint64_t idle_ns, most_in_flight, most_ever, submitted_ns;
 static long driver_calls;
 static bool capturing;
+static uint64_t late_ns; /* by which some waits end later than they might */
 
 static struct device device;
 static struct context context = {.id = 1, .device = &device};
@@ -79,8 +84,9 @@ static CUresult event_query(CUevent event) {
 
 static CUresult event_synchronize(CUevent event) {
     driver_calls++;
+    static unsigned waits;
     if (*(uint64_t *)event > now)
-        now = *(uint64_t *)event;
+        now = *(uint64_t *)event + (++waits % 10 == 0 ? late_ns : 0);
     return CUDA_SUCCESS;
 }
 
@@ -141,11 +147,30 @@ static int run_capture(void) {
     return 0;
 }
 
+static int run_late(char **arguments) {
+    long launches = atol(arguments[2]);
+    uint64_t cost_ns = strtoull(arguments[3], NULL, 10) * 1000;
+    late_ns = strtoull(arguments[0], NULL, 10) * 1000;
+    atomic_store(&device.inflight_ns, strtoull(arguments[1], NULL, 10) * 1000);
+    run_phase(launches, cost_ns);
+    inflight_turn_ended(&device, atomic_load(&device.inflight_ns));
+    run_phase(launches / 10, cost_ns);
+    for (int i = 0; i < 4; i++) {
+        inflight_turn_ended(&device, 3 * atomic_load(&device.inflight_ns));
+        run_phase(launches / 100, cost_ns);
+    }
+    late_ns = 0;
+    run_phase(launches, cost_ns);
+    return 0;
+}
+
 int main(int count, char **arguments) {
     usage_init(&device.usage);
     atomic_store(&device.is_managed, true);
     if (count == 2)
         return run_capture();
+    if (strcmp(arguments[1], "late") == 0)
+        return run_late(arguments + 2);
     atomic_store(&device.inflight_ns, strtoull(arguments[1], NULL, 10) * 1000);
     for (int i = 2; i + 1 < count; i += 2)
         run_phase(atol(arguments[i]), strtoull(arguments[i + 1], NULL, 10) * 1000);

@@ -36,6 +36,9 @@ from nvshare.wire import frames
 # A client that has lost the daemon looks for it at least every five seconds.
 _RETURN_SECONDS = 10.0
 
+# How much more work than others one may have in flight who is alone.
+INFLIGHT_ALONE = 50
+
 log = logging.getLogger("nvshare.node")
 
 
@@ -135,8 +138,7 @@ class Node:
             return
         self.settings[gpu.uuid] = settings
         log.info("settings changed", extra=fields(device=gpu.index, mode=settings.mode))
-        for session in self.members_of(gpu):
-            session.send(client_settings(settings))
+        self._tell_settings(gpu)
         self.dispatch(
             events.SettingsChanged(
                 now=self.now(),
@@ -243,10 +245,17 @@ class Node:
         if hello.flags & frames.HelloFlags.UNDECIDED:
             session.send(client_allocation(session.decision))
         session.send(frames.Welcome(number, self._version))
-        session.send(client_settings(settings))
+        self._tell_settings(gpu)
         self._on_population(len(self.members))
         self.footprint.soon()
         return member
+
+    def _tell_settings(self, gpu: Gpu) -> None:
+        """Tell the clients of a GPU what they have to know; that depends on how many they are."""
+        members = self.members_of(gpu)
+        told = client_settings(self.settings[gpu.uuid], is_alone=len(members) == 1)
+        for session in members:
+            session.tell_settings(told)
 
     def _seat(self, session: Session, member: Member, seat: int) -> None:
         """Show a client the limits of its group, before it is told that it may begin."""
@@ -267,6 +276,7 @@ class Node:
         self.extents.leave(number)
         del self.members[number]
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
+        self._tell_settings(session.member.gpu)
         self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
         if group.members:
             self.apply_limits(group, f"end of pid {session.identity.pid}")
@@ -302,12 +312,17 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
     )
 
 
-def client_settings(settings: DeviceSettings) -> frames.Settings:
-    """The part of the settings that clients look at."""
+def client_settings(settings: DeviceSettings, *, is_alone: bool) -> frames.Settings:
+    """The part of the settings that clients look at.
+
+    Nobody waits for the end of a turn of one who is alone, and others who come wait for longer than
+    its work in flight takes: it need not be bounded as tightly.
+    """
     flags = frames.SettingFlags.PROVIDES_HOST
     if settings.oversubscribe:
         flags |= frames.SettingFlags.OVERSUBSCRIBE
-    return frames.Settings(round(settings.inflight * 1e6), round(settings.idle_grace * 1e6), flags)
+    inflight = settings.inflight * (INFLIGHT_ALONE if is_alone else 1)
+    return frames.Settings(round(inflight * 1e6), round(settings.idle_grace * 1e6), flags)
 
 
 def client_allocation(decision: Decision) -> frames.Allocation:

@@ -82,6 +82,7 @@ class Session:
         self.left = 0
         self.tally = Tally()
         self.history = History()
+        self._told_settings: frames.Settings | None = None
         self._used_at = 0.0
         self._used_ns = 0
         self._decoder = client_frames()
@@ -102,6 +103,12 @@ class Session:
     def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
         """Send a frame."""
         self._connection.send(frame.pack(), descriptor)
+
+    def tell_settings(self, settings: frames.Settings) -> None:
+        """Tell the client the settings, unless it knows them."""
+        if settings != self._told_settings:
+            self._told_settings = settings
+            self.send(settings)
 
     def granted(self, now: float) -> None:
         """Take note of a turn that the client was granted."""

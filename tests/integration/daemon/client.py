@@ -125,8 +125,10 @@ class Client:
         return self.received.popleft()
 
     def expect(self, kind: type[Kind]) -> Kind:
-        """Wait for a frame, which has to be of this kind."""
+        """Wait for a frame, which has to be of this kind. Settings may come at any time."""
         frame = self.receive()
+        while isinstance(frame, frames.Settings) and kind is not frames.Settings:
+            frame = self.receive()
         assert isinstance(frame, kind), frame
         return frame
 
@@ -136,4 +138,11 @@ class Client:
 
     def is_quiet(self, seconds: float = 0.05) -> bool:
         """Whether nothing has come. The time is only as long as one is ready to wait for proof."""
-        return not self.received and not select.select([self.sock], [], [], seconds)[0]
+        while self.received or select.select([self.sock], [], [], seconds)[0]:
+            frame = self.receive()
+            if frame is None:
+                return False
+            if not isinstance(frame, frames.Settings):
+                self.received.appendleft(frame)
+                return False
+        return True

@@ -153,7 +153,7 @@ def test_who_computes_all_the_time_takes_short_turns(daemon: Daemon) -> None:
     # It is asked to go when idle, and told to when its turn is over. On a slow machine it may be
     # too late for being asked.
     while not isinstance(order := first.receive(), frames.Revoke) or order.idle_us:
-        assert isinstance(order, frames.Revoke | frames.PassTo)
+        assert isinstance(order, frames.Settings | frames.Revoke | frames.PassTo)
     assert (order.urgency, order.evict_bytes) == (Urgency.NOW, 0)
     gpu = daemon.control.status().devices[0]
     assert (gpu.turn_changes, gpu.slices) == (0, 1)

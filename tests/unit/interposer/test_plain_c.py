@@ -183,6 +183,26 @@ def test_the_window_follows_the_kernels_and_is_kept(inflight: Path) -> None:
     assert long["in_flight_us"] <= 1.2 * BOUND_US + 2 * 10_000
 
 
+@pytest.mark.parametrize(("late_us", "lost"), [(10_000, 0.01), (60_000, 0.15)])
+def test_a_thread_that_is_woken_late_keeps_more_in_flight(
+    inflight: Path, late_us: int, lost: float
+) -> None:
+    """With a bound of 20 ms it would lose 8 % of the GPU's time, or two thirds."""
+    lines = run(inflight, "late", late_us, 20_000, 20_000, 1_000).splitlines()
+    late = json.loads(lines[0])
+    assert late["idle_us"] <= lost * 10_000 * 1_000
+    assert late["most_us"] <= 8 * 20_000
+
+
+def test_it_keeps_less_when_turns_end_late_for_it_and_when_it_is_woken_in_time(
+    inflight: Path,
+) -> None:
+    lines = run(inflight, "late", 60_000, 20_000, 20_000, 1_000).splitlines()
+    before, late_ends, in_time = (json.loads(lines[at])["in_flight_us"] for at in (1, 5, 6))
+    assert late_ends < before
+    assert in_time <= 20_000
+
+
 def test_a_capture_is_left_alone(inflight: Path) -> None:
     assert json.loads(run(inflight, "capture")) == {"calls": 0, "launches": 0}
 
