@@ -1,6 +1,7 @@
 """``nvshare bench``: measurements, one per file, printed with what they were taken on."""
 
 from nvshare.cli.bench import (
+    busy,
     handover,
     launch,
     overhead,
@@ -20,5 +21,6 @@ bench.add_command(scenarios.scenarios)
 bench.add_command(shares.shares)
 bench.add_command(simulator.simulator)
 bench.add_command(swap.swap)
+bench.add_command(busy.busy)
 
 __all__ = ["bench"]

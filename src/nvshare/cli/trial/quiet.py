@@ -9,6 +9,8 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+# Nobody comes first.
+ORDINARY = 0
 LEAST = 1
 
 
@@ -18,6 +20,9 @@ def ahead_of_others(rank: int = LEAST) -> Iterator[bool]:
 
     Those of a higher rank go ahead of those of a lower one, in this trial or in another.
     """
+    if rank == ORDINARY:
+        yield False
+        return
     policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(rank))
