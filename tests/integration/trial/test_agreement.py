@@ -27,11 +27,19 @@ GROWING = {
         {"memory": "748Mi", "iterations": 1000},
     ],
 }
+BURSTS = {
+    "name": "notebook",
+    "arrival": 8.0,
+    "phase": [
+        {"memory": "8G", "iterations": 4, "kernels": 25, "kernel_seconds": 0.04, "idle": 20.0}
+    ],
+}
 RESTING = {"name": "resting", "workload": "pytorch-add-idle-small", "iterations": 300}
 
 
-def scenario(*programs: dict[str, Any], speed: float = 20) -> Scenario:
-    told = {"name": "short", "gpus": "t4", "speed": speed, "settings": {"turn_seconds": 10.0}}
+def scenario(*programs: dict[str, Any], speed: float = 20, turn_seconds: float = 10.0) -> Scenario:
+    settings = {"turn_seconds": turn_seconds}
+    told = {"name": "short", "gpus": "t4", "speed": speed, "settings": settings}
     return Scenario.model_validate({**told, "program": programs})
 
 
@@ -46,6 +54,11 @@ def scenario(*programs: dict[str, Any], speed: float = 20) -> Scenario:
         ),
         pytest.param(scenario({**ADD, "name": "add", "iterations": 800}, GROWING), id="one grows"),
         pytest.param(scenario({**RESTING, "count": 2}, speed=10), id="two that rest"),
+        # It ends a fifth later if each burst waits for the end of a turn.
+        pytest.param(
+            scenario({**ADD, "name": "add", "iterations": 2500}, BURSTS, turn_seconds=60.0),
+            id="one computes in bursts",
+        ),
     ],
 )
 def test_they_agree(told: Scenario) -> None:
