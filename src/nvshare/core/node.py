@@ -1,5 +1,8 @@
-"""The core of a node: routes events to its devices, and keeps the story."""
+"""The core of a node: routes events to its devices, keeps the story, and shows what it knows."""
 
+from collections.abc import Iterable
+
+from nvshare.core.client import Client
 from nvshare.core.device import Device
 from nvshare.core.effects import Answer, Effect
 from nvshare.core.events import (
@@ -17,14 +20,23 @@ from nvshare.core.events import (
 from nvshare.core.host import Host
 from nvshare.core.invariants import validate
 from nvshare.core.lease import IllegalTransition, State
+from nvshare.core.outlook import outlook_of
 from nvshare.core.state import Snapshot
 from nvshare.core.story import Story
+from nvshare.core.view import (
+    ClientView,
+    DeviceView,
+    HostView,
+    Outlook,
+    view_client,
+    view_device,
+)
 
 STORY_EVENTS = 4096
 
 
 class Core:
-    """All devices of a node. ``handle`` is all there is to it.
+    """All devices of a node. ``handle`` is all there is to it; views are for looking at it.
 
     ``check`` validates the state after every event, for tests and for hunting a mistake.
     """
@@ -67,6 +79,42 @@ class Core:
         """Return a copy of all that the core knows."""
         devices = tuple(device.snapshot() for device in self.devices.values())
         return Snapshot(devices, self.host.state.copy())
+
+    def view(self, device: str) -> DeviceView:
+        """Show a device."""
+        return view_device(self._device(device))
+
+    def client_view(self, client: int) -> ClientView:
+        """Show a client that is there."""
+        return view_client(*self._find(client))
+
+    def client_views(self, clients: Iterable[int]) -> list[ClientView]:
+        """Show those of these clients who are there."""
+        return [self.client_view(client) for client in clients if client in self._homes]
+
+    def outlook(self, client: int) -> Outlook:
+        """Say what keeps a client, or its memory, where it is. That costs more than a view."""
+        device, found = self._find(client)
+        return outlook_of(device.roster, found)
+
+    def host_view(self) -> HostView:
+        """Show what all clients have on the host."""
+        clients = [c for device in self.devices.values() for c in device.roster.clients.values()]
+        return HostView(
+            limit=self.host.state.limit,
+            kept=sum(client.most_out for client in clients),
+            swapped=sum(client.memory.swapped for client in clients),
+        )
+
+    def room_in(self, pool: str) -> int | None:
+        """Return what could be charged to a memory cgroup now, if it is known."""
+        return self.host.room.left(pool)
+
+    def _find(self, client: int) -> tuple[Device, Client]:
+        home = self._homes.get(client)
+        if home is None:
+            raise ValueError(f"there is no client {client}")
+        return home, home.roster.clients[client]
 
     def _route(self, event: Event) -> list[Effect]:
         match event:

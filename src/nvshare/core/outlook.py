@@ -4,8 +4,10 @@ from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Report, ReportKind
 from nvshare.core.hope import is_held_back
 from nvshare.core.hostroom import gib
+from nvshare.core.lease import State
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
+from nvshare.core.view import Outlook
 
 
 def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
@@ -50,6 +52,19 @@ def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
             )
             effects.append(Report(ReportKind.OVERCOMMITTED, state.id, client.id, text))
     return effects
+
+
+def outlook_of(roster: Roster, client: Client) -> Outlook:
+    """Say what keeps one client, or its memory, where it is."""
+    stuck = roster.host.stuck(client)
+    waits = client.state is State.WAITING and not client.is_barred
+    is_held_up = waits and not roster.host_lets(client)
+    return Outlook(
+        stuck=stuck,
+        stuck_because=roster.host.why(client) if stuck else "",
+        is_held_up=is_held_up,
+        held_up_because=why_held_up(roster, client) if is_held_up else "",
+    )
 
 
 def why_held_up(roster: Roster, client: Client) -> str:

@@ -147,7 +147,7 @@ class Extents:
 
     def _may_make(self) -> bool:
         """Whether host_memory allows more. What is rounded up is not counted there."""
-        limit = self._node.core.host.state.limit
+        limit = self._node.core.host_view().limit
         users = sum(account.told.most > 0 for account in self._accounts.values())
         return limit is None or self.total + EXTENT <= limit + _SLACK * users
 

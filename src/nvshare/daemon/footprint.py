@@ -21,7 +21,7 @@ from nvshare.daemon.gpu_time import open_nvml
 from nvshare.daemon.logs import fields
 
 if TYPE_CHECKING:
-    from nvshare.core.client import Client
+    from nvshare.core.view import ClientView
     from nvshare.daemon.devices import Gpu
     from nvshare.daemon.node import Member, Node
 
@@ -112,8 +112,7 @@ class Footprint:
         """
         clients = [self._client(member) for member, _ in members]
         return any(
-            client.kind.is_copied
-            and (client.memory.swapped or client.outbound or client.evicting or client.missing)
+            client.kind.is_copied and (client.memory.swapped or client.is_moving)
             for client in clients
         )
 
@@ -171,5 +170,5 @@ class Footprint:
         event = MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
         self._node.dispatch(event)
 
-    def _client(self, member: "Member") -> "Client":
-        return self._node.core.devices[member.gpu.uuid].roster.clients[member.id]
+    def _client(self, member: "Member") -> "ClientView":
+        return self._node.core.client_view(member.id)

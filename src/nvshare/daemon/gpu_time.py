@@ -80,8 +80,8 @@ class GpuTime:
                 self._asked.pop(gpu.uuid, None)
 
     def _matters(self, gpu: "Gpu") -> bool:
-        roster = self._node.core.devices[gpu.uuid].roster
-        return bool(roster.with_share) and len(roster.clients) > 1
+        device = self._node.core.view(gpu.uuid)
+        return device.has_shares and device.clients > 1
 
     async def _ask(self, gpu: "Gpu") -> None:
         try:
@@ -105,9 +105,9 @@ class GpuTime:
         self._tell(gpu, samples, now, None if before is None else now - before)
 
     def _tell(self, gpu: "Gpu", samples: Samples, now: float, passed: float | None) -> None:
-        with_share = self._node.core.devices[gpu.uuid].roster.with_share
-        for session in self._node.members_of(gpu):
-            if session.member is not None and session.member.id in with_share:
-                _, percent = samples.get(session.identity.pid, (0, 0))
+        members = {s.member.id: s for s in self._node.members_of(gpu) if s.member is not None}
+        for client in self._node.core.client_views(members):
+            if client.has_share:
+                _, percent = samples.get(members[client.id].identity.pid, (0, 0))
                 seconds = None if passed is None else percent / 100 * passed
-                self._node.dispatch(Given(now=now, client=session.member.id, seconds=seconds))
+                self._node.dispatch(Given(now=now, client=client.id, seconds=seconds))

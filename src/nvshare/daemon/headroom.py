@@ -19,7 +19,7 @@ from nvshare.daemon.cgroup import MemoryGroup
 from nvshare.daemon.logs import fields
 
 if TYPE_CHECKING:
-    from nvshare.core.client import Client
+    from nvshare.core.view import ClientView
     from nvshare.daemon.node import Node
 
 log = logging.getLogger("nvshare.headroom")
@@ -171,7 +171,7 @@ class Headroom:
         self._node.dispatch(HostRoomChanged(now=self._node.now(), pool=name, room=None))
 
     def _is_news(self, group: MemoryGroup, members: set[int]) -> bool:
-        known = self._node.core.host.room.left(group.name)
+        known = self._node.core.room_in(group.name)
         if known is None or self._told.get(group.name) != (group.limit, tuple(sorted(members))):
             return True
         # What the core has promised, and is not charged yet, it counts itself.
@@ -196,7 +196,5 @@ class Headroom:
     def _kept(self) -> dict[int, int]:
         return {client.id: client.booked for client in self._clients(self._node.members)}
 
-    def _clients(self, numbers: Iterable[int]) -> "list[Client]":
-        devices = self._node.core.devices.values()
-        rosters = [device.roster.clients for device in devices]
-        return [roster[one] for one in numbers for roster in rosters if one in roster]
+    def _clients(self, numbers: Iterable[int]) -> "list[ClientView]":
+        return self._node.core.client_views(numbers)

@@ -303,7 +303,7 @@ class Node:
 
 def limits_of(core: Core, member: Member) -> ClientLimits:
     """Return the limits in force."""
-    limits = core.devices[member.gpu.uuid].roster.clients[member.id].limits
+    limits = core.client_view(member.id).limits
     return ClientLimits(
         memory_limit=limits.memory_bytes,
         compute_percent=limits.compute_percent,

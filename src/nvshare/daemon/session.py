@@ -290,7 +290,7 @@ class Session:
     def _usage_pause(self, member: "Member") -> float:
         """More often than it can make a difference, the core need not hear of usage."""
         device = member.gpu.uuid
-        if self._node.core.devices[device].roster.with_share:
+        if self._node.core.view(device).has_shares:
             return 0.0
         return self._node.settings[device].slice_seconds or 1.0
 

@@ -4,8 +4,6 @@ import os
 from collections import Counter
 
 import nvshare
-from nvshare.core.lease import State
-from nvshare.core.outlook import why_held_up
 from nvshare.daemon.allocation import wish_for
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
@@ -47,39 +45,33 @@ def describe_node(node: Node, started: float) -> NodeStatus:
 
 def describe_host(node: Node) -> HostStatus:
     """Return what the GPUs use of the host."""
-    host = node.core.host
-    clients = [c for device in node.core.devices.values() for c in device.roster.clients.values()]
-    return HostStatus(
-        limit=host.state.limit or 0,
-        kept=sum(client.most_out for client in clients),
-        swapped_out=sum(client.memory.swapped for client in clients),
-    )
+    host = node.core.host_view()
+    return HostStatus(limit=host.limit or 0, kept=host.kept, swapped_out=host.swapped)
 
 
 def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
     """Return one GPU."""
     now = node.now()
-    device = node.core.devices[gpu.uuid]
-    state, roster = device.state, device.roster
-    ends = None if state.deadline is None else max(0.0, state.deadline - now)
+    device = node.core.view(gpu.uuid)
+    ends = None if device.turn_ends is None else max(0.0, device.turn_ends - now)
     return DeviceStatus(
         index=gpu.index,
         uuid=gpu.uuid,
         name=gpu.name,
         memory=gpu.memory,
-        usable=state.usable_bytes,
-        allocated=roster.pinned + roster.swappable,
+        usable=device.usable,
+        allocated=device.allocated,
         settings=node.settings[gpu.uuid],
-        clients=len(roster.clients),
-        running=len(roster.running),
-        waiting=len(roster.waiting),
-        parked=len(roster.parked),
-        turn_changes=state.turn_changes,
-        slices=state.slices,
+        clients=device.clients,
+        running=device.running,
+        waiting=device.waiting,
+        parked=device.parked,
+        turn_changes=device.turn_changes,
+        slices=device.slices,
         handovers=node.handovers[gpu.uuid],
-        turn_seconds=now - state.turn_started if roster.running else 0.0,
+        turn_seconds=0.0 if device.turn_began is None else now - device.turn_began,
         turn_ends_in=ends,
-        bandwidth=state.pace.bandwidth,
+        bandwidth=device.bandwidth,
         totals=_totals(node, gpu, now),
     )
 
@@ -110,12 +102,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
     decision = session.decision
     if hello is None or decision is None:
         raise ValueError("a member has said hello")
-    roster = node.core.devices[member.gpu.uuid].roster
-    client = roster.clients[member.id]
-    stuck = node.core.host.room.stuck(client)
-    held_up = (
-        client.state is State.WAITING and not client.is_barred and not roster.host_lets(client)
-    )
+    client, outlook = node.core.client_view(member.id), node.core.outlook(member.id)
     asked = node.pods.orders(who)
     wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders)
     return ClientStatus(
@@ -136,7 +123,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         state=client.state.value,
         state_seconds=now - client.since,
         connected_seconds=now - member.since,
-        overdue=client.overdue,
+        overdue=client.is_overdue,
         parked=client.park.value if client.park else None,
         parked_seconds=now - client.parked_at if client.park else 0.0,
         # Without its context, which it did not ask for.
@@ -145,11 +132,11 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         pinned_by=session.pinned_by,
         swapped_out=client.memory.swapped,
         context=member.context,
-        kept=client.most_out,
-        stuck=stuck,
-        stuck_because=node.core.host.room.why(client) if stuck else "",
-        held_up=held_up,
-        held_up_because=why_held_up(roster, client) if held_up else "",
+        kept=client.kept,
+        stuck=outlook.stuck,
+        stuck_because=outlook.stuck_because,
+        held_up=outlook.is_held_up,
+        held_up_because=outlook.held_up_because,
         limits=limits_of(node.core, member),
         group_used=group_used,
         turns=tally.turns,
@@ -163,7 +150,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         launches=tally.told.launches,
         throttled_seconds=tally.told.throttled_ns / 1e9,
         gpu_seconds=tally.told.gpu_ns / 1e9,
-        share=client.share.percent,
+        share=client.share_percent,
         used_percent={span: session.history.percent(now, span) for span in SPANS},
     )
 
@@ -189,16 +176,15 @@ def _used_by(node: Node, group: Group, device: str) -> int:
     if page is not None:
         return page.used()
     members = [s.member for s in group.members.values() if s.member and s.member.gpu.uuid == device]
-    clients = node.core.devices[device].roster.clients
-    return sum(clients[one.id].memory.allocated - one.context for one in members)
+    return sum(node.core.client_view(one.id).memory.allocated - one.context for one in members)
 
 
 def _use(node: Node, group: Group, device: str, limit: int | None) -> GroupUse:
-    clients = node.core.devices[device].roster.clients
+    clients = node.core.client_views(group.members)
     used = _used_by(node, group, device)
     return GroupUse(
         device=device,
         used=used,
-        swapped_out=sum(clients[n].memory.swapped for n in group.members if n in clients),
+        swapped_out=sum(one.memory.swapped for one in clients if one.device == device),
         over_limit=limit is not None and used > limit,
     )

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from nvshare.core.device import Device
 from nvshare.core.effects import (
     Answer,
     CancelHandover,
@@ -27,6 +26,7 @@ from nvshare.core.effects import (
 from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired
 from nvshare.core.memory import Memory
 from nvshare.core.node import Core
+from nvshare.core.view import DeviceView
 from nvshare.emulator.profile import Profile
 from nvshare.sim.board import Holding
 from nvshare.sim.gpu import Gpu
@@ -137,14 +137,13 @@ class Site:
         self.room_changed()
 
     @property
-    def core_device(self) -> Device:
+    def core_view(self) -> DeviceView:
         """The GPU as the core knows it."""
-        return self._core.devices[self.device]
+        return self._core.view(self.device)
 
     def is_busy(self, key: int) -> bool:
         """Whether the core takes a program to compute all the time."""
-        client = self.core_device.roster.clients.get(key)
-        return client is not None and client.busy
+        return any(client.is_busy for client in self._core.client_views([key]))
 
     def is_open(self, key: int) -> bool:
         """Whether a program is there, and may have something in flight."""

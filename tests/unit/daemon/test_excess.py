@@ -7,7 +7,8 @@ from .stage import GIB, GPU, Stage
 
 
 def excess(stage: Stage) -> list[int]:
-    return [client.excess for client in stage.node.core.devices[GPU.uuid].roster.clients.values()]
+    core = stage.node.core
+    return [client.excess for client in core.client_views(stage.node.members)]
 
 
 def limit(stage: Stage, memory: int | None) -> list[int]:

@@ -44,7 +44,7 @@ def look(stage: Stage, nvml: Nvml) -> None:
 
 
 def memory(stage: Stage, client: int = 1) -> Memory:
-    return stage.node.core.devices[GPU.uuid].roster.clients[client].memory
+    return stage.node.core.client_view(client).memory
 
 
 def test_until_nvml_has_told_the_setting_counts(stage: Stage) -> None:

@@ -101,7 +101,7 @@ def test_a_limit_that_comes_late_or_goes_is_seen(stage: Stage, cgroups: Cgroups)
     look(stage)
     look(stage)
     assert rooms(heard) == [(19 * GIB, (1,)), (None, ())]
-    assert stage.node.core.host.state.pools == {}
+    assert stage.node.core.room_in("pod") is None
 
 
 def test_a_program_that_uses_everything_itself_leaves_nothing(
@@ -128,7 +128,7 @@ def test_what_is_on_its_way_is_counted_by_the_core_and_nobody_looks_meanwhile(
     # But not for ever: rather too little than nothing.
     look(stage)
     assert rooms(heard) == [(19 * GIB - 2 * GIB, (1,))]
-    assert stage.node.core.host.room.left("pod") == 19 * GIB - 2 * GIB - GIB
+    assert stage.node.core.room_in("pod") == 19 * GIB - 2 * GIB - GIB
     send(stage, 0, frames.Moved(1, 8 * GIB, 0, 2 * GIB, GIB, 0, 1, left=0))
     cgroups.limit(20 * GIB, 3 * GIB)
     look(stage)
@@ -157,7 +157,7 @@ def test_nobody_is_looked_at_when_nobody_is_there(stage: Stage, cgroups: Cgroups
     read = cgroups.read
     look(stage)
     assert cgroups.read == read
-    assert stage.node.core.host.state.pools == {}
+    assert stage.node.core.room_in("pod") is None
 
 
 def test_a_change_of_memory_has_it_look_soon(stage: Stage, cgroups: Cgroups) -> None:
@@ -184,7 +184,7 @@ def test_a_pid_that_cannot_be_seen_is_in_no_cgroup(stage: Stage, cgroups: Cgroup
     cgroups.limit(GIB)
     stage.node.headroom.enter(9, 0, Kind.MANAGED)
     assert cgroups.read == 0
-    assert stage.node.core.devices[GPU.uuid].roster.clients == {}
+    assert stage.node.core.view(GPU.uuid).clients == 0
 
 
 def test_what_we_make_ourselves_is_charged_to_our_own_cgroup(stage: Stage) -> None:

@@ -118,8 +118,7 @@ def test_nobody_is_switched_while_everything_fits() -> None:
 def test_who_computes_all_the_time_takes_short_turns_while_everything_fits() -> None:
     outcome = two(6 * GB)
     (site,) = outcome.sites
-    state = site.core_device.state
-    assert (state.turn_changes, site.gpu.moved_out, site.gpu.moved_in) == (0, 0, 0)
+    assert (site.core_view.turn_changes, site.gpu.moved_out, site.gpu.moved_in) == (0, 0, 0)
     ran = turns(outcome)
     for (begin, name, end), (begin_next, name_next, _) in pairwise(ran[3:-3]):
         assert name != name_next

@@ -46,4 +46,4 @@ def test_it_comes_back_in_bulk(outcome: Outcome) -> None:
 def test_nobody_pages(outcome: Outcome) -> None:
     # A new context takes its room at once, whoever has to go.
     assert outcome.sites[0].gpu.board.pushed_out < 0.1 * GB
-    assert outcome.sites[0].core_device.state.turn_changes == 4
+    assert outcome.sites[0].core_view.turn_changes == 4

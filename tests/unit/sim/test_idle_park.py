@@ -35,4 +35,4 @@ def test_it_comes_back_in_bulk_when_it_works_again(outcome: Outcome) -> None:
     back, *others = spans(outcome, Kind.IN)
     assert others == []
     assert (back.end - back.begin) * 12 * GB == pytest.approx(6 * GB, rel=0.05)
-    assert outcome.sites[0].core_device.state.turn_changes >= 1
+    assert outcome.sites[0].core_view.turn_changes >= 1

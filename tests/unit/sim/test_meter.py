@@ -37,7 +37,7 @@ def test_hours_of_computing_cost_a_few_reports() -> None:
 def test_who_rests_most_of_the_time_hardly_reports() -> None:
     outcome, sent = reports({**program(1 * GB, 200, 0.01, idle=0.1), "count": 2}, settings=LONG)
     assert sent < 0.5 * 2 * outcome.ended
-    assert outcome.sites[0].core_device.state.slices == 0
+    assert outcome.sites[0].core_view.slices == 0
 
 
 def test_who_computes_and_then_rests_for_long_is_found_out_both_ways() -> None:
@@ -50,7 +50,7 @@ def test_who_computes_and_then_rests_for_long_is_found_out_both_ways() -> None:
     }
     # While the first one rests, the other is alone with its work, and takes no turns.
     outcome, sent = reports(rests, program(1 * GB, 3000), settings=LONG)
-    assert 8 <= outcome.sites[0].core_device.state.slices <= 22
+    assert 8 <= outcome.sites[0].core_view.slices <= 22
     assert sent < 20
 
 
@@ -61,5 +61,5 @@ def test_where_nobody_takes_short_turns_nothing_is_reported() -> None:
 
 def test_turns_need_no_reports() -> None:
     outcome, sent = reports({**program(1 * GB, 3000), "count": 2}, settings=LONG)
-    assert outcome.sites[0].core_device.state.slices > 50
+    assert outcome.sites[0].core_view.slices > 50
     assert sent <= 8

@@ -1,0 +1,142 @@
+"""What others may know of the core: frozen copies, made when somebody asks.
+
+They are for showing, and for shells that have to know where the core stands before they can tell it
+something. A view does not follow what happens after it was made; whoever needs that asks again.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nvshare.core.client import Client, Park
+from nvshare.core.lease import State
+from nvshare.core.memory import Kind, Memory
+from nvshare.core.settings import Limits
+
+if TYPE_CHECKING:
+    from nvshare.core.device import Device
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceView:
+    """One device, without its clients."""
+
+    usable: int
+    # What all clients have, wherever it is.
+    allocated: int
+    clients: int
+    running: int
+    # Without those who are parked by hand.
+    waiting: int
+    parked: int
+    # Somebody's compute is capped.
+    has_shares: bool
+    # How often somebody gave its turn up for memory, and how often one that was not for memory.
+    turn_changes: int
+    slices: int
+    # None: nobody runs; nobody waits for its end.
+    turn_began: float | None
+    turn_ends: float | None
+    # Bytes per second, as memory moved lately.
+    bandwidth: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClientView:
+    """One client."""
+
+    id: int
+    device: str
+    kind: Kind
+    memory: Memory
+    limits: Limits
+    # Whether its compute is capped; and what the cap comes to just now, as it was told last.
+    has_share: bool
+    share_percent: float | None
+    state: State
+    # Since when it has been in this state.
+    since: float
+    # It was told to give way, did not, and others go on without it.
+    is_overdue: bool
+    # It is taken to compute all the time.
+    is_busy: bool
+    park: Park | None
+    parked_at: float
+    # Bytes that are to be on the host, being beyond its limit.
+    excess: int
+    # Bytes that were ordered out, and are on the device.
+    leaving: int
+    # Memory of it is on its way in either direction, or was ordered out.
+    is_moving: bool
+    # What has pages on the host; what of that has surely left; what will have pages when it has
+    # done what it was told to; and for what of that somebody has surely been charged.
+    kept: int
+    surely_out: int
+    booked: int
+    charged: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostView:
+    """What all clients of a node have on the host."""
+
+    # What may leave all devices. None: as much as there is.
+    limit: int | None
+    kept: int
+    swapped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a client's memory cannot do, and what the client waits for, in words for people."""
+
+    # Bytes that could not leave the device if they had to.
+    stuck: int
+    stuck_because: str
+    # It waits, and could not, or may not, run if all others gave way.
+    is_held_up: bool
+    held_up_because: str
+
+
+def view_device(device: "Device") -> DeviceView:
+    """Return a device as it is now."""
+    state, roster = device.state, device.roster
+    return DeviceView(
+        usable=state.usable_bytes,
+        allocated=roster.pinned + roster.swappable,
+        clients=len(roster.clients),
+        running=len(roster.running),
+        waiting=len(roster.waiting),
+        parked=len(roster.parked),
+        has_shares=bool(roster.with_share),
+        turn_changes=state.turn_changes,
+        slices=state.slices,
+        turn_began=state.turn_started if roster.running else None,
+        turn_ends=state.deadline,
+        bandwidth=state.pace.bandwidth,
+    )
+
+
+def view_client(device: "Device", client: Client) -> ClientView:
+    """Return a client of a device as it is now."""
+    return ClientView(
+        id=client.id,
+        device=device.state.id,
+        kind=client.kind,
+        memory=client.memory,
+        limits=client.limits,
+        has_share=client.has_share,
+        share_percent=client.share.percent,
+        state=client.state,
+        since=client.since,
+        is_overdue=client.overdue,
+        is_busy=client.busy,
+        park=client.park,
+        parked_at=client.parked_at,
+        excess=client.excess,
+        leaving=client.leaving,
+        is_moving=bool(client.outbound or client.evicting or client.missing),
+        kept=client.most_out,
+        surely_out=client.surely_out,
+        booked=client.booked,
+        charged=client.charged,
+    )
