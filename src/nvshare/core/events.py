@@ -244,7 +244,8 @@ class KindChanged(ClientEvent):
 class ExcessChanged(ClientEvent):
     """So much of the client's memory is beyond its limit, and is to be on the host.
 
-    Only while it does not run: what a program that runs touches comes back by itself.
+    The core finds that out by itself where the setting ``swap_excess`` says so (excess.py). Stories
+    of before that tell it.
     """
 
     excess: int

@@ -2,7 +2,8 @@
 
 A client's memory is pinned (cannot leave the device) or swappable. Pinned memory takes room from
 everybody all the time, whether its owner runs or not. What a client's context takes is pinned
-memory too: a shell that knows the figure adds it to both ``allocated`` and ``pinned``.
+memory too: a shell that knows the figure adds it to both ``allocated`` and ``pinned``, and tells it
+as ``context``, since it does not count where a limit does.
 """
 
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ class Memory:
     untouched: int = 0
     # What has pages on the host: it was there once, and may be back on the device.
     kept: int = 0
+    # What of the pinned memory its program has not asked for.
+    context: int = 0
 
     def as_kind(self, kind: Kind) -> "Memory":
         """Return the same memory with numbers that go together, whatever a client claimed."""
@@ -51,7 +54,13 @@ class Memory:
         swapped = min(max(0, self.swapped), allocated - pinned)
         untouched = min(max(0, self.untouched), swapped)
         kept = min(max(0, self.kept), allocated - pinned)
-        return Memory(allocated, pinned, swapped, untouched, kept)
+        context = min(max(0, self.context), pinned)
+        return Memory(allocated, pinned, swapped, untouched, kept, context)
+
+    @property
+    def own(self) -> int:
+        """What the program has asked for."""
+        return self.allocated - self.context
 
     @property
     def swappable(self) -> int:

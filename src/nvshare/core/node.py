@@ -15,8 +15,10 @@ from nvshare.core.events import (
     HostMemoryChanged,
     HostRoomChanged,
     MemoryChanged,
+    SettingsChanged,
     TimerFired,
 )
+from nvshare.core.excess import Group, excess_changes, groups_to_judge
 from nvshare.core.host import Host
 from nvshare.core.invariants import validate
 from nvshare.core.lease import IllegalTransition, State
@@ -124,6 +126,8 @@ class Core:
                 return self._join(event)
             case ClientEvent():
                 return self._tell_home(event)
+            case SettingsChanged():
+                return self._change_settings(event)
             case DeviceEvent():
                 return self._tell(self._device(event.device), event)
             case TimerFired():
@@ -152,14 +156,26 @@ class Core:
         home = self._homes.get(event.client)
         if home is None:
             raise IllegalTransition(event.client, State.GONE, type(event).__name__)
-        if isinstance(event, MemoryChanged) and event.ticket:
-            client = home.roster.clients[event.client]
-            if refusal := self.host.refuse(home, client, event):
-                return refusal
-        effects = self._tell(home, event)
+        groups = groups_to_judge(home, event)
+        effects = self._refusal(home, event) or self._tell(home, event)
         if isinstance(event, ClientLeft):
             del self._homes[event.client]
-        return effects
+        return [*effects, *self._judge_excess(home, groups, event.now)]
+
+    def _refusal(self, home: Device, event: ClientEvent) -> list[Effect]:
+        if not isinstance(event, MemoryChanged) or not event.ticket:
+            return []
+        return self.host.refuse(home, home.roster.clients[event.client], event)
+
+    def _change_settings(self, event: SettingsChanged) -> list[Effect]:
+        device = self._device(event.device)
+        groups = groups_to_judge(device, event)
+        effects = self._tell(device, event)
+        return [*effects, *self._judge_excess(device, groups, event.now)]
+
+    def _judge_excess(self, device: Device, groups: list[Group], now: float) -> list[Effect]:
+        changes = (change for group in groups for change in excess_changes(device, group, now))
+        return [effect for change in changes for effect in self._tell(device, change)]
 
     def _tell(self, device: Device, event: Event) -> list[Effect]:
         """Let a device handle an event, and see what it takes of the host after it."""

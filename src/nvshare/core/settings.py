@@ -77,6 +77,8 @@ class Settings:
     move_patience: float = 1.0
     # How room is made at a change of turn.
     make_room: RoomSetting = RoomSetting.AUTO
+    # Whether what a group has beyond its memory limit is moved to the host (excess.py).
+    swap_excess: bool = False
     # Bytes per second, until the first move has been measured: PCIe 3 x16, one way.
     initial_bandwidth: float = 12e9
 

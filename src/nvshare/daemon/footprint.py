@@ -166,7 +166,8 @@ class Footprint:
             return
         member.context = context
         memory = self._client(member).memory
-        memory = replace(memory, allocated=memory.allocated + more, pinned=memory.pinned + more)
+        allocated, pinned = memory.allocated + more, memory.pinned + more
+        memory = replace(memory, allocated=allocated, pinned=pinned, context=context)
         event = MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
         self._node.dispatch(event)
 

@@ -18,7 +18,6 @@ from nvshare.core.node import Core
 from nvshare.core.settings import Priority
 from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.devices import Gpu
-from nvshare.daemon.excess import share_excess
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.extents import Extents
 from nvshare.daemon.footprint import Footprint
@@ -147,8 +146,6 @@ class Node:
                 usable_bytes=settings.usable_of(gpu.memory),
             )
         )
-        for group in self.groups.all():
-            share_excess(self, group, gpu.uuid)
 
     def change_node(self, settings: NodeSettings) -> None:
         """Use the machine by other rules from now on."""
@@ -179,8 +176,6 @@ class Node:
             self.dispatch(
                 events.LimitsChanged(now=self.now(), client=member.id, limits=limits.for_core())
             )
-        for device in group.pages:
-            share_excess(self, group, device)
         words = {"before": before.in_words(), "now": limits.in_words()}
         name = name_of(group, self.pods)
         log.info("limits changed", extra=fields(group=group.key, name=name, by=by, **words))
@@ -280,7 +275,6 @@ class Node:
         self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
         if group.members:
             self.apply_limits(group, f"end of pid {session.identity.pid}")
-            share_excess(self, group, session.member.gpu.uuid)
         self.headroom.soon()
         self._on_population(len(self.members))
 

@@ -12,7 +12,6 @@ from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind, Memory
 from nvshare.daemon.allocation import Decision
 from nvshare.daemon.connection import Connection
-from nvshare.daemon.excess import share_excess
 from nvshare.daemon.history import History
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
@@ -246,7 +245,6 @@ class Session:
                 ticket=frame.ticket,
             )
         )
-        share_excess(self._node, member.group, member.gpu.uuid)
         self._node.headroom.soon()
 
     def _move(self, frame: frames.Moved, member: "Member") -> None:
@@ -330,7 +328,9 @@ def _memory(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved
 def _on_gpu(own: Memory, member: "Member") -> Memory:
     """What a client has on the GPU: its context is there too, and cannot leave."""
     context = member.context
-    return replace(own, allocated=own.allocated + context, pinned=own.pinned + context)
+    return replace(
+        own, allocated=own.allocated + context, pinned=own.pinned + context, context=context
+    )
 
 
 def _limits(hello: frames.Hello) -> ClientLimits:

@@ -127,7 +127,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         parked=client.park.value if client.park else None,
         parked_seconds=now - client.parked_at if client.park else 0.0,
         # Without its context, which it did not ask for.
-        allocated=client.memory.allocated - member.context,
+        allocated=client.memory.own,
         pinned=client.memory.pinned - member.context,
         pinned_by=session.pinned_by,
         swapped_out=client.memory.swapped,
@@ -176,7 +176,7 @@ def _used_by(node: Node, group: Group, device: str) -> int:
     if page is not None:
         return page.used()
     members = [s.member for s in group.members.values() if s.member and s.member.gpu.uuid == device]
-    return sum(node.core.client_view(one.id).memory.allocated - one.context for one in members)
+    return sum(node.core.client_view(one.id).memory.own for one in members)
 
 
 def _use(node: Node, group: Group, device: str, limit: int | None) -> GroupUse:

@@ -163,6 +163,7 @@ class Site:
             away,
             untouched=own.wanted - own.populated,
             kept=own.kept,
+            context=self._context,
         )
 
     def make_context(self, key: int) -> None:

@@ -117,7 +117,7 @@ class DeviceSettings(_Model):
     # Whether one program alone may allocate more than the GPU has.
     oversubscribe: bool = False
     # Whether what a group has beyond a limit that was lowered is moved to the host.
-    swap_excess: bool = False
+    swap_excess: bool = _CORE.swap_excess
 
     @model_validator(mode="after")
     def _ordered(self) -> "DeviceSettings":
@@ -150,6 +150,7 @@ class DeviceSettings(_Model):
             idle_park=self.idle_park or None,
             revoke_patience=self.revoke_patience,
             make_room=RoomSetting(self.make_room),
+            swap_excess=self.swap_excess,
             move_patience=self.move_patience,
             initial_bandwidth=self.initial_bandwidth,
         )

@@ -16,10 +16,16 @@ def test_what_is_neither_pinned_nor_swapped_is_resident() -> None:
         (Memory(10, 20, 3), Memory(10, 10, 0)),
         (Memory(10, 2, 30), Memory(10, 2, 8)),
         (Memory(-1, -1, -1), Memory(0, 0, 0)),
+        (Memory(10, 2, context=3), Memory(10, 2, context=2)),
+        (Memory(10, 2, context=-1), Memory(10, 2)),
     ],
 )
 def test_claims_that_cannot_be_true_are_cut_to_what_can(claimed: Memory, taken: Memory) -> None:
     assert claimed.as_kind(Kind.MANAGED) == taken
+
+
+def test_a_context_is_pinned_and_not_the_programs_own() -> None:
+    assert Memory(10, pinned=3, context=2).own == 8
 
 
 def test_native_memory_is_pinned() -> None:

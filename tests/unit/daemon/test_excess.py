@@ -1,4 +1,4 @@
-"""What a group has beyond its limit is shared out to its members, and taken back."""
+"""The core hears all that it takes to know what a group has beyond its limit."""
 
 from nvshare.telemetry.settings import DeviceSettings
 from nvshare.wire import frames

@@ -49,9 +49,9 @@ def memory(stage: Stage, client: int = 1) -> Memory:
 
 def test_until_nvml_has_told_the_setting_counts(stage: Stage) -> None:
     stage.join(2 * GIB)
-    assert memory(stage) == Memory(2 * GIB + ASSUMED, ASSUMED)
+    assert memory(stage) == Memory(2 * GIB + ASSUMED, ASSUMED, context=ASSUMED)
     look(stage, Nvml())
-    assert memory(stage) == Memory(2 * GIB + ASSUMED, ASSUMED)
+    assert memory(stage) == Memory(2 * GIB + ASSUMED, ASSUMED, context=ASSUMED)
 
 
 def test_what_nvml_lists_beyond_plain_memory_is_pinned_too(stage: Stage) -> None:
@@ -59,7 +59,7 @@ def test_what_nvml_lists_beyond_plain_memory_is_pinned_too(stage: Stage) -> None
     stage.join(2 * GIB, pinned=GIB)
     nvml.found = {PID: GIB + 500 * MIB, PID + 1: 9 * GIB}
     look(stage, nvml)
-    assert memory(stage) == Memory(2 * GIB + 500 * MIB, GIB + 500 * MIB)
+    assert memory(stage) == Memory(2 * GIB + 500 * MIB, GIB + 500 * MIB, context=500 * MIB)
     (shown,) = describe_node(stage.node, 0.0).clients
     assert (shown.allocated, shown.pinned, shown.context) == (2 * GIB, GIB, 500 * MIB)
 
@@ -72,7 +72,7 @@ def test_plain_memory_is_not_counted_twice_as_it_grows(stage: Stage) -> None:
     # It tells before NVML is asked again.
     stage.clients[0].send(frames.Memory(4 * GIB, 3 * GIB, 0, 0).pack())
     stage.turn()
-    assert memory(stage) == Memory(4 * GIB + 500 * MIB, 3 * GIB + 500 * MIB)
+    assert memory(stage) == Memory(4 * GIB + 500 * MIB, 3 * GIB + 500 * MIB, context=500 * MIB)
     nvml.found = {PID: 3 * GIB + 500 * MIB}
     heard = stage.listen(MemoryChanged)
     look(stage, nvml)
@@ -94,7 +94,7 @@ def test_memory_that_moves_explicitly_is_the_programs_own_and_no_context(stage: 
     stage.join(2 * GIB, kind=EXPLICIT)
     nvml.found = {PID: 2 * GIB + 500 * MIB}
     look(stage, nvml)
-    assert memory(stage) == Memory(2 * GIB + 500 * MIB, 500 * MIB)
+    assert memory(stage) == Memory(2 * GIB + 500 * MIB, 500 * MIB, context=500 * MIB)
 
 
 def test_what_comes_back_explicitly_is_no_context_before_the_program_has_told(
