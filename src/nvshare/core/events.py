@@ -207,6 +207,17 @@ class Used(ClientEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsageReported(ClientEvent):
+    """The same, from a client that reports it again and again.
+
+    It becomes Used if it can make a difference (hearing.py), and is nothing otherwise.
+    """
+
+    busy_seconds: float
+    throttled_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Given(ClientEvent):
     """For so long has the device worked for the client since it last told, by its own count.
 

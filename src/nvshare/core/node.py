@@ -17,8 +17,10 @@ from nvshare.core.events import (
     MemoryChanged,
     SettingsChanged,
     TimerFired,
+    UsageReported,
 )
 from nvshare.core.excess import Group, excess_changes, groups_to_judge
+from nvshare.core.hearing import Hearing, usage_pause
 from nvshare.core.host import Host
 from nvshare.core.invariants import validate
 from nvshare.core.lease import IllegalTransition, State
@@ -56,6 +58,7 @@ class Core:
         self._homes = {
             client: device for device in self.devices.values() for client in device.roster.clients
         }
+        self._hearing = Hearing()
         self.story = Story(start, story_events)
         self._check = check
 
@@ -66,16 +69,25 @@ class Core:
         a device or a policy that does not exist raises ValueError. Neither changes anything.
         """
         try:
-            effects = self._route(event)
+            heard = self._listen(event)
+            if heard is None:
+                return []
+            effects = self._route(heard)
         except IllegalTransition as error:
             error.story = self.story.about(error.client)
             raise
-        self.story.record(event, effects)
+        self.story.record(heard, effects)
         if self.story.page_is_full:
             self.story.turn_page(self.snapshot())
         if self._check:
             validate(self)
         return effects
+
+    def _listen(self, event: Event) -> Event | None:
+        if not isinstance(event, UsageReported):
+            return event
+        home = self._home(event)
+        return self._hearing.listen(event, usage_pause(home.state.settings, home.roster))
 
     def snapshot(self) -> Snapshot:
         """Return a copy of all that the core knows."""
@@ -153,14 +165,19 @@ class Core:
         return effects
 
     def _tell_home(self, event: ClientEvent) -> list[Effect]:
-        home = self._homes.get(event.client)
-        if home is None:
-            raise IllegalTransition(event.client, State.GONE, type(event).__name__)
+        home = self._home(event)
         groups = groups_to_judge(home, event)
         effects = self._refusal(home, event) or self._tell(home, event)
         if isinstance(event, ClientLeft):
             del self._homes[event.client]
+            self._hearing.forget(event.client)
         return [*effects, *self._judge_excess(home, groups, event.now)]
+
+    def _home(self, event: ClientEvent) -> Device:
+        home = self._homes.get(event.client)
+        if home is None:
+            raise IllegalTransition(event.client, State.GONE, type(event).__name__)
+        return home
 
     def _refusal(self, home: Device, event: ClientEvent) -> list[Effect]:
         if not isinstance(event, MemoryChanged) or not event.ticket:

@@ -82,7 +82,6 @@ class Session:
         self.tally = Tally()
         self.history = History()
         self._told_settings: frames.Settings | None = None
-        self._used_at = 0.0
         self._used_ns = 0
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost)
@@ -267,30 +266,20 @@ class Session:
 
     def _use(self, frame: frames.Usage, member: "Member") -> None:
         before = self.tally.told
-        rests = frame.busy_ns == before.busy_ns
         now = self._node.now()
         report = Report(frame.busy_ns, frame.launches, frame.throttled_ns, frame.gpu_ns)
         self.tally.tell(report, round((now - member.since) * 1e9))
         # Beside others, what a program bills its share for is less than it measures, and its own.
         self._used_ns += (frame.gpu_ns - before.gpu_ns) or (frame.busy_ns - before.busy_ns)
         self.history.note(now, self._used_ns / 1e9)
-        if rests or now >= self._used_at + self._usage_pause(member):
-            self._used_at = now
-            self._node.dispatch(
-                events.Used(
-                    now=now,
-                    client=member.id,
-                    busy_seconds=frame.busy_ns / 1e9,
-                    throttled_seconds=frame.throttled_ns / 1e9,
-                )
+        self._node.dispatch(
+            events.UsageReported(
+                now=now,
+                client=member.id,
+                busy_seconds=frame.busy_ns / 1e9,
+                throttled_seconds=frame.throttled_ns / 1e9,
             )
-
-    def _usage_pause(self, member: "Member") -> float:
-        """More often than it can make a difference, the core need not hear of usage."""
-        device = member.gpu.uuid
-        if self._node.core.view(device).has_shares:
-            return 0.0
-        return self._node.settings[device].slice_seconds or 1.0
+        )
 
     def _hold(self, frame: frames.Host, member: "Member") -> None:
         if max(astuple(frame)) > _MOST_BYTES:
