@@ -168,7 +168,7 @@ class Sharing(RuleBasedStateMachine):
     @rule(program=programs, excess=st.sampled_from([0, 3, 30]))
     def exceed(self, program: Program, excess: int) -> None:
         """It is over its limit by so much, or not any more."""
-        if program.id in self.world.core.devices[GPU].roster.clients:
+        if program.id in self.world.core._devices[GPU].roster.clients:
             now = self.world.now
             self.world.feed(ExcessChanged(now=now, client=program.id, excess=excess))
 
@@ -228,7 +228,7 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(program=programs, changed=limits)
     def change_limits(self, program: Program, changed: Limits) -> None:
-        if program.id in self.world.core.devices[GPU].roster.clients:
+        if program.id in self.world.core._devices[GPU].roster.clients:
             event = LimitsChanged(now=self.world.now, client=program.id, limits=changed)
             self.world.feed(event)
             self.calm_since = self.world.now
@@ -236,7 +236,7 @@ class Sharing(RuleBasedStateMachine):
     @rule(program=programs, parked=st.booleans())
     def park(self, program: Program, parked: bool) -> None:
         """A person parks it, or lets it go on."""
-        if program.id in self.world.core.devices[GPU].roster.clients:
+        if program.id in self.world.core._devices[GPU].roster.clients:
             self.world.feed(ParkChanged(now=self.world.now, client=program.id, parked=parked))
             self.calm_since = self.world.now
 
@@ -256,7 +256,7 @@ class Sharing(RuleBasedStateMachine):
     @invariant()
     def nobody_starves(self) -> None:
         self.world.note_who_is_held_up()
-        for client in self.world.core.devices[GPU].roster.waiting:
+        for client in self.world.core._devices[GPU].roster.waiting:
             # Unless the host cannot hold those who are in its way.
             held_up = self.world.held_up.get(client.id, 0.0)
             waited = self.world.now - max(client.since, self.calm_since, held_up)
@@ -290,11 +290,11 @@ class Sharing(RuleBasedStateMachine):
     @property
     def _settles(self) -> bool:
         """Whether a daemon has just begun, and tells nobody to go yet."""
-        return self.world.now < self.world.core.devices[GPU].state.settle_until
+        return self.world.now < self.world.core._devices[GPU].state.settle_until
 
     def _everybody_gets_a_turn(self) -> None:
         self.world.settle()
-        for client in list(self.world.core.devices[GPU].roster.parked.values()):
+        for client in list(self.world.core._devices[GPU].roster.parked.values()):
             self.world.feed(ParkChanged(now=self.world.now, client=client.id, parked=False))
         for program in self.world.programs.values():
             program.stopped = False

@@ -148,7 +148,7 @@ class World:
 
     def client(self, program: Program) -> Client:
         """What the core knows about a program."""
-        return self.core.devices[GPU].roster.clients[program.id]
+        return self.core._devices[GPU].roster.clients[program.id]
 
     def deliver(self, program: Program) -> None:
         """Let the core have a program's oldest message."""
@@ -220,15 +220,15 @@ class World:
                 self.feed(TimerFired(now=self.now, timer=timer))
 
     def _states(self) -> dict[int, State]:
-        if GPU not in self.core.devices:
+        if GPU not in self.core._devices:
             return {}
-        clients = self.core.devices[GPU].roster.clients
+        clients = self.core._devices[GPU].roster.clients
         return {client.id: client.state for client in clients.values()}
 
     def _check(self, before: dict[int, State], effects: list[Effect]) -> None:
-        if GPU not in self.core.devices:
+        if GPU not in self.core._devices:
             return
-        roster = self.core.devices[GPU].roster
+        roster = self.core._devices[GPU].roster
         for effect in effects:
             if isinstance(effect, Grant):
                 assert before.get(effect.client) is not State.RUNNING, "granted twice"
@@ -250,7 +250,7 @@ class World:
         if not granted or (isinstance(event, Released) and event.handed_to in granted):
             # Who was handed a turn runs already.
             return
-        roster = self.core.devices[GPU].roster
+        roster = self.core._devices[GPU].roster
         if not roster.host_lets_all(roster.running):
             whole = [c for c in roster.running.values() if not c.memory.swapped]
             sizes = [roster.clients[c].memory.swappable for c in granted]
@@ -258,8 +258,8 @@ class World:
             assert alone or not any(sizes), "somebody pushes out what cannot leave"
 
     def note_who_is_held_up(self) -> None:
-        if GPU in self.core.devices:
-            for client in held_up_clients(self.core.devices[GPU].roster):
+        if GPU in self.core._devices:
+            for client in held_up_clients(self.core._devices[GPU].roster):
                 self.held_up[client.id] = self.now
 
     def _check_answer(self, event: Event, effects: list[Effect]) -> None:
@@ -272,7 +272,7 @@ class World:
         if answers[0].verdict is not Verdict.YES:
             reports = [e for e in effects[:-1] if not isinstance(e, Report)]
             assert not reports, "refused, and something was done all the same"
-        state = self.core.devices[GPU].roster.clients[event.client].state
+        state = self.core._devices[GPU].roster.clients[event.client].state
         assert state is State.RUNNING or not answers[0].missing, "who does not run misses nothing"
 
     def _check_share(self, order: SetLimits) -> None:

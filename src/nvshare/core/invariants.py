@@ -29,7 +29,7 @@ class BrokenInvariant(Exception):  # noqa: N818  (what is broken is ours, not th
 
 def validate(core: "Core") -> None:
     """Raise BrokenInvariant unless everything holds that must hold."""
-    found = {device.state.id: list(_problems(device)) for device in core.devices.values()}
+    found = {device.state.id: list(_problems(device)) for device in core._devices.values()}
     found["host"] = list(_host(core))
     for name, problems in found.items():
         if problems:
@@ -39,8 +39,8 @@ def validate(core: "Core") -> None:
 
 def _host(core: "Core") -> Iterator[str]:
     """What the host keeps has not drifted, and too much of it is known to be."""
-    room, state = core.host.room, core.host.state
-    clients = [c for device in core.devices.values() for c in device.roster.clients.values()]
+    room, state = core._host.room, core._host.state
+    clients = [c for device in core._devices.values() for c in device.roster.clients.values()]
     if room.kept != sum(client.booked for client in clients):
         yield f"kept is {room.kept}, which is not what the clients take"
     if room.swappable != sum(client.memory.swappable for client in clients):

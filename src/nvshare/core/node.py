@@ -53,10 +53,13 @@ class Core:
         story_events: int = STORY_EVENTS,
     ) -> None:
         start = snapshot or Snapshot()
-        self.host = Host(start.host.copy())
-        self.devices = {device.state.id: Device(device, self.host.room) for device in start.devices}
+        # For the core only, as is all that is reached through them; others have views.
+        self._host = Host(start.host.copy())
+        self._devices = {
+            device.state.id: Device(device, self._host.room) for device in start.devices
+        }
         self._homes = {
-            client: device for device in self.devices.values() for client in device.roster.clients
+            client: device for device in self._devices.values() for client in device.roster.clients
         }
         self._hearing = Hearing()
         self.story = Story(start, story_events)
@@ -91,8 +94,8 @@ class Core:
 
     def snapshot(self) -> Snapshot:
         """Return a copy of all that the core knows."""
-        devices = tuple(device.snapshot() for device in self.devices.values())
-        return Snapshot(devices, self.host.state.copy())
+        devices = tuple(device.snapshot() for device in self._devices.values())
+        return Snapshot(devices, self._host.state.copy())
 
     def view(self, device: str) -> DeviceView:
         """Show a device."""
@@ -113,16 +116,16 @@ class Core:
 
     def host_view(self) -> HostView:
         """Show what all clients have on the host."""
-        clients = [c for device in self.devices.values() for c in device.roster.clients.values()]
+        clients = [c for device in self._devices.values() for c in device.roster.clients.values()]
         return HostView(
-            limit=self.host.state.limit,
+            limit=self._host.state.limit,
             kept=sum(client.most_out for client in clients),
             swapped=sum(client.memory.swapped for client in clients),
         )
 
     def room_in(self, pool: str) -> int | None:
         """Return what could be charged to a memory cgroup now, if it is known."""
-        return self.host.room.left(pool)
+        return self._host.room.left(pool)
 
     def _find(self, client: int) -> tuple[Device, Client]:
         home = self._homes.get(client)
@@ -145,15 +148,15 @@ class Core:
             case TimerFired():
                 return self._tell(self._device(event.timer.device), event)
             case HostMemoryChanged():
-                return [*self.host.set_limit(event.limit), *self._restore_all(event.now)]
+                return [*self._host.set_limit(event.limit), *self._restore_all(event.now)]
             case HostRoomChanged():
                 return self._change_room(event)
         raise TypeError(f"not an event: {event!r}")
 
     def _add_device(self, event: DeviceAdded) -> list[Effect]:
-        if event.device in self.devices:
+        if event.device in self._devices:
             raise ValueError(f"there is a device {event.device} already")
-        device = self.devices[event.device] = Device.added(event, self.host.room)
+        device = self._devices[event.device] = Device.added(event, self._host.room)
         return device.handle(event)
 
     def _join(self, event: ClientJoined) -> list[Effect]:
@@ -182,7 +185,7 @@ class Core:
     def _refusal(self, home: Device, event: ClientEvent) -> list[Effect]:
         if not isinstance(event, MemoryChanged) or not event.ticket:
             return []
-        return self.host.refuse(home, home.roster.clients[event.client], event)
+        return self._host.refuse(home, home.roster.clients[event.client], event)
 
     def _change_settings(self, event: SettingsChanged) -> list[Effect]:
         device = self._device(event.device)
@@ -200,8 +203,8 @@ class Core:
         client = event.client if isinstance(event, ClientEvent) else None
         answers = [effect for effect in effects if isinstance(effect, Answer)]
         effects = effects[: len(effects) - len(answers)]
-        effects += self.host.judge(device.state.id, client)
-        for other in self.devices.values():
+        effects += self._host.judge(device.state.id, client)
+        for other in self._devices.values():
             # What it waits for may have happened here.
             if other.state.is_held_up and other is not device:
                 effects += other.restore(event.now)
@@ -209,13 +212,13 @@ class Core:
 
     def _change_room(self, event: HostRoomChanged) -> list[Effect]:
         homes = ((one, self._homes[one]) for one in event.clients if one in self._homes)
-        self.host.set_pool(event, [home.roster.clients[one] for one, home in homes])
+        self._host.set_pool(event, [home.roster.clients[one] for one, home in homes])
         return self._restore_all(event.now)
 
     def _restore_all(self, now: float) -> list[Effect]:
-        return [effect for device in self.devices.values() for effect in device.restore(now)]
+        return [effect for device in self._devices.values() for effect in device.restore(now)]
 
     def _device(self, name: str) -> Device:
-        if name not in self.devices:
+        if name not in self._devices:
             raise ValueError(f"there is no device {name}")
-        return self.devices[name]
+        return self._devices[name]

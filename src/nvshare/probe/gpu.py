@@ -199,7 +199,7 @@ def parameter_list(arguments: Sequence[Argument]) -> "ctypes.Array[ctypes.c_void
     """Return what cuLaunchKernel takes. It points to the arguments, which must outlive it."""
     pointers = [ctypes.cast(ctypes.byref(one), ctypes.c_void_p) for one in arguments]
     made = (ctypes.c_void_p * len(pointers))(*pointers)
-    made._arguments = list(arguments)  # type: ignore[attr-defined]
+    made._arguments = list(arguments)  # type: ignore[attr-defined]  # noqa: SLF001
     return made
 
 

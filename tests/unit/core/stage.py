@@ -50,7 +50,7 @@ class Stage:
                 settle_seconds=settle,
             )
         )
-        self.device = self.core.devices[GPU]
+        self.device = self.core._devices[GPU]
 
     def join(
         self, client: int, allocated: int = 0, *, pinned: int = 0, swapped: int = 0, **more: Any

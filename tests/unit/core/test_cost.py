@@ -57,12 +57,12 @@ def crowd(clients: int, mode: Mode, *, usable: int) -> Core:
 
 
 def grow(core: Core) -> list[Effect]:
-    last = len(core.devices["gpu"].roster.clients) - 1
+    last = len(core._devices["gpu"].roster.clients) - 1
     return core.handle(MemoryChanged(now=1.0, client=last, memory=Memory(2, 0, 2)))
 
 
 def hand_over(core: Core) -> list[Effect]:
-    (client, *_) = core.devices["gpu"].roster.running.values()
+    (client, *_) = core._devices["gpu"].roster.running.values()
     return core.handle(
         Released(
             now=1.0,

@@ -114,7 +114,7 @@ def test_three_of_which_the_host_holds_two_take_turns_as_far_as_it_goes() -> Non
         stage.busy(client, 112)
     assert end_turn(stage, 1) == ({1: 75}, [2])
     assert end_turn(stage, 2) == ({2: 112}, [3])
-    assert stage.core.host.room.kept == 75 + 112
+    assert stage.core._host.room.kept == 75 + 112
     # Only 13 of the third could leave, and 75 would have to.
     assert stage.states() == {1: "waiting", 2: "waiting", 3: "running"}
     assert stage.device.state.leader is None
@@ -209,10 +209,10 @@ def test_one_device_goes_on_when_there_is_room_because_of_another() -> None:
             memory = Memory(12, 0, 12)
             core.handle(ClientJoined(now=0.0, client=client, device=name, memory=memory))
             core.handle(Wanted(now=0.0, client=client))
-    a, b = core.devices.values()
+    a, b = core._devices.values()
     assert (a.state.leader, b.state.leader) == (2, 12)
     a.roster.note_out(a.roster.clients[1], 8)
-    core.host.judge("a", None)
+    core._host.judge("a", None)
     core.handle(Wanted(now=1.0, client=12))
     assert b.state.leader is None
     core.handle(ClientLeft(now=2.0, client=1))
@@ -228,13 +228,13 @@ def test_pages_are_kept_when_memory_comes_back_and_go_when_it_is_freed() -> None
     stage.busy(2, 12)
     end_turn(stage, 1)
     end_turn(stage, 2)
-    assert stage.core.host.room.kept == 8 + 8
+    assert stage.core._host.room.kept == 8 + 8
     stage.moved(1, Memory(12), in_bytes=8)
-    assert stage.core.host.room.kept == 8 + 8
+    assert stage.core._host.room.kept == 8 + 8
     stage.memory(1, 5)
-    assert stage.core.host.room.kept == 5 + 8
+    assert stage.core._host.room.kept == 5 + 8
     stage.leave(2)
-    assert stage.core.host.room.kept == 5
+    assert stage.core._host.room.kept == 5
 
 
 def test_more_than_was_ordered_counts_as_it_is_reported() -> None:
@@ -245,7 +245,7 @@ def test_more_than_was_ordered_counts_as_it_is_reported() -> None:
     stage.release(1, wants=True, memory=Memory(12, 0, 10), moved_bytes=10)
     assert stage.device.roster.clients[1].most_out == 10
     # The other one may move so much when it gives way.
-    assert stage.core.host.room.kept == 10 + 8
+    assert stage.core._host.room.kept == 10 + 8
 
 
 def test_who_comes_back_to_a_new_daemon_has_on_the_host_what_it_says() -> None:
@@ -261,13 +261,13 @@ def test_what_a_client_says_to_have_pages_counts_if_it_is_more() -> None:
     stage.busy(1, 12)
     stage.busy(2, 12)
     end_turn(stage, 1)
-    assert stage.core.host.room.kept == 8 + 8
+    assert stage.core._host.room.kept == 8 + 8
     stage.moved(1, Memory(12, 0, 8, kept=10))
-    assert stage.core.host.room.kept == 10 + 8
+    assert stage.core._host.room.kept == 10 + 8
     # It may leave again as far as that.
     assert stage.device.roster.clients[1].spare == 2
     stage.moved(1, Memory(12, 0, 0, kept=10), in_bytes=8)
-    assert stage.core.host.room.kept == 10 + 8
+    assert stage.core._host.room.kept == 10 + 8
 
 
 def test_pages_that_a_client_says_to_have_freed_are_gone() -> None:
@@ -275,9 +275,9 @@ def test_pages_that_a_client_says_to_have_freed_are_gone() -> None:
     stage.join(1, 12)
     stage.moved(1, Memory(12, kept=10))
     stage.moved(1, Memory(12, 0, 3, untouched=3, kept=7))
-    assert stage.core.host.room.kept == 7
+    assert stage.core._host.room.kept == 7
     stage.moved(1, Memory(6, kept=1000))
-    assert stage.core.host.room.kept == 6
+    assert stage.core._host.room.kept == 6
 
 
 def test_pages_that_a_client_says_to_have_are_charged_already() -> None:
@@ -287,7 +287,7 @@ def test_pages_that_a_client_says_to_have_are_charged_already() -> None:
     for left, room in ((1, 4), (0, 5)):
         stage.moved(1, Memory(12, 0, 8, kept=10), out_bytes=4, left=left)
         look(stage, 5, 1)
-        assert stage.core.host.room.left("pod") == room
+        assert stage.core._host.room.left("pod") == room
 
 
 def test_what_nobody_has_used_yet_has_not_left() -> None:
@@ -315,7 +315,7 @@ def test_a_limit_that_is_lowered_too_far_is_reported_once() -> None:
     for expected in ([(ReportKind.OVERCOMMITTED, None)], []):
         assert reports(stage.core.handle(HostMemoryChanged(now=stage.now, limit=3))) == expected
     stage.core.handle(HostMemoryChanged(now=stage.now, limit=None))
-    assert not stage.core.host.state.exceeded
+    assert not stage.core._host.state.exceeded
 
 
 def test_all_devices_share_the_host_and_a_snapshot_knows_it() -> None:
@@ -327,9 +327,9 @@ def test_all_devices_share_the_host_and_a_snapshot_knows_it() -> None:
         memory = Memory(12, 0, 8)
         core.handle(ClientJoined(now=0.0, client=number, device=name, memory=memory, turn=1))
     for one in (core, Core(from_json(Snapshot, to_json(core.snapshot())), check=True)):
-        assert one.host.room.kept == 16
-        client = one.devices["b"].roster.clients[1]
-        assert one.host.room.left_for(client) == 3
+        assert one._host.room.kept == 16
+        client = one._devices["b"].roster.clients[1]
+        assert one._host.room.left_for(client) == 3
 
 
 # What is refused.
@@ -439,7 +439,7 @@ def test_without_scheduling_nobody_waits_and_what_does_not_fit_is_refused() -> N
 def test_a_kind_that_cannot_be_swapped_needs_no_host_itself() -> None:
     stage = limited(0)
     stage.join(1, 20, kind=Kind.NATIVE)
-    assert stage.core.host.room.kept == 0
+    assert stage.core._host.room.kept == 0
     ask = MemoryChanged(now=stage.now, client=1, memory=Memory(21), ticket=1)
     assert verdict(stage.core.handle(ask)) is Verdict.YES
 

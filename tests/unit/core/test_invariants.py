@@ -109,11 +109,11 @@ def slice_in_vain(stage: Stage) -> None:
 
 
 def lose_track_of_the_host(stage: Stage) -> None:
-    stage.core.host.room.kept += 1
+    stage.core._host.room.kept += 1
 
 
 def overlook_the_limit(stage: Stage) -> None:
-    stage.core.host.state.exceeded = True
+    stage.core._host.state.exceeded = True
 
 
 def limit_everybody(stage: Stage) -> None:
@@ -123,7 +123,7 @@ def limit_everybody(stage: Stage) -> None:
 
 def lose_track_of_a_cgroup(stage: Stage) -> None:
     limit_everybody(stage)
-    stage.core.host.state.pools["pod"].charged[1] = -1
+    stage.core._host.state.pools["pod"].charged[1] = -1
 
 
 def grow_beside_what_cannot_leave(stage: Stage) -> None:

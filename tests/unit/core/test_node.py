@@ -38,8 +38,8 @@ def test_events_find_the_device_of_their_client(core: Core) -> None:
     core.handle(join(1, "a"))
     core.handle(join(2, "b"))
     core.handle(ClientLeft(now=1.0, client=2))
-    assert list(core.devices["a"].roster.clients) == [1]
-    assert list(core.devices["b"].roster.clients) == []
+    assert list(core._devices["a"].roster.clients) == [1]
+    assert list(core._devices["b"].roster.clients) == []
 
 
 def test_a_number_can_be_used_again_on_another_device(core: Core) -> None:
@@ -53,7 +53,7 @@ def test_nobody_is_on_two_devices_under_one_number(core: Core) -> None:
     with pytest.raises(IllegalTransition):
         core.handle(join(1, "b"))
     core.handle(Wanted(now=1.0, client=1))
-    assert list(core.devices["b"].roster.clients) == []
+    assert list(core._devices["b"].roster.clients) == []
 
 
 def test_an_illegal_step_comes_with_the_story_of_its_client(core: Core) -> None:

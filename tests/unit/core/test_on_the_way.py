@@ -24,7 +24,7 @@ def test_who_frees_memory_while_it_leaves_still_moves_what_it_was_told_to() -> N
     assert ordered(stage.memory(2, 7, swapped=4)) == {}
     client = stage.device.roster.clients[2]
     assert (client.outbound, client.booked) == (4, 4)
-    assert stage.core.host.room.left("pod") == 10 - 4
+    assert stage.core._host.room.left("pod") == 10 - 4
 
 
 def test_what_is_allocated_behind_the_gate_before_an_order_was_read_changes_nothing() -> None:
@@ -94,10 +94,10 @@ def test_what_had_not_left_when_its_owner_was_let_run_is_not_charged_yet() -> No
     assert granted(stage.leave(1)) == [2]
     look(stage, 9, 2)
     # It may move out 4 at any time, having done so before as far as is known.
-    assert stage.core.host.room.left("pod") == 9 - 3
+    assert stage.core._host.room.left("pod") == 9 - 3
     stage.moved(2, Memory(8, 0, 2), out_bytes=1)
     look(stage, 8, 2)
-    assert stage.core.host.room.left("pod") == 8 - 2
+    assert stage.core._host.room.left("pod") == 8 - 2
 
 
 def test_it_is_told_once_whose_memory_cannot_leave_while_others_wait_for_it() -> None:
@@ -131,7 +131,7 @@ def test_who_is_told_to_go_before_it_has_its_memory_in_moves_nothing_until_that_
     assert ordered(effects) == {}
     # It had not begun: of its memory 8 bytes are on the host still, and make room enough.
     assert ordered(stage.release(2, memory=Memory(12, 0, 8))) == {}
-    assert stage.core.host.room.kept == 8
+    assert stage.core._host.room.kept == 8
 
 
 def test_who_is_told_to_go_when_its_memory_is_half_in_moves_it_out_again() -> None:

@@ -28,7 +28,7 @@ def test_nothing_is_made_while_everything_fits() -> None:
     stage = Stage(USABLE)
     assert provided(join(stage, 1, 40)) == {}
     assert provided(join(stage, 2, 24)) == {}
-    assert stage.core.host.room.kept == 0
+    assert stage.core._host.room.kept == 0
 
 
 def test_what_does_not_fit_is_made_ahead_for_everybody_who_copies() -> None:
@@ -50,9 +50,9 @@ def test_it_is_not_given_up_when_others_go_but_when_memory_is_freed() -> None:
     assert provided(join(stage, 2, 40)) == {1: 16, 2: 16}
     keeps(stage, 1, 16, 40)
     assert provided(stage.leave(2)) == {}
-    assert stage.core.host.room.kept == 16
+    assert stage.core._host.room.kept == 16
     assert provided(keeps(stage, 1, 10, 10)) == {1: 10}
-    assert stage.core.host.room.kept == 10
+    assert stage.core._host.room.kept == 10
 
 
 def test_where_nobody_schedules_nobody_moves() -> None:
@@ -82,7 +82,7 @@ def test_what_a_client_has_beyond_that_is_no_reason_for_more() -> None:
     facts: dict[str, Any] = {"kind": Kind.EXPLICIT, "running": True, "turn": 3}
     stage.join(1, 40, **facts)
     assert provided(keeps(stage, 1, 12, 40)) == {}
-    assert stage.core.host.room.kept == 12
+    assert stage.core._host.room.kept == 12
     join(stage, 2, 40)
     # Whole extents, and a little more.
     assert provided(keeps(stage, 1, 20, 40)) == {}
@@ -103,7 +103,7 @@ def test_what_could_not_be_made_cannot_leave() -> None:
     # Who was told to move out before says that it cannot.
     for client in (1, 2):
         keeps(stage, client, 4, 40)
-    room, one = stage.core.host.room, stage.device.roster.clients[2]
+    room, one = stage.core._host.room, stage.device.roster.clients[2]
     assert room.kept == 8
     assert room.stuck(one) == 36
     assert room.why(one).startswith("all of 0.0 GiB has 0.0 GiB left")
