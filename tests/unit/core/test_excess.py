@@ -52,8 +52,9 @@ def test_the_first_move_first_as_far_as_their_memory_can_move(stage: Stage) -> N
 def test_a_group_is_judged_when_all_of_it_has_the_limit(stage: Stage) -> None:
     join(stage, 1, 4)
     join(stage, 2, 4)
-    assert trims(limit(stage, 6, 1)) == {}
-    assert trims(limit(stage, 6, 2)) == {1: 2}
+    for lower, more in ((7, {1: 1}), (6, {1: 1}), (4, {1: 2})):
+        assert trims(limit(stage, lower, 1)) == {}
+        assert trims(limit(stage, lower, 2)) == more
 
 
 def test_that_goes_for_other_limits_as_well(stage: Stage) -> None:
@@ -95,8 +96,8 @@ def test_it_follows_what_is_allocated_and_who_is_there(stage: Stage) -> None:
     assert excess(stage) == [4, 1]
     stage.memory(2, 1)
     assert excess(stage) == [2, 0]
-    stage.leave(1)
-    assert excess(stage) == [0]
+    stage.leave(2)
+    assert excess(stage) == [1]
 
 
 def test_without_the_setting_there_is_none(stage: Stage) -> None:

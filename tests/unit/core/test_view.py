@@ -16,12 +16,13 @@ from .stage import GPU, Stage
 
 @pytest.fixture
 def stage() -> Stage:
-    """One runs, one waits, one is parked by hand, and nobody can run beside another."""
+    """One runs, one waits, one would if it were not parked by hand; nobody runs beside another."""
     stage = Stage(mode=Mode.SERIAL)
     stage.busy(1, 8)
     stage.busy(2, 6)
     stage.join(3, 4, pinned=1)
     stage.core.handle(ParkChanged(now=stage.now, client=3, parked=True))
+    stage.want(3)
     return stage
 
 
@@ -64,7 +65,7 @@ def test_a_client_is_shown_with_its_state_and_its_memory(stage: Stage) -> None:
     stage.now += 1
     parked = stage.core.client_view(3)
     assert (parked.id, parked.device, parked.kind) == (3, GPU, Kind.MANAGED)
-    assert (parked.state, parked.since, parked.memory) == (State.IDLE, 1000.0, Memory(4, 1))
+    assert (parked.state, parked.since, parked.memory) == (State.WAITING, 1000.0, Memory(4, 1))
     assert (parked.park, parked.parked_at) == (Park.BY_HAND, 1000.0)
     running = stage.core.client_view(1)
     assert (running.state, running.park, running.is_busy) == (State.RUNNING, None, False)
@@ -80,7 +81,9 @@ def test_memory_on_its_way_is_shown() -> None:
     assert (one.leaving, one.is_moving, one.booked, one.kept) == (6, True, 6, 0)
     # It brings its own in, and has no room for all of it.
     assert (two.leaving, two.is_moving) == (0, True)
-    stage.moved(1, Memory(12, 0, 6), out_bytes=6)
+    stage.moved(1, Memory(12, 0, 6), out_bytes=4, left=2)
+    assert (stage.core.client_view(1).leaving, stage.core.client_view(1).is_moving) == (0, True)
+    stage.moved(1, Memory(12, 0, 6), out_bytes=2)
     one = stage.core.client_view(1)
     assert (one.leaving, one.is_moving) == (0, False)
     assert (one.kept, one.surely_out, one.booked, one.charged) == (6, 6, 6, 6)

@@ -43,6 +43,15 @@ def test_with_a_share_they_see_what_was_billed(stage: Stage) -> None:
     assert shown(stage) == pytest.approx(1.5)
 
 
+def test_the_core_hears_how_long_a_share_has_held_its_program_back(stage: Stage) -> None:
+    stage.join(1)
+    stage.clients[0].send(frames.Usage(2 * SECOND, 1, 3 * SECOND, 0).pack())
+    stage.turn()
+    (*_, entry) = stage.node.core.story.entries
+    assert isinstance(entry.event, Used)
+    assert (entry.event.busy_seconds, entry.event.throttled_seconds) == (2.0, 3.0)
+
+
 def test_the_core_hears_once_a_second_unless_somebody_rests_or_has_a_share(
     stage: Stage,
 ) -> None:
