@@ -2,4 +2,6 @@
 
 ``Core.handle(event)`` returns the effects of one event. Whoever drives it (the daemon, the
 simulator, a test) supplies the time in every event and carries the effects out.
+
+Everybody else has views of it (view.py): what is inside is nobody's business.
 """
