@@ -43,7 +43,7 @@ from nvshare.core.memory import Memory
 from nvshare.core.settings import Settings
 
 if TYPE_CHECKING:
-    from nvshare.core.roster import Roster
+    from nvshare.core.fitting import Fitting
 
 Group = Mapping[int, Client]
 
@@ -80,12 +80,12 @@ def _calm_at(settings: Settings, client: Client) -> float:
     return client.calm_since + calm_seconds(settings) if client.state is State.RUNNING else inf
 
 
-def is_held_back(roster: "Roster", client: Client) -> bool:
+def is_held_back(roster: "Fitting", client: Client) -> bool:
     """Whether a client that waits could run, and may not."""
     return not roster.host_lets(client) and roster.has_room_for({client.id: client})
 
 
-def leaves_hope(roster: "Roster", together: Group) -> bool:
+def leaves_hope(roster: "Fitting", together: Group) -> bool:
     """Whether these may run, with all that they have. Only who grows could take anybody's hope.
 
     Who has grown and is let run can end by itself: what cannot leave fits beside it.
@@ -98,7 +98,7 @@ def leaves_hope(roster: "Roster", together: Group) -> bool:
     return _all_can_end(roster, together) or not _all_can_end(roster, {})
 
 
-def may_hope(roster: "Roster", client: Client, memory: Memory) -> bool:
+def may_hope(roster: "Fitting", client: Client, memory: Memory) -> bool:
     """Whether a client could run some day if it had this memory: now, or when others have ended.
 
     As things are, that is: the others are taken to have grown.
@@ -122,7 +122,7 @@ def may_hope(roster: "Roster", client: Client, memory: Memory) -> bool:
     return True
 
 
-def _all_can_end(roster: "Roster", together: Group) -> bool:
+def _all_can_end(roster: "Fitting", together: Group) -> bool:
     """Whether there is an order in which all can end, if these have run before."""
     gone: dict[int, Client] = {}
     rest = [client for client in roster.clients.values() if not client.absent]
@@ -135,21 +135,21 @@ def _all_can_end(roster: "Roster", together: Group) -> bool:
     return True
 
 
-def _can_end(roster: "Roster", client: Client, together: Group, gone: Group) -> bool:
+def _can_end(roster: "Fitting", client: Client, together: Group, gone: Group) -> bool:
     """Whether a client could be the next to end, with all that it may need."""
     if client.growing:
         return not _stuck(roster, client, together, gone)
     return _has_room(roster, client, together, gone)
 
 
-def _has_room(roster: "Roster", client: Client, together: Group, gone: Group) -> bool:
+def _has_room(roster: "Fitting", client: Client, together: Group, gone: Group) -> bool:
     """Whether it could run with what it has, after these."""
     stuck = _stuck(roster, client, together, gone)
     room = roster.room + sum(one.memory.pinned for one in gone.values())
     return not stuck or client.memory.swappable + stuck <= room
 
 
-def _stuck(roster: "Roster", client: Client, together: Group, gone: Group) -> int:
+def _stuck(roster: "Fitting", client: Client, together: Group, gone: Group) -> int:
     """Return what of the others could not leave for it."""
     allowance = roster.host.allowance(gone.values())
     if client.id not in together:
@@ -159,7 +159,7 @@ def _stuck(roster: "Roster", client: Client, together: Group, gone: Group) -> in
     return sum(size - allowance.take(one, size) for one, size in sizes)
 
 
-def _pushed_out(roster: "Roster", together: Group) -> int:
+def _pushed_out(roster: "Fitting", together: Group) -> int:
     """Return how much has to leave before these can run."""
     if not together:
         return 0

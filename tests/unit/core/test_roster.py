@@ -2,21 +2,10 @@ import pytest
 
 from nvshare.core.client import Client
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.memory import Load, Memory
-from nvshare.core.policies import find_policy
+from nvshare.core.memory import Load
 from nvshare.core.regimes import find_regime
 from nvshare.core.roster import Queue, Roster
 from nvshare.core.state import RegimeName
-
-from .stage import make_state
-
-
-@pytest.fixture
-def roster() -> Roster:
-    roster = Roster(make_state(), find_policy("fifo"), find_regime(RegimeName.MEMORY))
-    for number in (1, 2, 3):
-        roster.add(Client(number, memory=Memory(number * 4, pinned=1)), Step.JOIN, 0.0)
-    return roster
 
 
 def test_a_queue_is_ordered_by_rank_and_then_by_arrival() -> None:
@@ -35,33 +24,6 @@ def test_an_empty_queue_has_no_first() -> None:
     assert Queue().first() is None
 
 
-def test_sums_follow_every_move(roster: Roster) -> None:
-    one, two, _ = roster.clients.values()
-    assert (roster.pinned, roster.room, roster.swappable) == (3, 13, 21)
-    roster.move(one, Step.GRANT, 1.0)
-    roster.move(two, Step.WANT, 1.0)
-    assert roster.running_load == Load(3, 1)
-    assert roster.waiting_load == Load(7, 1)
-    assert (roster.running_bytes, roster.closed_bytes) == (3, 18)
-    roster.move(one, Step.REVOKE, 1.0)
-    assert roster.running_load == Load()
-    assert roster.yielding_load == Load(3, 1)
-    assert (roster.running_bytes, roster.yielding_bytes) == (0, 3)
-
-
-def test_sums_follow_memory(roster: Roster) -> None:
-    one = roster.clients[1]
-    roster.move(one, Step.GRANT, 1.0)
-    roster.set_memory(one, Memory(10, 2, 5))
-    assert (roster.running_bytes, roster.pinned) == (8, 4)
-
-
-def test_excess_is_what_others_have_in_the_way_of_those_who_run(roster: Roster) -> None:
-    assert roster.excess == 21 - 13
-    roster.set_evicting(roster.clients[3], 9)
-    assert roster.excess == 21 - 9 - 13
-
-
 def test_a_silent_client_is_not_counted_with(roster: Roster) -> None:
     three = roster.clients[3]
     roster.move(three, Step.GRANT, 1.0)
@@ -73,12 +35,6 @@ def test_a_silent_client_is_not_counted_with(roster: Roster) -> None:
     roster.move(three, Step.RELEASE, 2.0)
     assert not roster.overdue
     assert not three.overdue
-
-
-def test_everything_fits_counts_everybody(roster: Roster) -> None:
-    assert not roster.everything_fits
-    roster.move(roster.clients[3], Step.LEAVE, 1.0)
-    assert roster.everything_fits
 
 
 def test_another_regime_weighs_everybody_anew(roster: Roster) -> None:

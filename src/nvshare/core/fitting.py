@@ -1,0 +1,133 @@
+"""What fits beside what on one device, and beside what the host can hold. Keeps nothing."""
+
+from collections import ChainMap
+from collections.abc import Container, Iterator, Mapping
+from operator import attrgetter
+
+from nvshare.core.client import Client
+from nvshare.core.hope import leaves_hope
+from nvshare.core.memory import Load, Memory
+from nvshare.core.sums import Sums
+
+
+def _overflow(swappable: int, room: int) -> int:
+    return min(swappable, max(0, swappable - room))
+
+
+class Fitting(Sums):
+    """The questions about room that the sums answer."""
+
+    @property
+    def usable(self) -> int:
+        """Bytes of the device that clients may fill."""
+        return self._state.usable_bytes
+
+    @property
+    def room(self) -> int:
+        """Bytes of the device that swappable memory may fill."""
+        return self._state.usable_bytes - self.pinned
+
+    @property
+    def capacity(self) -> int:
+        """What clients compete for, in the unit of their weights."""
+        return self.regime.capacity(self.room)
+
+    @property
+    def memory_suffices(self) -> bool:
+        """Whether everything fits that all have, without what is away of those who are parked."""
+        return self.swappable - self.parked_away <= self.room
+
+    @property
+    def everything_fits(self) -> bool:
+        """Whether all clients, whatever their state, may run together.
+
+        Of those who are parked, only what is still on the device takes room.
+        """
+        return self.everyone_load.fits(self.capacity)
+
+    @property
+    def excess(self) -> int:
+        """Bytes that others have to move out before all who run can have theirs in."""
+        used = self.running_bytes + self.yielding_bytes + self.closed_bytes
+        return used - self.room
+
+    @property
+    def missing(self) -> int:
+        """Bytes that others are still to move out until all who run have room for theirs.
+
+        Where nobody schedules, nobody moves out, and waiting for it would be in vain; and so it is
+        when nobody has moved anything for long.
+        """
+        waits = self.regime.takes_turns and not self._state.room_waived
+        return self.lacking if waits else 0
+
+    @property
+    def lacking(self) -> int:
+        """The same, whether it is worth waiting for or not."""
+        leaving = self.leaving_bytes + self.outbound_bytes
+        # What those who run have too much of themselves, nobody else can make room for.
+        others = leaving + self.yielding_bytes + self.closed_bytes
+        return max(0, min(others, self.excess + leaving))
+
+    @property
+    def overflow(self) -> int:
+        """Bytes of all clients that cannot be on the device at the same time as the rest."""
+        return _overflow(self.swappable, self.room)
+
+    def overflow_with(self, client: Client, memory: Memory) -> int:
+        """What that would be if a client had other memory than it has."""
+        memory = memory.as_kind(client.kind)
+        swappable = self.swappable - client.memory.swappable + memory.swappable
+        return _overflow(swappable, self.room + client.memory.pinned - memory.pinned)
+
+    @property
+    def headroom(self) -> int:
+        """The weight that could be let in now, beside those who hold a turn."""
+        return self.capacity - self.running_load.weight - self.yielding_load.weight
+
+    def admits(self, client: Client) -> bool:
+        """Whether a client fits beside all who hold a turn."""
+        running, yielding = self.running_load, self.yielding_load
+        held = Load(running.weight + yielding.weight, running.heavy + yielding.heavy)
+        fits = held.admits(client.weight, self.capacity)
+        return fits and self.host_lets(client, self.running, self.yielding)
+
+    def running_admits(self, client: Client) -> bool:
+        """Whether a client fits beside those who run, once the others have given way."""
+        fits = self.running_load.admits(client.weight, self.capacity)
+        return fits and self.host_lets(client, self.running)
+
+    def host_lets(self, client: Client, *others: Mapping[int, Client]) -> bool:
+        """Whether a client may run with these, as far as the host holds what would have to leave.
+
+        Somebody who is larger than the device pushes everybody else out.
+        """
+        if not self.host.is_tight or not client.memory.swappable:
+            return True
+        return self.host_lets_all({client.id: client}, *others)
+
+    def host_lets_all(self, *clients: Mapping[int, Client]) -> bool:
+        """Whether these may run together: they can, and leave hope to everybody."""
+        if not self.host.is_tight or not self.regime.takes_turns:
+            return True
+        together = dict(ChainMap(*map(dict, clients)))
+        return self.has_room_for(together) and leaves_hope(self, together)
+
+    def has_room_for(self, together: Mapping[int, Client]) -> bool:
+        """Whether these could run together, and displace nothing that cannot leave."""
+        stuck = self.stuck_beside(together)
+        size = sum(client.memory.swappable for client in together.values())
+        return not stuck or size + stuck <= self.room
+
+    def stuck_beside(self, running: Container[int]) -> int:
+        """Bytes of all others that could not leave if these ran."""
+        return sum(stuck for _, stuck in self.stuck_of_others(running))
+
+    def stuck_of_others(self, running: Container[int]) -> Iterator[tuple[Client, int]]:
+        """Say whose bytes those are."""
+        if self.host.is_tight:
+            allowance = self.host.allowance()
+            for client in sorted(self.clients.values(), key=attrgetter("id")):
+                stays = 0 if client.id in running else client.inside
+                if stays and (stuck := stays - allowance.take(client, stays)):
+                    yield client, stuck

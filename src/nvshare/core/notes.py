@@ -1,0 +1,163 @@
+"""What is noted of a client where it is: its memory, and what it computes.
+
+Each note changes the client and what it adds up to, together. Who goes from one state to another
+is in roster.py.
+"""
+
+from collections.abc import Iterable
+
+from nvshare.core.client import Client
+from nvshare.core.fitting import Fitting
+from nvshare.core.lease import State
+from nvshare.core.memory import Kind, Memory
+
+
+class Notes(Fitting):
+    """Writes down what is known of clients. Decides nothing."""
+
+    def set_memory(self, client: Client, memory: Memory) -> None:
+        """Note what a client has now."""
+        memory = memory.as_kind(client.kind)
+        if memory == client.memory:
+            return
+        gained = memory.swappable - client.memory.swappable
+        client.growing |= gained > 0
+        if client.state is State.RUNNING or gained < 0:
+            self._note_growth(client, gained)
+        self._count(client, -1)
+        # Pages go when memory is freed, and only then.
+        freed = max(0, client.memory.kept - memory.kept)
+        client.memory = memory
+        client.outbound = min(client.outbound, memory.swapped)
+        client.most_out = min(max(client.most_out - freed, memory.kept), memory.swappable)
+        client.surely_out = min(max(0, client.surely_out - freed), client.most_out)
+        client.weight = self.regime.weigh(client)
+        self._count(client, 1)
+
+    def set_kind(self, client: Client, kind: Kind) -> None:
+        """Note that a client makes its allocations in another way."""
+        self._count(client, -1)
+        client.kind = kind
+        self._count(client, 1)
+        self._note_kind(client)
+        # What can be moved may be another part of it now.
+        self.set_memory(client, client.memory)
+
+    def _note_kind(self, client: Client) -> None:
+        self.copied.pop(client.id, None)
+        if client.kind.is_copied:
+            self.copied[client.id] = client
+
+    def deny_host(self, client: Client) -> None:
+        """Note that nothing is kept for a client beyond what it says, or has out."""
+        self._count(client, -1)
+        client.most_out = min(client.most_out, max(client.memory.kept, client.hosted))
+        client.surely_out = min(client.surely_out, client.most_out)
+        client.provided = min(client.provided, client.most_out)
+        self._count(client, 1)
+
+    def note_out(self, client: Client, out: int) -> None:
+        """Note that so much of a client's memory is, or will have been, on the host."""
+        most = min(max(client.most_out, out), client.memory.swappable)
+        if most == client.most_out:
+            return
+        self._count(client, -1)
+        client.most_out = most
+        self._count(client, 1)
+
+    def note_surely_out(self, client: Client, out: int) -> None:
+        """Note that so much of it was there at one time, as it says."""
+        client.surely_out = min(max(client.surely_out, out), client.most_out)
+
+    def forget_growth(self, clients: Iterable[Client]) -> None:
+        """Take it that there is room for what these have gained."""
+        for client in clients:
+            client.grown = 0
+            self.grown.pop(client.id, None)
+
+    def _note_growth(self, client: Client, gained: int) -> None:
+        """What it gives back, it has not gained."""
+        client.grown = max(0, client.grown + gained)
+        self.grown.pop(client.id, None)
+        if client.grown:
+            self.grown[client.id] = client
+
+    def set_busy(self, client: Client, busy: bool) -> None:
+        """Note whether a client computes all the time."""
+        if busy == client.busy:
+            return
+        self.company_changed = True
+        self._count(client, -1)
+        client.busy = busy
+        client.weight = self.regime.weigh(client)
+        self._count(client, 1)
+
+    def set_active(self, client: Client, active: bool) -> None:
+        """Note whether a client has work on the device."""
+        if active == client.active:
+            return
+        client.active = active
+        self.active.pop(client.id, None)
+        if active:
+            self.active[client.id] = client
+        self.company_changed = True
+
+    def set_unused(self, client: Client, unused: int) -> None:
+        """Note how much a client has gained, and gives way before it has used it."""
+        self._count(client, -1)
+        client.unused = unused
+        self._count(client, 1)
+
+    def set_evicting(self, client: Client, evicting: int) -> None:
+        """Note how much a client is moving out by order."""
+        if evicting == client.evicting:
+            return
+        self._count(client, -1)
+        client.evicting = evicting
+        self._count(client, 1)
+
+    def set_outbound(self, client: Client, outbound: int) -> None:
+        """Note how much of what counts as swapped has not left yet. Who runs has it in."""
+        outbound = 0 if client.holds else max(0, min(outbound, client.memory.swapped))
+        if outbound == client.outbound:
+            return
+        self._count(client, -1)
+        client.outbound = outbound
+        self._count(client, 1)
+
+    def set_missing(self, client: Client, missing: int, told: int) -> None:
+        """Note for how much of what a client brings in room is missing, and what it knows of it."""
+        client.missing, client.told_missing = missing, told
+        self.cramped.pop(client.id, None)
+        if missing or told:
+            self.cramped[client.id] = client
+
+    def offer(self, client: Client, offered: int) -> None:
+        """Note how much a client may move out by itself in this turn."""
+        if offered > client.offered:
+            self._count(client, -1)
+            client.offered = offered
+            self._count(client, 1)
+
+    def set_trims(self, client: Client, trims: int) -> None:
+        """Note how much is out in a client's turn, being beyond its limit."""
+        if trims != client.trims:
+            self._count(client, -1)
+            client.trims = trims
+            self._count(client, 1)
+
+    def set_excess(self, client: Client, excess: int) -> None:
+        """Note how much of its memory is beyond its limit."""
+        client.excess = excess
+        if excess:
+            self.over[client.id] = client
+        else:
+            self.over.pop(client.id, None)
+
+    def set_filled(self, client: Client, filled: int | None) -> None:
+        """Note how much of its memory a client has in while it holds its turn."""
+        if filled == client.filled:
+            return
+        self._count(client, -1)
+        client.filled = filled
+        self._count(client, 1)
