@@ -174,7 +174,9 @@ class Core:
         if isinstance(event, ClientLeft):
             del self._homes[event.client]
             self._hearing.forget(event.client)
-        return [*effects, *self._judge_excess(home, groups, event.now)]
+        # An answer comes after all that follows from what was asked for.
+        effects += self._judge_excess(home, groups, event.now)
+        return sorted(effects, key=lambda effect: isinstance(effect, Answer))
 
     def _home(self, event: ClientEvent) -> Device:
         home = self._homes.get(event.client)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.core.effects import Effect, Trim
+from nvshare.core.effects import Answer, Effect, Trim
 from nvshare.core.events import ExcessChanged, LimitsChanged, MemoryChanged
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.replay import replay
@@ -98,6 +98,14 @@ def test_it_follows_what_is_allocated_and_who_is_there(stage: Stage) -> None:
     assert excess(stage) == [2, 0]
     stage.leave(2)
     assert excess(stage) == [1]
+
+
+def test_an_answer_comes_after_all_that_follows(stage: Stage) -> None:
+    join(stage, 1, 4)
+    limit(stage, 6, 1)
+    effects = stage.memory(1, 8, ticket=1)
+    assert trims(effects) == {1: 2}
+    assert isinstance(effects[-1], Answer)
 
 
 def test_without_the_setting_there_is_none(stage: Stage) -> None:
