@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nvshare.core.effects import SetLimits
 from nvshare.core.events import ClientJoined, MemoryChanged
 from nvshare.core.settings import NO_LIMITS, Limits, Priority
+from nvshare.sim.board import Holding
 from nvshare.sim.gate import Gate
 from nvshare.sim.meter import Meter
 from nvshare.sim.pool import Lane
@@ -65,11 +66,6 @@ class SimulatedProgram:
         if self._gate is None:
             raise RuntimeError("the program has no gate yet")
         return self._gate
-
-    @property
-    def is_about_to_leave(self) -> bool:
-        """Whether memory of it goes to the host as soon as nothing is in flight."""
-        return self._gate is not None and self._gate.is_about_to_leave
 
     @property
     def has_work(self) -> bool:
@@ -212,6 +208,7 @@ class SimulatedProgram:
         gpu, holding = self._site.gpu, self._site.holding(self._key)
         touches = work.touch > 0
         if touches and holding.gap and not (gpu.pages and holding.ahead):
+            self._note_launched(holding)
             part = max(holding.allocated // PARTS, MIB)
             size = min(holding.gap, part) if gpu.pages else holding.gap
             gpu.fault(self._key, size, lambda: self._came(size))
@@ -225,6 +222,13 @@ class SimulatedProgram:
             self._pause_for_share()
             return
         gpu.compute(self._key, self._step, self._computed)
+
+    def _note_launched(self, holding: Holding) -> None:
+        """Tell the core of memory that is used for the first time: it counts as there."""
+        if holding.launched < holding.allocated:
+            holding.launched = holding.allocated
+            memory = self._site.memory_of(self._key)
+            self._site.send(MemoryChanged(now=self._site.now, client=self._key, memory=memory))
 
     def _may_take(self, work: Compute) -> float | None:
         return self._share.seconds(work.seconds, self._site.now)

@@ -5,7 +5,16 @@ from typing import Any
 
 import pytest
 
-from nvshare.core.effects import CancelHandover, Effect, Grant, Keep, Revoke, Trim, Urgency
+from nvshare.core.effects import (
+    CancelHandover,
+    Effect,
+    Grant,
+    Keep,
+    Revoke,
+    Room,
+    Trim,
+    Urgency,
+)
 from nvshare.core.events import ClientLeft, Event, Moved, Released
 from nvshare.sim.engine import Engine, Outcome
 from nvshare.sim.record import Kind, Record
@@ -15,6 +24,7 @@ from nvshare.telemetry.settings import DeviceSettings
 from .making import GB, MIB, PAUSE, program, run
 
 BEGIN = 0.08 + PAUSE
+BUS = 12e9
 TURN = {"mode": "auto", "turn_seconds": 10.0}
 # What the daemon reckons with on a T4.
 MEMORY = round(14913.6875 * MIB)
@@ -179,16 +189,50 @@ def play(*orders: Effect) -> list[Event]:
 
 
 def test_what_a_turn_is_to_begin_with_comes_and_no_more() -> None:
-    released, out, into, left = play(
+    released, *out, into, left = play(
         Revoke(client=0, turn=1, urgency=Urgency.NOW, evict_bytes=3 * GB),
         Grant(client=0, turn=2, fill_bytes=1 * GB),
     )
     assert isinstance(released, Released)
-    assert isinstance(out, Moved)
     assert isinstance(into, Moved)
     assert isinstance(left, ClientLeft)
-    assert (out.turn, out.out_bytes) == (1, 3 * GB)
+    # In steps, and what is on its way counts as away from the beginning.
+    assert released.left == 3 * GB
+    quarters = [3 * GB * part // 4 for part in (3, 2, 1, 0)]
+    assert [moved.left for moved in out if isinstance(moved, Moved)] == quarters
+    for moved in out:
+        assert isinstance(moved, Moved)
+        assert (moved.turn, moved.out_bytes, moved.memory.swapped) == (1, 3 * GB // 4, 3 * GB)
     assert (into.turn, into.in_bytes, into.memory.swapped) == (2, 1 * GB, 2 * GB)
+
+
+def test_a_turn_that_ends_in_the_middle_of_a_fill_tells_of_what_has_come() -> None:
+    told = play(
+        Revoke(client=0, turn=1, urgency=Urgency.NOW, evict_bytes=3 * GB),
+        Grant(client=0, turn=2, missing=2 * GB),
+        Revoke(client=0, turn=2, urgency=Urgency.NOW),
+    )
+    into, released = told[-3:-1]
+    assert isinstance(into, Moved)
+    assert isinstance(released, Released)
+    came = 3 * GB - 2 * GB // 64
+    assert (into.turn, into.in_bytes, into.left) == (2, came, 0)
+    assert into.seconds == pytest.approx(came / BUS)
+    assert (released.turn, released.memory.swapped) == (2, 3 * GB - came)
+
+
+def test_a_gate_opens_when_there_is_room_for_all_of_it() -> None:
+    told = play(
+        Revoke(client=0, turn=1, urgency=Urgency.NOW, evict_bytes=3 * GB),
+        Grant(client=0, turn=2, missing=2 * GB),
+        Room(client=0, turn=2, missing=1 * GB),
+        Room(client=0, turn=2, missing=0),
+    )
+    into = told[-2]
+    assert isinstance(into, Moved)
+    assert (into.turn, into.in_bytes) == (2, 3 * GB)
+    # The third order after the first, at 2 s, has let it go on.
+    assert into.now == pytest.approx(5.0 + 0.0001 + 2 * GB / 64 / BUS)
 
 
 def test_orders_about_other_turns_are_void() -> None:
