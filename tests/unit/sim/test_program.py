@@ -23,6 +23,41 @@ def test_iterations_with_rests() -> None:
     assert durations(outcome) == [pytest.approx(BEGIN + 4 * (0.25 + 0.5 + 5e-6))]
 
 
+def test_requests_come_while_others_are_served_and_wait_for_them() -> None:
+    asked = {"name": "p", "phase": [{"iterations": 300, "kernel_seconds": 0.5, "rate": 1.6}]}
+    (record,) = run(asked).records
+    bursts = record.bursts or []
+    assert len(bursts) == 300
+    free = 0.0
+    waits = []
+    for wanted, began, _ in bursts:
+        # One after the other, each as soon as it has come and those before it are done.
+        begin = max(wanted, free)
+        assert began == pytest.approx(begin, abs=1e-6)
+        waits.append(begin - wanted)
+        free = begin + 0.5
+    # With four fifths of the time taken, a queue is seldom empty, and sometimes is.
+    assert min(waits) == pytest.approx(0.0, abs=1e-6)
+    assert max(waits) > 1.0
+
+
+def test_a_burst_begins_with_its_first_kernel() -> None:
+    rests = program(1 * GB, 3, 0.5, idle=1.0)
+    (record,) = run(rests).records
+    first, second, _ = record.bursts or []
+    # Memory that is touched for the first time is made before.
+    assert first.began == pytest.approx(first.wanted + 1 / 7.7, abs=1e-6)
+    assert second.began == second.wanted
+
+
+def test_what_has_not_begun_when_all_ends_is_written_down_as_such() -> None:
+    one, other = ({**program(10 * GB, 1000), "name": name} for name in "ab")
+    outcome = run(one, other, settings={"mode": "serial"}, until=5.0)
+    burst, waits = (record.bursts[-1] for record in outcome.records if record.bursts)
+    assert (burst.ended, waits.began, waits.ended) == (None, None, None)
+    assert burst.began is not None
+
+
 def test_two_that_fit_share_in_slices() -> None:
     outcome = run({**program(0, 100, 0.02), "count": 2}, settings={"slice_seconds": 0.0})
     # Two seconds of work each, in slices of 2 ms; every change costs 0.214 ms.
