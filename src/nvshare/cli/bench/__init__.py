@@ -2,6 +2,7 @@
 
 from nvshare.cli.bench import (
     handover,
+    latency,
     launch,
     overhead,
     scenario,
@@ -12,6 +13,7 @@ from nvshare.cli.bench import (
 )
 from nvshare.cli.bench.group import bench
 
+bench.add_command(latency.latency)
 bench.add_command(launch.launch)
 bench.add_command(overhead.overhead)
 bench.add_command(handover.handover)
