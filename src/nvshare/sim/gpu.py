@@ -124,6 +124,10 @@ class Gpu:
         """Whether something is going on there."""
         return (lane, key) in self._calls
 
+    def extend(self, lane: Lane, key: int, size: int) -> None:
+        """Make a transfer longer."""
+        self._pools[lane].extend(key, float(size))
+
     def left(self, lane: Lane, key: int) -> float:
         """Return what is left of a transfer."""
         return self._pools[lane].left(key)

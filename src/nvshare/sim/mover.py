@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from nvshare.sim.site import Site
 
 # The interposer tells of a move more than sixty times (native/interposer/mover.c). Here that would
-# be most of what a simulation has to do. So often is enough for the core to see that it goes on;
-# what has left is told as well when anybody's turn ends, which is when it counts.
-STEPS = 4
-# With its steps, what comes in is a 64th behind what leaves. Here both go at the same time, and the
-# last part waits until the core has heard that all have left.
-BEHIND = 64
+# be most of what a simulation has to do. The first step is this part of the order, and they double
+# up to that part, which makes ten of them. What has left is told as well when anybody's turn ends.
+LEAST_STEP = 32
+MOST_STEP = 8
 
 
 @dataclass(slots=True)
@@ -49,24 +47,26 @@ class Mover:
         self._key = key
         self._done = done
         self._goes_on = goes_on
-        # Of what is to leave, what has not been counted as gone; how much is told of at a time; and
-        # what is on the bus, and since when.
+        # Of what is to leave: what has not, and what has since the order; and what is on the bus,
+        # and since when.
         self._leaving = 0
-        self._step = 0
+        self._has_left = 0
         self._sent = 0
         self._sent_since = 0.0
-        # Of what is to come, all that was ordered; what has not crossed the bus yet; what of that
-        # has to wait for room; and what is on the bus, and since when.
+        # Of what is to come: how much at most; all of it, and what has not crossed the bus; what is
+        # on the bus, since when, and for how long something was before.
         self._is_filling = False
         self._ordered: int | None = None
         self._filling = 0
         self._coming = 0
-        self._behind = 0
         self._fetched = 0
         self._fetched_since = 0.0
         self._fetched_seconds = 0.0
-        # How much of what is to come has no room yet, as the core says.
+        # How much of what is to come has no room yet, as the core says; and how much may come
+        # before it says so. When it tells of a step, the next is on its way, which is twice as
+        # large at most; and what comes is no faster than what leaves.
         self._missing = 0
+        self._ahead = 0
         self._record = site.records[key]
         self._progress = Progress()
 
@@ -110,14 +110,16 @@ class Mover:
             return
         self._leaving += size
         self._holding.leaving += size
-        self._step = -(-self._leaving // STEPS)
         if not self._leaves:
+            self._has_left = 0
             self._site.gpu.moves += 1
             self._record.begin(Kind.OUT, self._site.now)
             self._send()
 
     def _send(self) -> None:
-        self._sent = min(self._step, self._leaving)
+        order = self._has_left + self._leaving
+        step = max(order // LEAST_STEP, min(self._has_left, order // MOST_STEP), BLOCK)
+        self._sent = min(step, self._leaving)
         self._sent_since = self._site.now
         self._site.gpu.transfer(Lane.OUT, self._key, self._sent, self._left)
 
@@ -143,6 +145,7 @@ class Mover:
         gone = gpu.board.leave(self._key, size)
         self._sent -= size
         self._leaving -= size
+        self._has_left += size
         holding.leaving = min(self._leaving, holding.resident)
         gpu.bulk_out += gone
         self._record.moved_out += gone
@@ -164,7 +167,7 @@ class Mover:
             self._site.room_changed()
         if self._is_filling:
             self._site.stop_waiting_for_room(self)
-            if gpu.goes_on(Lane.IN, self._key):
+            if self._fetches:
                 self._count_fetched(round(gpu.cancel(Lane.IN, self._key)))
             self._put(max(0, min(self._filling - self._coming, gpu.board.room)))
 
@@ -176,31 +179,51 @@ class Mover:
         self._ordered = size or None
         self._filling = min(self._holding.missing, size or self._holding.missing)
         self._coming = self._filling
-        self._behind = min(self._coming, self._without_room // BEHIND)
+        self._ahead = 0
         if self._filling:
             self._record.begin(Kind.IN, self._site.now)
         self._go_on()
 
     def set_missing(self, missing: int) -> None:
         """Of all that is to come, now or with a later order, so much has no room yet."""
+        self._ahead = max(0, 2 * (self._missing - missing))
         self._missing = missing
-        if self._is_filling and not missing:
+        if not self._is_filling:
+            return
+        if self._fetches:
+            more = self._may_come - self._fetched
+            if more > 0:
+                self._fetched += more
+                self._site.gpu.extend(Lane.IN, self._key, more)
+        else:
             self._site.after(self._site.latency, self._go_on)
+
+    @property
+    def _fetches(self) -> bool:
+        return self._site.gpu.goes_on(Lane.IN, self._key)
 
     @property
     def _without_room(self) -> int:
         """What of the fill has no room yet. What nobody has used is the last to come."""
         return max(0, self._missing - (self._holding.unborn if self._ordered is None else 0))
 
+    @property
+    def _may_come(self) -> int:
+        """What of the rest of the fill may come now."""
+        return self._coming - min(self._coming, max(0, self._without_room - self._ahead))
+
     def _go_on(self) -> None:
         """Bring in what is left, or wait for room; or all has come."""
-        if not self._is_filling or self._site.gpu.goes_on(Lane.IN, self._key):
+        if not self._is_filling or self._fetches:
             return
-        size = self._coming - (self._behind if self._without_room else 0)
-        if size > 0:
-            self._fetch(size)
-        elif not self._coming and not (self._missing and self._holding.unborn >= BLOCK):
+        if self._may_come:
+            self._fetch(self._may_come)
+        elif not self._coming and not self._without_room and not self._waits_for_the_rest:
             self.try_again()
+
+    @property
+    def _waits_for_the_rest(self) -> bool:
+        return self._missing > 0 and self._holding.unborn >= BLOCK
 
     def _fetch(self, size: int) -> None:
         self._fetched, self._fetched_since = size, self._site.now

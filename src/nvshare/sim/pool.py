@@ -39,6 +39,10 @@ class Pool:
             self._done = 0.0
         self._ends[key] = self._done + amount
 
+    def extend(self, key: int, amount: float) -> None:
+        """Make a piece of work longer."""
+        self._ends[key] += amount
+
     def left(self, key: int) -> float:
         """Return what is left of a piece of work."""
         return max(0.0, self._ends[key] - self._done)

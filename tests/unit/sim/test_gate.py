@@ -80,7 +80,8 @@ def test_out_and_in_overlap_as_far_as_the_bus_allows() -> None:
         out = [span for span in moves(other, Kind.OUT) if abs(span[0] - begin) < 0.01]
         assert len(out) == 1
         size = 2 * 10 * GB - ROOM
-        assert end - begin == pytest.approx(size / 10.8e9, rel=0.03)
+        # A 32nd behind, and what leaves has to be mapped for the CPU.
+        assert end - begin == pytest.approx(1.035 * size / 10.8e9, rel=0.01)
         assert end >= out[0][1]
 
 
@@ -198,11 +199,13 @@ def test_what_a_turn_is_to_begin_with_comes_and_no_more() -> None:
     assert isinstance(left, ClientLeft)
     # In steps, and what is on its way counts as away from the beginning.
     assert released.left == 3 * GB
-    quarters = [3 * GB * part // 4 for part in (3, 2, 1, 0)]
-    assert [moved.left for moved in out if isinstance(moved, Moved)] == quarters
+    assert len(out) == 10
+    to_leave = 3 * GB
     for moved in out:
         assert isinstance(moved, Moved)
-        assert (moved.turn, moved.out_bytes, moved.memory.swapped) == (1, 3 * GB // 4, 3 * GB)
+        to_leave -= moved.out_bytes
+        assert (moved.turn, moved.left, moved.memory.swapped) == (1, to_leave, 3 * GB)
+    assert to_leave == 0
     assert (into.turn, into.in_bytes, into.memory.swapped) == (2, 1 * GB, 2 * GB)
 
 
@@ -215,7 +218,7 @@ def test_a_turn_that_ends_in_the_middle_of_a_fill_tells_of_what_has_come() -> No
     into, released = told[-3:-1]
     assert isinstance(into, Moved)
     assert isinstance(released, Released)
-    came = 3 * GB - 2 * GB // 64
+    came = 1 * GB
     assert (into.turn, into.in_bytes, into.left) == (2, came, 0)
     assert into.seconds == pytest.approx(came / BUS)
     assert (released.turn, released.memory.swapped) == (2, 3 * GB - came)
@@ -231,8 +234,8 @@ def test_a_gate_opens_when_there_is_room_for_all_of_it() -> None:
     into = told[-2]
     assert isinstance(into, Moved)
     assert (into.turn, into.in_bytes) == (2, 3 * GB)
-    # The third order after the first, at 2 s, has let it go on.
-    assert into.now == pytest.approx(5.0 + 0.0001 + 2 * GB / 64 / BUS)
+    # Three seconds after the first order there is room for all of it.
+    assert into.now == pytest.approx(5.0 + 0.0001)
 
 
 def test_orders_about_other_turns_are_void() -> None:

@@ -105,9 +105,12 @@ def test_what_leaves_is_told_of_in_a_few_steps() -> None:
         told.append((made.out_seconds, made.out_bytes, mover.left))
 
     _, mover, _ = play(lambda _, mover: mover.leave(4 * GB), goes_on=note)
-    assert [one[1:] for one in told] == [(GB, 3 * GB), (GB, 2 * GB), (GB, 1 * GB)]
-    assert [seconds for seconds, *_ in told] == pytest.approx([GB / OUT] * 3)
-    assert mover.take().out_bytes == GB
+    # They double from a 32nd on, up to an eighth.
+    sizes = [GB // 8, GB // 8, GB // 4, *[GB // 2] * 6]
+    assert [size for _, size, _ in told] == sizes
+    assert [left for *_, left in told] == [4 * GB - sum(sizes[:n]) for n in range(1, 10)]
+    assert [seconds for seconds, *_ in told] == pytest.approx([size / OUT for size in sizes])
+    assert mover.take().out_bytes == GB // 2
 
 
 def test_whoever_asks_hears_what_has_left_by_then() -> None:
@@ -115,18 +118,22 @@ def test_whoever_asks_hears_what_has_left_by_then() -> None:
 
     def leave(site: Site, mover: Mover) -> None:
         mover.leave(4 * GB)
-        site.after(0.5 * GB / OUT, mover.look)
+        site.after(GB / 16 / OUT, mover.look)
 
     def note(mover: Mover) -> None:
-        told.append((round(mover.take().out_bytes, -6), round(mover.left, -6)))
+        told.append((mover.take().out_bytes, mover.left))
 
     _, mover, done = play(leave, goes_on=note)
-    half = GB // 2
-    assert told == [(half, 7 * half), (half, 3 * GB), (GB, 2 * GB), (GB, 1 * GB)]
+    # In the middle of the first step, and at its end.
+    half = GB // 16
+    assert [list(one) for one in told[:2]] == [
+        pytest.approx([half, 4 * GB - half], abs=1),
+        pytest.approx([half, 4 * GB - 2 * half], abs=1),
+    ]
     # To ask costs nothing, and what is at rest says nothing.
     assert done == pytest.approx([2 + 4 * GB / OUT])
     mover.look()
-    assert len(told) == 4
+    assert len(told) == 10
 
 
 def fill_without_room(missing: int) -> Callable[[Site, Mover], None]:
@@ -137,17 +144,40 @@ def fill_without_room(missing: int) -> Callable[[Site, Mover], None]:
     return fill
 
 
-def test_the_last_of_what_comes_waits_for_room() -> None:
+def test_what_comes_waits_for_room() -> None:
+    goes_on: list[bool] = []
+
+    def look(missing: int) -> Callable[[Site, Mover], None]:
+        def step(site: Site, mover: Mover) -> None:
+            mover.set_missing(missing)
+            site.after(0.5, lambda: goes_on.append(site.gpu.moves > 0))
+
+        return step
+
     _, mover, done = play(
         lambda _, mover: mover.leave(3 * GB),
-        fill_without_room(2 * GB),
-        lambda _, mover: mover.set_missing(1 * GB),
-        lambda _, mover: mover.set_missing(0),
+        fill_without_room(3 * GB),
+        look(11 * GB // 4),
+        look(0),
         lambda *_: None,
     )
-    behind = 2 * GB // 64
-    assert done[1] == pytest.approx(5 + LATENCY + behind / BUS)
+    # From 4 s on a quarter has room, and a half more seems to be on its way out; from 5 s on, all.
+    assert done[1] == pytest.approx(5 + LATENCY + 2.25 * GB / BUS)
+    assert goes_on == [False, False]
     # The time that others take is not the time that it takes.
+    assert mover.take().in_seconds == pytest.approx(3 * GB / BUS)
+
+
+def test_what_comes_keeps_pace_with_the_room_that_others_make() -> None:
+    def fill(site: Site, mover: Mover) -> None:
+        fill_without_room(3 * GB)(site, mover)
+        for number in range(1, 7):
+            missing = 3 * GB - number * GB // 2
+            site.after(number * GB / 2 / BUS, lambda left=missing: mover.set_missing(left))  # type: ignore[misc]
+
+    _, mover, done = play(lambda _, mover: mover.leave(3 * GB), fill, lambda *_: None)
+    # It begins when the first step is told, and never waits again.
+    assert done[1] == pytest.approx(3 + 3.5 * GB / BUS + LATENCY)
     assert mover.take().in_seconds == pytest.approx(3 * GB / BUS)
 
 
