@@ -2,6 +2,11 @@
 
 import pytest
 
+from nvshare.core.events import Event, MemoryChanged
+from nvshare.core.memory import Memory
+from nvshare.sim.engine import Engine
+from nvshare.sim.scenario import Scenario
+
 from .making import GB, MIB, PAUSE, durations, program, run
 
 # A context is made, memory is allocated, and work begins.
@@ -56,6 +61,27 @@ def test_what_has_not_begun_when_all_ends_is_written_down_as_such() -> None:
     burst, waits = (record.bursts[-1] for record in outcome.records if record.bursts)
     assert (burst.ended, waits.began, waits.ended) == (None, None, None)
     assert burst.began is not None
+
+
+def test_memory_counts_as_used_from_the_first_launch_on() -> None:
+    """It comes into being later, and nobody else is to be let in for the room until then."""
+    data = {"name": "test", "gpus": "t4", "program": [program(10 * GB, 10)]}
+    engine = Engine(Scenario.model_validate(data), check=True)
+    (site,) = engine.sites
+    told: list[tuple[float, Memory, int]] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, MemoryChanged):
+            told.append((event.now, event.memory, site.holding(0).resident))
+        send(event)
+
+    send, site.send = site.send, listen  # type: ignore[method-assign]
+    engine.run()
+    asked, used = told
+    assert (asked[1].untouched, asked[1].swapped) == (10 * GB, 10 * GB)
+    assert (used[1].untouched, used[1].swapped) == (0, 0)
+    assert used[0] == pytest.approx(BEGIN + ANSWER)
+    assert used[2] == 0
 
 
 def test_two_that_fit_share_in_slices() -> None:

@@ -17,7 +17,7 @@ REALLY = (
 # Hours of many programs: they have tests of their own, and would take longer than all the rest.
 LEFT_OUT = ("cluster-day", "ten-hours")
 TOLERANCE = 0.01
-# What differs by more, and why is not known: programs that rest, beside large ones.
+# Six that come at the same moment: who is first decides how they are grouped, and that is chance.
 TOLERANCES = {"mixed": 0.05}
 
 
