@@ -168,6 +168,25 @@ def test_what_comes_waits_for_room() -> None:
     assert mover.take().in_seconds == pytest.approx(3 * GB / BUS)
 
 
+def test_room_is_missing_first_to_what_nobody_has_used() -> None:
+    def fill(site: Site, mover: Mover) -> None:
+        site.gpu.board.resize(0, 6 * GB)
+        fill_without_room(2 * GB)(site, mover)
+        site.after(0.5, lambda: left.append(site.gpu.moves))
+
+    left: list[int] = []
+    _, mover, done = play(
+        lambda _, mover: mover.leave(3 * GB),
+        fill,
+        lambda _, mover: mover.set_missing(0),
+        lambda *_: None,
+    )
+    # All that was used has come by then; the gate waits until there is room for the rest.
+    assert left == [0]
+    assert mover.take().in_seconds == pytest.approx(3 * GB / BUS)
+    assert done[1] == pytest.approx(4 + LATENCY)
+
+
 def test_what_comes_keeps_pace_with_the_room_that_others_make() -> None:
     def fill(site: Site, mover: Mover) -> None:
         fill_without_room(3 * GB)(site, mover)

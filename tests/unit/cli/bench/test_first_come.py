@@ -26,9 +26,9 @@ def test_who_comes_while_another_is_served_waits_for_it() -> None:
 
 def test_who_was_served_longest_ago_makes_room_and_only_as_much_as_is_needed() -> None:
     machine = Machine(room=10 * GB, taken=0, bus=1.0 * GB)
-    requests = [Request(100.0 * number, who, 1.0) for number, who in enumerate((0, 1, 2, 1, 0))]
+    requests = [Request(100.0 * number, who, 1.0) for number, who in enumerate((1, 0, 2, 0, 1))]
     moves = [one.move for one in serve(requests, [4 * GB] * 3, machine)]
-    # The third has pushed 2 GB of the first out; the second has stayed.
+    # The third to come has pushed out 2 GB of the first to come; the second has stayed.
     assert moves == [4.0, 4.0, 4.0, 0.0, 2.0]
 
 

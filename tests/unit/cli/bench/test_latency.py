@@ -6,6 +6,7 @@ from nvshare.cli.bench.latency_cases import CASES, GB, Asker, Case, popularity
 from nvshare.cli.bench.latency_results import Waited, percentile
 from nvshare.cli.bench.latency_simulation import WARM_UP_S, machine_of, reckon, scenario_of
 from nvshare.errors import BadInputError
+from nvshare.sim.engine import simulate
 
 ALONE = Case("alone", (Asker(8 * GB, 1.0, 20.0, 25.0),))
 FITS = Case("fits", (Asker(1 * GB, 1.0, 5.0, 6.0),), trainers=(2 * GB,))
@@ -58,10 +59,13 @@ def test_beside_a_trainer_that_fits_nothing_is_moved_and_only_the_work_is_lost()
     )
 
 
-def test_who_never_gets_the_gpu_has_waited_until_the_end() -> None:
-    long = Case("long", (Asker(8 * GB, 1.0, 10.0, 11.0),), trainers=(12 * GB,))
-    waited = reckon(long, 5.0)
-    assert max(waited.waits, default=0.0) <= 5.0
+def test_who_still_waits_in_the_end_has_waited_until_then() -> None:
+    (case,) = (one for one in choose(["frequent"]) if one.priority == "normal")
+    end = WARM_UP_S + 50.0
+    asks = simulate(scenario_of(case, end), picture=True).records[0]
+    last = (asks.bursts or [])[-1]
+    assert last.began is None
+    assert reckon(case, 50.0).waits[-1] == pytest.approx(end - last.wanted)
 
 
 def test_the_room_is_what_the_daemon_reckons_with() -> None:
