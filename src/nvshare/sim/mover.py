@@ -245,6 +245,8 @@ class Mover:
         Who is displaced leaves without telling anybody. If nobody is on the way out, the driver has
         to make room.
         """
+        if not self._is_filling:
+            return
         if self._filling > self._site.gpu.board.room and self._site.somebody_leaves:
             self._site.wait_for_room(self)
             return

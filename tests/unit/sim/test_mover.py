@@ -200,6 +200,16 @@ def test_what_comes_keeps_pace_with_the_room_that_others_make() -> None:
     assert mover.take().in_seconds == pytest.approx(3 * GB / BUS)
 
 
+def test_room_that_is_made_when_all_has_come_changes_nothing() -> None:
+    _, _, done = play(
+        lambda _, mover: mover.leave(1 * GB),
+        lambda _, mover: mover.fill(0),
+        lambda _, mover: mover.try_again(),
+        lambda *_: None,
+    )
+    assert len(done) == 2
+
+
 def test_a_fill_that_is_broken_off_has_brought_what_has_come() -> None:
     def stop(site: Site, mover: Mover) -> None:
         site.after(1 * GB / BUS, mover.rest)
