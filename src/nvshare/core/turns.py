@@ -37,6 +37,8 @@ class Pace:
     earlier: float = 0.0
     # More of it was announced.
     goes_on: bool = False
+    # From when on, until the last move ended, all time is in ``moving``.
+    counted: float = 0.0
 
     def measure(
         self,
@@ -51,7 +53,7 @@ class Pace:
         if seconds <= 0:
             return
         began = now - seconds
-        self.moving += now - max(began, min(self.ended, now))
+        self._count(began, now)
         if began < self.ended or self.goes_on:
             self.began, self.ended = min(began, self.began), max(now, self.ended)
             self.out_bytes += out_bytes
@@ -64,6 +66,18 @@ class Pace:
         if size >= MEASURABLE_BYTES:
             rate = size / (self.ended - self.began)
             self.bandwidth = self.earlier + WEIGHT_OF_NEW * (rate - self.earlier)
+
+    def _count(self, began: float, now: float) -> None:
+        """Add the time of a move to all others, once.
+
+        Who stops in the middle tells of it later, and what it tells first may have been the end.
+        """
+        if began > self.ended:
+            self.moving += now - began
+            self.counted = began
+        else:
+            self.moving += max(0.0, now - self.ended) + max(0.0, self.counted - began)
+            self.counted = min(self.counted, began)
 
     def swap_seconds(self, out_bytes: int, in_bytes: int) -> float:
         """Return how long it takes to move so much out, and so much in at the same time."""

@@ -183,11 +183,6 @@ class Machine:
         return int(self._machine.out_turn)
 
     @property
-    def evict(self) -> int:
-        """Bytes that are to leave as the turn ends."""
-        return int(self._machine.evict)
-
-    @property
     def is_wanted(self) -> bool:
         """Whether the daemon knows that somebody waits."""
         return bool(self._machine.is_wanted)
@@ -201,6 +196,11 @@ class Machine:
     def standby(self) -> Standby:
         """Who watches for a turn that another program hands on."""
         return Standby(self._machine.standby)
+
+    @property
+    def standby_missing(self) -> int:
+        """What will have no room yet of the memory that such a turn begins with."""
+        return int(self._machine.standby_missing)
 
     @property
     def numbers(self) -> dict[str, Any]:

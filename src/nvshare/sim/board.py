@@ -21,8 +21,10 @@ class Holding:
     allocated: int = 0
     # What will be allocated when the core has answered; never less than what is.
     wanted: int = 0
-    # What was written or touched at least once, wherever it is now.
+    # What was written or touched at least once, wherever it is now; and what kernels have been
+    # launched for, which comes into being as they get to it.
     populated: int = 0
+    launched: int = 0
     resident: int = 0
     # What of the resident part is on its way to the host.
     leaving: int = 0
@@ -45,6 +47,11 @@ class Holding:
     def unborn(self) -> int:
         """What does not exist yet."""
         return self.allocated - self.populated
+
+    @property
+    def appearing(self) -> int:
+        """What does not exist yet, and is being used for the first time."""
+        return max(0, self.launched - self.populated)
 
 
 class Board:
@@ -86,6 +93,7 @@ class Board:
         holding.allocated = holding.wanted = allocated
         freed = max(0, holding.populated - allocated)
         holding.populated -= freed
+        holding.launched = min(holding.launched, allocated)
         holding.kept = max(0, holding.kept - freed)
         self._drop(key, holding.resident - holding.populated)
 

@@ -8,7 +8,18 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from nvshare.core.effects import CancelHandover, Effect, Evict, Grant, Keep, Revoke, Trim, Urgency
+from nvshare.core.effects import (
+    CancelHandover,
+    Effect,
+    Evict,
+    Grant,
+    Handover,
+    Keep,
+    Revoke,
+    Room,
+    Trim,
+    Urgency,
+)
 from nvshare.core.events import ClientLeft, Moved, Reason, Released, Wanted
 from nvshare.machine import Act, Action, Event, Machine, Result, State
 from nvshare.machine import Reason as Why
@@ -33,7 +44,7 @@ class Gate:
         self._program = program
         self._record = site.records[key]
         self._machine = Machine()
-        self._mover = Mover(site, key, self._moved)
+        self._mover = Mover(site, key, self._moved, self._moves)
         # What comes while actions are being performed waits until all are.
         self._inputs: deque[tuple[Event, Callable[[], dict[str, Any]]]] = deque()
         self._performs = False
@@ -59,11 +70,6 @@ class Gate:
         """Whether the turn ends when nothing is in flight any more."""
         return self._machine.state in _DRAINS
 
-    @property
-    def is_about_to_leave(self) -> bool:
-        """Whether memory is to go out when the turn has ended, which it is about to."""
-        return self.draining and self._machine.evict > 0
-
     def may_pass(self) -> bool:
         """Whether work can start now. If not, the program is called when it can."""
         if not self._ready:
@@ -78,8 +84,11 @@ class Gate:
                     Event.GRANT,
                     turn=order.turn,
                     bytes=order.fill_bytes,
-                    must_fill=self._mover.is_needed,
+                    missing=order.missing,
+                    must_fill=self._mover.must_fill(order.missing),
                 )
+            case Room():
+                self._feed(Event.ROOM, turn=order.turn, missing=order.missing)
             case Evict():
                 self._feed(Event.EVICT, bytes=order.evict_bytes, there=self._mover.there)
             case Trim():
@@ -102,20 +111,22 @@ class Gate:
         """Be told what to write to at the end of this turn."""
         self._feed(Event.PASS_TO, turn=turn, next_turn=next_turn, descriptor=descriptor)
 
-    def stand_by(self, turn: int, fill_bytes: int, descriptor: int) -> None:
+    def stand_by(self, plan: Handover, descriptor: int) -> None:
         """Be told what will be written to when a turn is handed on."""
         self._feed(
             Event.STANDBY,
-            turn=turn,
-            bytes=fill_bytes,
+            turn=plan.turn,
+            bytes=plan.fill_bytes,
+            missing=plan.missing,
             descriptor=descriptor,
-            must_fill=self._mover.is_needed,
+            must_fill=self._mover.must_fill(plan.missing),
         )
 
     def handed(self, descriptor: int) -> None:
         """Another program has written to this."""
         if descriptor == self._standby:
-            self._feed(Event.HANDED, must_fill=self._mover.is_needed)
+            missing = self._machine.standby_missing
+            self._feed(Event.HANDED, must_fill=self._mover.must_fill(missing))
 
     def grow(self, missing: int) -> None:
         """The program has grown: nothing is launched until there is room for all it has."""
@@ -152,8 +163,15 @@ class Gate:
         self._mover.rest()
         self._site.send(ClientLeft(now=self._site.now, client=self._key))
 
+    def tell_progress(self) -> None:
+        """Tell of what has left by now, if memory is on its way out."""
+        self._mover.look()
+
     def _moved(self) -> None:
         self._feed(Event.MOVED)
+
+    def _moves(self) -> None:
+        self._feed(Event.PROGRESS)
 
     def _end(self, event: Event) -> None:
         self._queue(event, self._facts_of_an_end)
@@ -195,7 +213,11 @@ class Gate:
         self._site.open_bytes_changed(self._site.holding(self._key).allocated)
 
     def _finish(self) -> None:
-        """The gate is closed, before anybody else is let in."""
+        """The gate is closed, before anybody else is let in.
+
+        The core judges the turn by what has moved meanwhile, also of those who are about to stop.
+        """
+        self._site.tell_progress(self._key)
         self._ready = False
         self._record.released += 1
         self._record.end(Kind.RUN, self._site.now)
@@ -235,11 +257,13 @@ class Gate:
                 self._mover.leave(action.bytes)
             case Act.ORDER_REST:
                 self._mover.rest()
+            case Act.SET_MISSING:
+                self._mover.set_missing(action.bytes)
             case Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
                 self._tell(action)
-            case Act.CLOSE | Act.DROP | Act.HELLO | Act.AWAIT_GROWTH | Act.SET_MISSING:
+            case Act.CLOSE | Act.DROP | Act.HELLO | Act.AWAIT_GROWTH:
                 # What else closes does so when the turn ends. Descriptors are numbers. The program
-                # says hello, and has grown already. And the model knows who makes room.
+                # says hello, and has grown already.
                 pass
             case _:
                 raise RuntimeError(f"{self._record.name}: {action.act.name} is not simulated")
@@ -313,13 +337,11 @@ class Gate:
                 self._tell_all(is_due_in=True)
 
     def _released(self, action: Action) -> None:
-        site, progress = self._site, self._mover.take()
+        site = self._site
         wants = self._machine.is_wanted
         if wants:
             self._record.begin(Kind.WAIT, site.now)
-        if progress.out_bytes:
-            turn = self._machine.out_turn
-            self._tell_moved(turn, out_bytes=progress.out_bytes, seconds=progress.out_seconds)
+        self._tell_all()
         (heir, turn), self._handed = self._handed or (None, 0), None
         site.send(
             Released(
@@ -329,10 +351,9 @@ class Gate:
                 reason=_REASONS[Why(action.value)],
                 memory=site.memory_of(self._key),
                 wants=wants,
-                moved_bytes=progress.in_bytes,
-                seconds=progress.in_seconds,
                 handed_to=heir,
                 handed_turn=turn,
+                left=self._mover.left,
             )
         )
         if not action.bytes:
@@ -361,5 +382,6 @@ class Gate:
                 out_bytes=out_bytes,
                 in_bytes=in_bytes,
                 seconds=seconds,
+                left=self._mover.left,
             )
         )

@@ -15,6 +15,8 @@ from nvshare.sim.workload import MIB
 
 GIGA = 1e9
 BLOCK = 2 * MIB
+# The interposer sends memory out in chunks that take about so long (native/interposer/lane.h).
+CHUNK_SECONDS = 0.005
 
 Call: TypeAlias = Callable[[], None]
 
@@ -28,6 +30,7 @@ class Gpu:
         self.board = Board(round(memory.usable_mib * MIB), round(memory.context_mib * MIB))
         self.processor = Processor(slice_seconds, slice_seconds * engine.sharing_loss)
         self._managed = profile.managed
+        self._mapping = profile.managed.host_map_us / 1e6
         self._pools = {lane: Pool(lane) for lane in (Lane.IN, Lane.OUT)}
         self._active: list[Pool] = []
         self._calls: dict[tuple[Lane, int], Call] = {}
@@ -125,6 +128,10 @@ class Gpu:
         """Make a transfer longer."""
         self._pools[lane].extend(key, float(size))
 
+    def left(self, lane: Lane, key: int) -> float:
+        """Return what is left of a transfer."""
+        return self._pools[lane].left(key)
+
     def cancel(self, lane: Lane, key: int) -> float:
         """Stop something, and return what was left of it."""
         return self._drop(lane, key)
@@ -151,9 +158,18 @@ class Gpu:
         self._set_rates()
         return left
 
+    def _out_rate(self, share: float) -> float:
+        """Return how fast memory leaves, with what it takes to map it for the CPU.
+
+        A block is mapped while the next ones are copied, except for the last of every chunk.
+        """
+        rate = self._bus.device_to_host_gb_per_s * GIGA * share
+        block = max(BLOCK / rate, self._mapping)
+        return BLOCK / block / (1 + self._mapping / CHUNK_SECONDS)
+
     def _set_rates(self) -> None:
         into, out = self._pools[Lane.IN], self._pools[Lane.OUT]
         share = self._bus.duplex / 2 if into and out else 1.0
         into.rate = self._bus.host_to_device_gb_per_s * GIGA * share / max(1, len(into))
-        out.rate = self._bus.device_to_host_gb_per_s * GIGA * share / max(1, len(out))
+        out.rate = self._out_rate(share) / max(1, len(out))
         self._active = [pool for pool in (into, out) if pool]

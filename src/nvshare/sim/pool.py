@@ -43,9 +43,15 @@ class Pool:
         """Make a piece of work longer."""
         self._ends[key] += amount
 
+    def left(self, key: int) -> float:
+        """Return what is left of a piece of work."""
+        return max(0.0, self._ends[key] - self._done)
+
     def stop(self, key: int) -> float:
         """End a piece of work, and return what was left of it."""
-        return max(0.0, self._ends.pop(key) - self._done)
+        left = self.left(key)
+        del self._ends[key]
+        return left
 
     def next(self) -> tuple[float, int | None]:
         """Return when the first is done, and who that is."""

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from nvshare.core.effects import SetLimits
 from nvshare.core.events import ClientJoined, MemoryChanged
 from nvshare.core.settings import NO_LIMITS, Limits, Priority
+from nvshare.sim.board import Holding
 from nvshare.sim.gate import Gate
 from nvshare.sim.meter import Meter
 from nvshare.sim.pool import Lane
 from nvshare.sim.processor import DUST
-from nvshare.sim.record import Kind
+from nvshare.sim.record import Burst, Kind
 from nvshare.sim.share import Share
-from nvshare.sim.workload import MIB, Action, Compute, Connect, Copy, Resize, Sleep
+from nvshare.sim.workload import MIB, Action, Compute, Connect, Copy, Request, Resize, Sleep
 
 if TYPE_CHECKING:
     from nvshare.sim.site import Site
@@ -55,9 +56,13 @@ class SimulatedProgram:
         # be left when the gate closes.
         self._left = 0.0
         self._step = 0.0
-        # When it was submitted.
-        self._submitted = 0.0
         self._stop_at = 0.0
+        # When the present work was wanted, and when the GPU began with it; and when the last
+        # request came.
+        self._wanted = 0.0
+        self._began: float | None = None
+        self._asked = 0.0
+        self._is_asked = False
 
     @property
     def gate(self) -> Gate:
@@ -65,11 +70,6 @@ class SimulatedProgram:
         if self._gate is None:
             raise RuntimeError("the program has no gate yet")
         return self._gate
-
-    @property
-    def is_about_to_leave(self) -> bool:
-        """Whether memory of it goes to the host as soon as nothing is in flight."""
-        return self._gate is not None and self._gate.is_about_to_leave
 
     @property
     def has_work(self) -> bool:
@@ -96,8 +96,11 @@ class SimulatedProgram:
             case Connect():
                 self._connect()
                 return True
+            case Request():
+                return self._await_request(action.after)
             case Resize():
                 self._record.phases.append(self._site.now)
+                self._asked = self._site.now
                 return self._resize(action.allocated)
             case Copy():
                 self._submit(action, 0.0)
@@ -107,6 +110,16 @@ class SimulatedProgram:
                     self._record.loop_began = self._site.now
                 self._submit(action, action.kernels * action.seconds)
                 return True
+
+    def _await_request(self, after: float) -> bool:
+        """Wait for the next request. False: it has been there for a while."""
+        self._asked += after
+        self._is_asked = True
+        seconds = self._asked - self._site.now
+        if seconds <= 0:
+            return False
+        self._site.after(seconds, self.proceed)
+        return True
 
     def _connect(self) -> None:
         site = self._site
@@ -166,7 +179,8 @@ class SimulatedProgram:
 
     def _submit(self, work: Copy | Compute, seconds: float) -> None:
         self._work, self._left, self._stop_at = work, seconds, 0.0
-        self._submitted = self._site.now
+        self._wanted = self._asked if self._is_asked else self._site.now
+        self._began, self._is_asked = None, False
         self._launch()
 
     def _launch(self) -> None:
@@ -194,8 +208,7 @@ class SimulatedProgram:
         self._done()
 
     def _done(self) -> None:
-        if isinstance(self._work, Compute) and self._record.bursts is not None:
-            self._record.bursts.append((self._submitted, self._site.now))
+        self._note_burst(self._site.now)
         self._work = None
         self._meter.end()
         if self.gate.draining:
@@ -203,6 +216,10 @@ class SimulatedProgram:
         else:
             self.gate.rest()
         self.proceed()
+
+    def _note_burst(self, ended: float | None) -> None:
+        if isinstance(self._work, Compute) and self._record.bursts is not None:
+            self._record.bursts.append(Burst(self._wanted, self._began, ended))
 
     def _go_on(self, work: Compute) -> None:
         """Take the next step through the program's memory."""
@@ -212,6 +229,7 @@ class SimulatedProgram:
         gpu, holding = self._site.gpu, self._site.holding(self._key)
         touches = work.touch > 0
         if touches and holding.gap and not (gpu.pages and holding.ahead):
+            self._note_launched(holding)
             part = max(holding.allocated // PARTS, MIB)
             size = min(holding.gap, part) if gpu.pages else holding.gap
             gpu.fault(self._key, size, lambda: self._came(size))
@@ -224,7 +242,16 @@ class SimulatedProgram:
         if not self._step:
             self._pause_for_share()
             return
+        if self._began is None:
+            self._began = self._site.now
         gpu.compute(self._key, self._step, self._computed)
+
+    def _note_launched(self, holding: Holding) -> None:
+        """Tell the core of memory that is used for the first time: it counts as there."""
+        if holding.launched < holding.allocated:
+            holding.launched = holding.allocated
+            memory = self._site.memory_of(self._key)
+            self._site.send(MemoryChanged(now=self._site.now, client=self._key, memory=memory))
 
     def _may_take(self, work: Compute) -> float | None:
         return self._share.seconds(work.seconds, self._site.now)
@@ -335,6 +362,7 @@ class SimulatedProgram:
         """The simulation ends here: count what is done of the present step."""
         if isinstance(self._work, Compute):
             self._take_off(self._work, self._left - self._left_now())
+            self._note_burst(None)
 
     def computed_now(self) -> float:
         """Seconds of kernels done, with what is done of the present step."""

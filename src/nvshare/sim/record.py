@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 
 class Kind(Enum):
@@ -21,6 +22,15 @@ class Span:
     kind: Kind
     begin: float
     end: float
+
+
+class Burst(NamedTuple):
+    """Work that a program has waited for. None: that did not happen before the end."""
+
+    # When it was wanted, when the GPU began with it, and when it was done.
+    wanted: float
+    began: float | None
+    ended: float | None
 
 
 @dataclass(slots=True)
@@ -43,9 +53,9 @@ class Record:
     # When each phase began, and the seconds that finished kernels would have taken alone.
     phases: list[float] = field(default_factory=list)
     computed: float = 0.0
-    # None: nobody wants a picture. And from when to when each piece of work took, waiting included.
+    # None: nobody wants a picture.
     spans: list[Span] | None = None
-    bursts: list[tuple[float, float]] | None = None
+    bursts: list[Burst] | None = None
     _began: dict[Kind, float] = field(default_factory=dict)
 
     def begin(self, kind: Kind, now: float) -> None:

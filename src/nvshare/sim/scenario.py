@@ -57,11 +57,20 @@ class Phase(_Table):
     idle: Seconds = 0.0
     # Up to so much longer, each time anew.
     idle_jitter: Seconds = 0.0
+    # Iterations are requests that come by chance, so many a second on average, whatever the
+    # program does. None: when it is ready for the next one.
+    rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
 
     @property
     def synchronises(self) -> bool:
         """Whether the program waits for each iteration before it goes on."""
-        return self.sync or self.idle > 0 or self.idle_jitter > 0
+        return self.sync or self.idle > 0 or self.idle_jitter > 0 or self.rate is not None
+
+    @model_validator(mode="after")
+    def _rests_or_is_asked(self) -> "Phase":
+        if self.rate is not None and (self.idle or self.idle_jitter):
+            raise ValueError("rate says when iterations come, and idle does as well; give one")
+        return self
 
 
 class Program(_Table):

@@ -19,6 +19,7 @@ from nvshare.core.effects import (
     Keep,
     Report,
     Revoke,
+    Room,
     SetLimits,
     SetTimer,
     Trim,
@@ -130,6 +131,12 @@ class Site:
             self.programs[heir].gate.handed(descriptor)
         return heir
 
+    def tell_progress(self, key: int) -> None:
+        """Have all but one, whose turn has ended, tell of memory that is on its way out."""
+        for other, program in self.programs.items():
+            if other != key and self.gpu.goes_on(Lane.OUT, other):
+                program.gate.tell_progress()
+
     def ended(self, key: int) -> None:
         """A program has ended."""
         del self.programs[key]
@@ -156,12 +163,12 @@ class Site:
     def memory_of(self, key: int) -> Memory:
         """Return a program's memory as the core is told of it, context included."""
         own = self.holding(key)
-        away = own.wanted - own.resident + own.leaving
+        away = own.wanted - own.resident - own.appearing + own.leaving
         return Memory(
             own.wanted + self._context,
             self._context,
             away,
-            untouched=own.wanted - own.populated,
+            untouched=own.wanted - own.populated - own.appearing,
             kept=own.kept,
             context=self._context,
         )
@@ -186,11 +193,8 @@ class Site:
 
     @property
     def somebody_leaves(self) -> bool:
-        """Whether memory is on its way out, or will be when what is in flight is done."""
-        return any(
-            self.gpu.goes_on(Lane.OUT, key) or program.is_about_to_leave
-            for key, program in self.programs.items()
-        )
+        """Whether memory is on its way out."""
+        return any(self.gpu.goes_on(Lane.OUT, key) for key in self.programs)
 
     def wait_for_room(self, mover: Mover) -> None:
         """Let a mover try again when room was made."""
@@ -230,7 +234,7 @@ class Site:
                 self._timers.pop(effect.timer, None)
             case Report():
                 self.reports.append(effect)
-            case Grant() | Revoke() | Keep() | Evict() | Trim():
+            case Grant() | Room() | Revoke() | Keep() | Evict() | Trim():
                 if effect.client in self.programs:
                     self.programs[effect.client].gate.obey(effect)
             case SetLimits():
@@ -250,7 +254,7 @@ class Site:
         descriptor = len(self._heirs)
         self._heirs.append(plan.to_client)
         if heir:
-            heir.gate.stand_by(plan.turn, plan.fill_bytes, descriptor)
+            heir.gate.stand_by(plan, descriptor)
         if holder:
             holder.gate.pass_to(plan.from_turn, plan.turn, descriptor)
 

@@ -51,7 +51,17 @@ class Compute:
     iteration: int = 1
 
 
-Action: TypeAlias = Sleep | Connect | Resize | Copy | Compute
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The next work is asked for so long after the work before was, or after the phase began.
+
+    Whether that is done by then or not: what comes meanwhile waits.
+    """
+
+    after: float
+
+
+Action: TypeAlias = Sleep | Connect | Resize | Copy | Compute | Request
 
 
 # Assumed: a sleeping program is woken up to half a millisecond late. Programs that begin at one
@@ -127,6 +137,11 @@ def _iterate(phase: Phase, profile: Profile, random: Random) -> Iterator[Action]
             yield work
         return
     one = replace(work, kernels=phase.kernels)
+    if phase.rate is not None:
+        for _ in range(phase.iterations):
+            yield Request(random.expovariate(phase.rate))
+            yield one
+        return
     # Nothing is queued, so the way of a launch to the GPU shows.
     pause = phase.idle + profile.engine.launch_us * MICROSECOND
     for _ in range(phase.iterations):
@@ -146,7 +161,9 @@ def alone_seconds(program: Program, profile: Profile) -> tuple[float, float]:
         total += phase.copy_in / (profile.bus.host_to_device_gb_per_s * 1e9)
         total += work.kernels * work.seconds
         rest += phase.wait
-        if phase.synchronises:
+        if phase.rate is not None:
+            rest += phase.iterations * max(0.0, 1 / phase.rate - phase.kernels * work.seconds)
+        elif phase.synchronises:
             pause = phase.idle + phase.idle_jitter / 2 + profile.engine.launch_us * MICROSECOND
             rest += phase.iterations * pause
     return total + rest, rest

@@ -64,6 +64,20 @@ def test_two_that_leave_at_the_same_time_share_the_way(pace: Pace) -> None:
     assert pace.bandwidth == pytest.approx(10 * GB)
 
 
+def test_a_move_of_which_the_end_was_told_first_counts_all_the_same(pace: Pace) -> None:
+    """A fill that is broken off is told of behind the last of what had left before it."""
+    pace.measure(11.0, 1.0, out_bytes=5 * GB, more=True)
+    pace.measure(13.0, 0.1, out_bytes=1 * GB, more=True)
+    pace.measure(13.0, 2.0, in_bytes=5 * GB)
+    assert pace.moving == pytest.approx(3.0)
+
+
+def test_time_in_which_nobody_moved_anything_does_not_count(pace: Pace) -> None:
+    pace.measure(11.0, 1.0, out_bytes=5 * GB, more=True)
+    pace.measure(13.0, 0.5, out_bytes=5 * GB)
+    assert pace.moving == pytest.approx(1.5)
+
+
 def test_a_move_after_another_is_another(pace: Pace) -> None:
     pace.measure(11.0, 1.0, out_bytes=10 * GB)
     pace.measure(12.0, 1.0, in_bytes=6 * GB)

@@ -46,8 +46,7 @@ sharing = st.fixed_dictionaries(
     {
         "mode": st.sampled_from(["auto", "auto", "serial", "concurrent"]),
         "policy": st.sampled_from(["fair", "fifo"]),
-        # Longer than any move: docs/simulator.md, "What is not".
-        "turn_seconds": st.sampled_from(["auto", 2.0, 5.0]),
+        "turn_seconds": st.sampled_from(["auto", 0.2, 2.0]),
     }
 )
 
@@ -55,7 +54,44 @@ sharing = st.fixed_dictionaries(
 @settings(deadline=None, max_examples=60)
 @given(st.lists(programs, min_size=1, max_size=3), st.sampled_from(["t4", "2xt4"]), sharing)
 def test_everything_adds_up(listed: list[dict[str, Any]], gpus: str, mode: dict[str, Any]) -> None:
-    outcome = run(*listed, gpus=gpus, settings=mode)
+    adds_up(run(*listed, gpus=gpus, settings=mode))
+
+
+def test_turns_that_are_shorter_than_a_move_become_longer() -> None:
+    """Or else these would take turns for ever: one never has its memory, the other never any."""
+    large = {
+        "name": "p",
+        "count": 3,
+        "every": 0.1,
+        "phase": [
+            {
+                "memory": 14 * GB,
+                "wait": 0.02,
+                "idle": 0.03,
+                "iterations": 37,
+                "kernel_seconds": 0.3,
+            },
+            {"wait": 3.0, "memory": 13 * GB, "iterations": 13, "kernel_seconds": 0.001},
+        ],
+    }
+    small = {
+        "name": "p",
+        "count": 2,
+        "every": 0.1,
+        "arrival": 7.0,
+        "phase": [{"iterations": 23, "kernel_seconds": 0.001}],
+    }
+    sharing = {"mode": "auto", "policy": "fair", "turn_seconds": 0.2}
+    outcome = run(large, small, gpus="2xt4", settings=sharing)
+    adds_up(outcome)
+    # Two of the large ones are on the first GPU, and compute for 12 s each.
+    assert outcome.ended < 80.0
+    told = {report.kind.value for report in outcome.sites[0].reports}
+    assert "unproductive switching" in told
+
+
+def adds_up(outcome: Outcome) -> None:
+    """See whether all have done what they had to, and nothing is left."""
     profiles = outcome.scenario.profiles()
     for told, record in zip(outcome.arrivals, outcome.records, strict=True):
         assert record.ended is not None
@@ -211,14 +247,15 @@ def test_nobody_starves_in_ten_hours() -> None:
 
 def test_the_cost_of_a_simulation_in_events() -> None:
     steps = {name: known(name).steps for name in ("T1", "T2a", "T3", "T4", "T5", "T6")}
-    # Two events per iteration for those who synchronise, none for those who do not.
+    # Two events per iteration for those who synchronise, none for those who do not; and a few more
+    # for every move.
     assert steps["T3"] < 40
-    assert steps["T2a"] < 400
+    assert steps["T2a"] < 1000
     assert sum(steps.values()) < 70_000
 
 
 def test_the_cost_of_a_cluster_in_events() -> None:
     outcome = simulate(cluster_day(0, nodes=2, jobs=160))
-    assert outcome.steps < 200 * 160
-    assert sum(site.events for site in outcome.sites) < 60 * 160
+    assert outcome.steps < 350 * 160
+    assert sum(site.events for site in outcome.sites) < 110 * 160
     assert all(record.ended is not None for record in outcome.records)

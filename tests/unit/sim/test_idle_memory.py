@@ -40,7 +40,8 @@ def test_it_comes_back_in_bulk(outcome: Outcome) -> None:
     back, *_ = spans(outcome, "notebook", Kind.IN)
     wait, *_ = spans(outcome, "notebook", Kind.WAIT)
     assert back.begin == pytest.approx(wait.end, abs=0.001)
-    assert back.end - back.begin == pytest.approx(5.6 * GB / DUPLEX, rel=0.02)
+    # A little behind what leaves, which has to be mapped for the CPU.
+    assert back.end - back.begin == pytest.approx(1.03 * 5.6 * GB / DUPLEX, rel=0.015)
 
 
 def test_nobody_pages(outcome: Outcome) -> None:

@@ -22,11 +22,20 @@ def test_all_get_on_at_the_same_rate() -> None:
     assert not pool
 
 
+def test_what_is_left_can_be_seen_while_it_goes_on() -> None:
+    pool = Pool(Lane.OUT)
+    pool.rate = 2.0
+    pool.start(1, 10.0)
+    pool.advance(1.0)
+    assert pool.left(1) == 8.0
+    assert 1 in pool
+    assert pool.next() == (4.0, 1)
+
+
 def test_work_can_become_longer() -> None:
     pool = Pool(Lane.OUT)
     pool.rate = 2.0
     pool.start(1, 10.0)
     pool.advance(1.0)
     pool.extend(1, 4.0)
-    assert 1 in pool
     assert pool.next() == (6.0, 1)

@@ -2,6 +2,11 @@
 
 import pytest
 
+from nvshare.core.events import Event, MemoryChanged
+from nvshare.core.memory import Memory
+from nvshare.sim.engine import Engine
+from nvshare.sim.scenario import Scenario
+
 from .making import GB, MIB, PAUSE, durations, program, run
 
 # A context is made, memory is allocated, and work begins.
@@ -21,6 +26,62 @@ def test_alone() -> None:
 def test_iterations_with_rests() -> None:
     outcome = run(program(0, 4, 0.25, idle=0.5))
     assert durations(outcome) == [pytest.approx(BEGIN + 4 * (0.25 + 0.5 + 5e-6))]
+
+
+def test_requests_come_while_others_are_served_and_wait_for_them() -> None:
+    asked = {"name": "p", "phase": [{"iterations": 300, "kernel_seconds": 0.5, "rate": 1.6}]}
+    (record,) = run(asked).records
+    bursts = record.bursts or []
+    assert len(bursts) == 300
+    free = 0.0
+    waits = []
+    for wanted, began, _ in bursts:
+        # One after the other, each as soon as it has come and those before it are done.
+        begin = max(wanted, free)
+        assert began == pytest.approx(begin, abs=1e-6)
+        waits.append(begin - wanted)
+        free = begin + 0.5
+    # With four fifths of the time taken, a queue is seldom empty, and sometimes is.
+    assert min(waits) == pytest.approx(0.0, abs=1e-6)
+    assert max(waits) > 1.0
+
+
+def test_a_burst_begins_with_its_first_kernel() -> None:
+    rests = program(1 * GB, 3, 0.5, idle=1.0)
+    (record,) = run(rests).records
+    first, second, _ = record.bursts or []
+    # Memory that is touched for the first time is made before.
+    assert first.began == pytest.approx(first.wanted + 1 / 7.7, abs=1e-6)
+    assert second.began == second.wanted
+
+
+def test_what_has_not_begun_when_all_ends_is_written_down_as_such() -> None:
+    one, other = ({**program(10 * GB, 1000), "name": name} for name in "ab")
+    outcome = run(one, other, settings={"mode": "serial"}, until=5.0)
+    burst, waits = (record.bursts[-1] for record in outcome.records if record.bursts)
+    assert (burst.ended, waits.began, waits.ended) == (None, None, None)
+    assert burst.began is not None
+
+
+def test_memory_counts_as_used_from_the_first_launch_on() -> None:
+    """It comes into being later, and nobody else is to be let in for the room until then."""
+    data = {"name": "test", "gpus": "t4", "program": [program(10 * GB, 10)]}
+    engine = Engine(Scenario.model_validate(data), check=True)
+    (site,) = engine.sites
+    told: list[tuple[float, Memory, int]] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, MemoryChanged):
+            told.append((event.now, event.memory, site.holding(0).resident))
+        send(event)
+
+    send, site.send = site.send, listen  # type: ignore[method-assign]
+    engine.run()
+    asked, used = told
+    assert (asked[1].untouched, asked[1].swapped) == (10 * GB, 10 * GB)
+    assert (used[1].untouched, used[1].swapped) == (0, 0)
+    assert used[0] == pytest.approx(BEGIN + ANSWER)
+    assert used[2] == 0
 
 
 def test_two_that_fit_share_in_slices() -> None:

@@ -46,6 +46,8 @@ def test_a_good_one() -> None:
         (("gpu = 1", 'gpu = 1\npriority = "low!"'), "x: program.1.priority: must be"),
         (("1.5Gi", "1.5Gb"), 'x: program.1.phase.0.memory: "1.5Gb" is not an amount of memory'),
         (("iterations = 3", "iterations = -3"), "x: program.1.phase.0.iterations: must be"),
+        (("iterations = 3", "rate = 0"), "x: program.1.phase.0.rate: must be"),
+        (("iterations = 3", "rate = 1, idle = 1"), "x: program.1.phase.0: rate says when"),
         (('workload = "pytorch-add"', ""), "x: program.0: must have either a workload or phases"),
         (('"pytorch-add"', '"add"'), "x: program.0.workload: must be"),
         (('after = "b"', 'after = "c"'), 'x: recovery.after: "c" is not the name of one program'),

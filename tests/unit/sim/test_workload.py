@@ -9,6 +9,7 @@ from nvshare.sim.workload import (
     Compute,
     Connect,
     Copy,
+    Request,
     Resize,
     Sleep,
     actions,
@@ -47,6 +48,22 @@ def test_synchronised_iterations_are_submitted_one_by_one() -> None:
         Compute(3, 0.5, 1000, 3),
         Sleep(0.25 + 5e-6),
     ]
+
+
+def test_requests_come_by_chance_and_each_is_one_iteration() -> None:
+    phase = Phase(memory=1000, iterations=400, kernels=3, kernel_seconds=0.5, rate=0.25)
+    told = listed(Program(name="a", phase=(phase,)))[2:]
+    gaps = [one.after for one in told if isinstance(one, Request)]
+    assert told[1::2] == [Compute(3, 0.5, 1000, 3)] * 400
+    assert len(gaps) == 400
+    assert sum(gaps) / 400 == pytest.approx(4.0, rel=0.15)
+
+
+def test_who_is_asked_rests_for_what_its_requests_leave() -> None:
+    phase = Phase(iterations=10, kernel_seconds=0.5, rate=0.25)
+    alone, rest = alone_seconds(Program(name="a", phase=(phase,)), T4)
+    assert alone == pytest.approx(0.08 + 40.0)
+    assert rest == pytest.approx(35.0)
 
 
 def test_memory_stays_what_it_was_and_is_touched_whole_unless_said_otherwise() -> None:

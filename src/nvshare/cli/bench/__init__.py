@@ -3,6 +3,7 @@
 from nvshare.cli.bench import (
     busy,
     handover,
+    latency,
     launch,
     overhead,
     scenario,
@@ -13,6 +14,7 @@ from nvshare.cli.bench import (
 )
 from nvshare.cli.bench.group import bench
 
+bench.add_command(latency.latency)
 bench.add_command(launch.launch)
 bench.add_command(overhead.overhead)
 bench.add_command(handover.handover)

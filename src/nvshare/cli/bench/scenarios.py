@@ -16,7 +16,9 @@ REALLY = (
 )
 # Hours of many programs: they have tests of their own, and would take longer than all the rest.
 LEFT_OUT = ("cluster-day", "ten-hours")
-TOLERANCE = 0.05
+TOLERANCE = 0.01
+# Six that come at the same moment: who is first decides how they are grouped, and that is chance.
+TOLERANCES = {"mixed": 0.05}
 
 
 @registered("scenario")
@@ -37,13 +39,14 @@ def measure() -> Iterator[Line]:
 def compare(emulated: Figures, simulated: Figures) -> Line:
     """Say how far the two are apart."""
     difference = emulated.makespan_s / simulated.makespan_s - 1
+    tolerance = TOLERANCES.get(emulated.scenario, TOLERANCE)
     return {
         "agreement": emulated.scenario,
         "emulator_s": round(emulated.makespan_s, 3),
         "simulator_s": round(simulated.makespan_s, 3),
         "difference": round(difference, 4),
-        "within": abs(difference) <= TOLERANCE,
-        "tolerance": TOLERANCE,
+        "within": abs(difference) <= tolerance,
+        "tolerance": tolerance,
     }
 
 

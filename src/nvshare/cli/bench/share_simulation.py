@@ -41,7 +41,11 @@ def _records(case: Case, until: float) -> tuple[Record, ...]:
 
 
 def _latencies(record: Record) -> tuple[float, ...]:
-    return tuple(end - begin for begin, end in record.bursts or () if begin >= WARM_UP_S)
+    return tuple(
+        burst.ended - burst.wanted
+        for burst in record.bursts or ()
+        if burst.ended is not None and burst.wanted >= WARM_UP_S
+    )
 
 
 def scenario_of(case: Case, until: float) -> Scenario:

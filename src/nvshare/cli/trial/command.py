@@ -35,6 +35,11 @@ def command_of(program: Program, *, managed: bool, seed: int, memory: str = "pla
             why=f"on the emulator {_MOST_PHASES} is the most",
             do="repeat them less often, or run the scenario on the simulator",
         )
+    if any(phase.rate is not None for phase in phases):
+        raise BadInputError(
+            f"the program {program.name} has a rate, which no program on the emulator keeps",
+            do="leave the rate out, or run the scenario on the simulator",
+        )
     command = [str(installed_program("workloads", "driver-phases")), *options]
     return command + [word for phase in phases for word in ("--phase", _fields(phase))]
 

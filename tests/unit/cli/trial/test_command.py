@@ -63,3 +63,8 @@ def test_who_has_no_nvshare_asks_for_managed_memory_itself() -> None:
 def test_more_phases_than_the_program_takes() -> None:
     with pytest.raises(BadInputError, match="has 300 phases"):
         words(phase=[{"iterations": 1}], repeat=300)
+
+
+def test_no_program_on_the_emulator_is_asked_at_a_rate() -> None:
+    with pytest.raises(BadInputError, match="has a rate"):
+        words(phase=[{"iterations": 1, "rate": 2.0}])

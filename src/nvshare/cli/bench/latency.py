@@ -1,0 +1,51 @@
+"""``nvshare bench latency``: how long programs that want a GPU now and then wait for it.
+
+Beside what others lose by that, and what would be possible at best.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from nvshare.cli.bench import latency_simulation
+from nvshare.cli.bench.group import Line, registered, show
+from nvshare.cli.bench.latency_cases import CASES, MODEL, Case
+from nvshare.errors import BadInputError
+
+
+@registered("latency")
+def measure_all() -> Iterator[Line]:
+    """Yield a line for every case."""
+    yield from on_simulator(CASES)
+
+
+def on_simulator(cases: Sequence[Case], seconds: float | None = None) -> Iterator[Line]:
+    """Reckon the cases out."""
+    for case in cases:
+        line = latency_simulation.reckon(case, seconds).line()
+        yield {**line, "on": "simulator", "gpus": MODEL, "speed": None}
+
+
+def choose(names: Sequence[str]) -> list[Case]:
+    """Return the cases of these names, with all priorities; without any, all."""
+    known = dict.fromkeys(case.name for case in CASES)
+    for name in names:
+        if name not in known:
+            raise BadInputError(f"there is no case {name}", do=f"choose of {', '.join(known)}")
+    return [case for case in CASES if not names or case.name in names]
+
+
+@click.command()
+@click.option("--on", type=click.Choice(["simulator"]), default="simulator")
+@click.option("--case", "names", multiple=True, metavar="NAME", help="Only this one, or these.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    help="Simulate so long. Default: an hour, or less where bursts are frequent.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def latency(on: str, names: tuple[str, ...], seconds: float | None, as_json: bool) -> None:
+    """Measure how long programs that want a GPU now and then wait for it."""
+    del on
+    chosen = choose(names)
+    show("latency", lambda: on_simulator(chosen, seconds), as_json)
