@@ -33,6 +33,8 @@ class Case:
     # Of those who ask.
     priority: PriorityName = "normal"
     seconds: float = 3600.0
+    # Those that are not as they are by default, by their names.
+    settings: tuple[tuple[str, float], ...] = ()
 
 
 def popularity(count: int) -> list[float]:
@@ -43,7 +45,8 @@ def popularity(count: int) -> list[float]:
 
 def _serving(name: str, rate: float) -> Case:
     models = tuple(Asker(5 * GB, 0.2, rate=rate * part) for part in popularity(6))
-    return Case(name, models)
+    # Of those who are served nobody rests for less than this in the middle of a request.
+    return Case(name, models, settings=(("idle_grace", 0.01),))
 
 
 _TRAINER = (12 * GB,)
@@ -54,6 +57,8 @@ _FREQUENT = Asker(8 * GB, 0.2, 1.0, 1.5)
 _BESIDE_A_TRAINER = (
     Case("notebook", (_NOTEBOOK,), _TRAINER),
     Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER),
+    # What moves for these takes a fifth of the time.
+    Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER, settings=(("move_budget", 0.25),)),
     Case("frequent", (_FREQUENT,), _TRAINER, seconds=1200.0),
 )
 

@@ -29,6 +29,7 @@ class Waited:
         return {
             "case": self.case.name,
             "priority": self.case.priority,
+            "settings": dict(self.case.settings),
             "wait_p50_s": _rounded(percentile(self.waits, 50)),
             "wait_p99_s": _rounded(percentile(self.waits, 99)),
             "bound_p50_s": _rounded(percentile([one.wait for one in self.at_best], 50)),

@@ -75,6 +75,7 @@ def scenario_of(case: Case, until: float) -> Scenario:
         "name": case.name,
         "gpus": MODEL,
         "until": until,
+        "settings": dict(case.settings),
         "program": [
             *(_asker(number, one, case) for number, one in enumerate(case.askers)),
             *(_trainer(number, memory) for number, memory in enumerate(case.trainers)),

@@ -13,7 +13,16 @@ FITS = Case("fits", (Asker(1 * GB, 1.0, 5.0, 6.0),), trainers=(2 * GB,))
 
 
 def test_every_case_and_priority_is_there_once() -> None:
-    assert len({(case.name, case.priority) for case in CASES}) == len(CASES)
+    assert len({(case.name, case.priority, case.settings) for case in CASES}) == len(CASES)
+
+
+def test_a_notebook_waits_for_little_more_than_its_memory() -> None:
+    """In half of the bursts 1.3 times, in nearly all twice as long as its memory takes to come."""
+    (notebook,) = (c for c in CASES if c.name == "notebook" and c.priority == "normal")
+    line = reckon(notebook, 600.0).line()
+    assert line["wait_p50_s"] <= 1.3 * line["move_s"]
+    assert line["wait_p99_s"] <= 2 * line["move_s"]
+    assert line["others_loss"] <= line["loss_floor"] + 0.01
 
 
 def test_popularity_is_by_the_law_of_zipf() -> None:
