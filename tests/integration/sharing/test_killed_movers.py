@@ -12,6 +12,7 @@ there are 40,000 out and 170,000 in.
 
 import itertools
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from importlib.resources import files
@@ -104,6 +105,8 @@ class Scene:
             victim.look()
         asked = victim if way == "in" else self.survivor
         done = self._step(victim, asked, counted, instructions)
+        if done == instructions:
+            assert victim.process.wait(timeout=10) == -signal.SIGKILL
         self._sharing.kill(victim.process)
         self.survivor.look()
         report = self._sharing.until_report(lambda report: len(report.processes) == 1)
