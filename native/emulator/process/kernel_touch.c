@@ -2,12 +2,11 @@
  * so everything in them that is an address counts as one (at every multiple of eight, as compilers align them), and
  *
  *  - in an allocation, all of it is touched, once;
- *  - in memory that is mapped, what is mapped side by side, from the mapping that the address lies in to the end of its
- *    reservation: an array may consist of many mappings;
- *  - a reservation in which one kernel was given several addresses holds several arrays. From then on every address
- *    in it that a kernel is given begins one, for good, and what is touched is from there to where the next one begins.
- *    That PyTorch's additions touch the three matrices they are about, and not a fourth one beside them, is measured; a
- *    kernel that is given a part of an array divides it for later ones, which is wrong, and cheaper.
+ *  - in a reservation that is mapped to its end, the same: it is an allocation, in as many pieces as the program likes;
+ *  - in a reservation that can still grow there may be many arrays, and every address in it that a kernel is given begins
+ *    one, for good. What is touched is from there to where the next one begins, or nothing is mapped. That PyTorch's
+ *    additions take the time of the three matrices that they are about is measured, and there may be a fourth beside
+ *    them. But a kernel that is given a part of an array divides it for later ones, which then cost too little.
  *
  * Assumed, where it does not say otherwise. */
 #include <string.h>
@@ -21,9 +20,9 @@ enum { MOST_POINTERS = 64 };
 
 struct pointer {
     uint64_t address;
-    const struct allocation *allocation;
+    const void *whole;               /* all of this is touched; or NULL */
     struct reservation *reservation; /* of memory that is mapped; or NULL */
-    uint64_t end;                    /* of what is touched from there on */
+    uint64_t begin, end;             /* of what is touched */
 };
 
 struct pointers {
@@ -31,40 +30,12 @@ struct pointers {
     struct pointer list[MOST_POINTERS];
 };
 
-/* The first one into each allocation; into memory that is mapped, every one. */
 static bool is_in(const struct pointers *pointers, const struct pointer *pointer) {
     for (unsigned i = 0; i < pointers->count; i++)
-        if (pointers->list[i].allocation == pointer->allocation &&
-            (!pointer->reservation || pointers->list[i].address == pointer->address))
+        if (pointers->list[i].address == pointer->address ||
+            (pointer->whole && pointers->list[i].whole == pointer->whole))
             return true;
     return false;
-}
-
-static void add(struct pointers *pointers, uint64_t word) {
-    const struct allocation *allocation = word ? memory_find(word) : NULL;
-    if (!allocation || pointers->count == MOST_POINTERS)
-        return;
-    struct pointer pointer = {word, allocation, NULL, allocation->address + allocation->bytes};
-    if (allocation->kind == MEMORY_MAPPED)
-        pointer.reservation = reservation_find(word);
-    if (!is_in(pointers, &pointer))
-        pointers->list[pointers->count++] = pointer;
-}
-
-static bool is_shared(const struct pointers *pointers, const struct pointer *pointer) {
-    unsigned sharing = 0;
-    for (unsigned i = 0; i < pointers->count; i++)
-        sharing += pointers->list[i].reservation == pointer->reservation;
-    return sharing > 1;
-}
-
-static void note_arrays(const struct pointers *pointers) {
-    for (unsigned i = 0; i < pointers->count; i++) {
-        const struct pointer *pointer = &pointers->list[i];
-        struct reservation *reservation = pointer->reservation;
-        if (reservation && (reservation->arrays.count || is_shared(pointers, pointer)))
-            arrays_note(&reservation->arrays, pointer->address);
-    }
 }
 
 /* How far memory is mapped without a gap. */
@@ -75,16 +46,33 @@ static uint64_t end_of_run(uint64_t at, uint64_t limit) {
     return at < limit ? at : limit;
 }
 
-static void touch_array(struct pointer *pointer, struct touch *touch) {
-    const struct reservation *reservation = pointer->reservation;
-    uint64_t begin = pointer->allocation->address,
-             limit = reservation->address + reservation->bytes;
-    if (reservation->arrays.count) {
-        begin = pointer->address;
-        limit = arrays_next(&reservation->arrays, begin, limit);
-    }
-    pointer->end = end_of_run(pointer->end, limit);
-    memory_touch(touch, begin, pointer->end - begin);
+/* Whatever else is in a reservation that can grow is not known before all pointers are. */
+static struct pointer find(uint64_t address, const struct allocation *allocation) {
+    struct pointer found = {.address = address,
+                            .whole = allocation,
+                            .begin = allocation->address,
+                            .end = allocation->address + allocation->bytes};
+    if (allocation->kind != MEMORY_MAPPED)
+        return found;
+    found.reservation = reservation_find(address);
+    uint64_t end = found.reservation->address + found.reservation->bytes;
+    bool is_full = memory_find(end - 1) != NULL;
+    found.whole = is_full ? found.reservation : NULL;
+    found.begin = is_full ? found.reservation->address : address;
+    found.end = is_full ? end : end_of_run(found.end, end);
+    return found;
+}
+
+static void add(struct pointers *pointers, uint64_t word) {
+    const struct allocation *allocation = word ? memory_find(word) : NULL;
+    if (!allocation || pointers->count == MOST_POINTERS)
+        return;
+    struct pointer pointer = find(word, allocation);
+    if (is_in(pointers, &pointer))
+        return;
+    pointers->list[pointers->count++] = pointer;
+    if (!pointer.whole)
+        arrays_note(&pointer.reservation->arrays, word);
 }
 
 void kernel_touch(const struct kernel_task *kernel, struct touch *touch, struct sweep *sweep) {
@@ -94,13 +82,12 @@ void kernel_touch(const struct kernel_task *kernel, struct touch *touch, struct 
         memcpy(&word, kernel->parameters + at, sizeof word);
         add(&pointers, word);
     }
-    note_arrays(&pointers);
     for (unsigned i = 0; i < pointers.count; i++) {
         struct pointer *pointer = &pointers.list[i];
-        if (pointer->reservation)
-            touch_array(pointer, touch);
-        else
-            memory_touch_allocation(touch, pointer->allocation);
+        if (!pointer->whole)
+            pointer->end =
+                arrays_next(&pointer->reservation->arrays, pointer->address, pointer->end);
+        memory_touch(touch, pointer->begin, pointer->end - pointer->begin);
         if (i >= SWEEP_POINTERS)
             continue;
         sweep->pointer[i].address = pointer->address;
