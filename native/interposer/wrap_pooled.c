@@ -79,32 +79,32 @@ static CUresult allocate_explicitly(struct device *device, struct pool *pool, CU
     return book_settle(&books.memory, device, entry, result);
 }
 
-static CUresult allocate(__typeof__(cuMemAllocAsync) *call, CUdeviceptr *dptr, size_t bytesize,
-                         CUstream given, CUstream stream) {
-    struct device *device = device_for(stream);
-    if (!device || !dptr || !bytesize)
-        return call(dptr, bytesize, given);
-    struct pool *served = pool_for(device, NULL);
-    if (served)
-        return allocate_explicitly(device, served, dptr, bytesize, stream);
-    CUresult result = book_reserve(device, bytesize, LEDGER_PLAIN);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return settle(device, dptr, bytesize, stream, call(dptr, bytesize, given));
+/* What the program asks for: by one of these calls, the other is NULL. */
+struct wish {
+    __typeof__(cuMemAllocAsync) *call;
+    __typeof__(cuMemAllocFromPoolAsync) *call_with_pool;
+    CUdeviceptr *dptr;
+    size_t bytes;
+    CUmemoryPool pool;
+    CUstream given, stream; /* as it was given, and which one that is */
+};
+
+static CUresult ask_driver(const struct wish *wish) {
+    return wish->call ? wish->call(wish->dptr, wish->bytes, wish->given)
+                      : wish->call_with_pool(wish->dptr, wish->bytes, wish->pool, wish->given);
 }
 
-static CUresult allocate_from(__typeof__(cuMemAllocFromPoolAsync) *call, CUdeviceptr *dptr,
-                              size_t bytesize, CUmemoryPool pool, CUstream given, CUstream stream) {
-    struct device *device = device_for(stream);
-    if (!device || !dptr || !bytesize || !pool)
-        return call(dptr, bytesize, pool, given);
-    struct pool *served = pool_for(device, pool);
+static CUresult allocate(const struct wish *wish) {
+    struct device *device = device_for(wish->stream);
+    if (!device || !wish->dptr || !wish->bytes || (wish->call_with_pool && !wish->pool))
+        return ask_driver(wish);
+    struct pool *served = pool_for(device, wish->pool);
     if (served)
-        return allocate_explicitly(device, served, dptr, bytesize, stream);
-    CUresult result = book_reserve(device, bytesize, LEDGER_PLAIN);
+        return allocate_explicitly(device, served, wish->dptr, wish->bytes, wish->stream);
+    CUresult result = book_reserve(device, wish->bytes, LEDGER_PLAIN);
     if (result != CUDA_SUCCESS)
         return result;
-    return settle(device, dptr, bytesize, stream, call(dptr, bytesize, pool, given));
+    return settle(device, wish->dptr, wish->bytes, wish->stream, ask_driver(wish));
 }
 
 /* The program asked for plain memory, which can be freed so; what it has got instead cannot. */
@@ -135,26 +135,42 @@ static CUresult release(__typeof__(cuMemFreeAsync) *call, CUdeviceptr dptr, CUst
 
 CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     driver_need();
-    return allocate(real.cuMemAllocAsync, dptr, bytesize, hStream, stream_legacy(hStream));
+    return allocate(&(struct wish){.call = real.cuMemAllocAsync,
+                                   .dptr = dptr,
+                                   .bytes = bytesize,
+                                   .given = hStream,
+                                   .stream = stream_legacy(hStream)});
 }
 
 CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     driver_need();
-    return allocate(real.cuMemAllocAsync_ptsz, dptr, bytesize, hStream, stream_per_thread(hStream));
+    return allocate(&(struct wish){.call = real.cuMemAllocAsync_ptsz,
+                                   .dptr = dptr,
+                                   .bytes = bytesize,
+                                   .given = hStream,
+                                   .stream = stream_per_thread(hStream)});
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
                                  CUstream hStream) {
     driver_need();
-    return allocate_from(real.cuMemAllocFromPoolAsync, dptr, bytesize, pool, hStream,
-                         stream_legacy(hStream));
+    return allocate(&(struct wish){.call_with_pool = real.cuMemAllocFromPoolAsync,
+                                   .dptr = dptr,
+                                   .bytes = bytesize,
+                                   .pool = pool,
+                                   .given = hStream,
+                                   .stream = stream_legacy(hStream)});
 }
 
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
                                       CUstream hStream) {
     driver_need();
-    return allocate_from(real.cuMemAllocFromPoolAsync_ptsz, dptr, bytesize, pool, hStream,
-                         stream_per_thread(hStream));
+    return allocate(&(struct wish){.call_with_pool = real.cuMemAllocFromPoolAsync_ptsz,
+                                   .dptr = dptr,
+                                   .bytes = bytesize,
+                                   .pool = pool,
+                                   .given = hStream,
+                                   .stream = stream_per_thread(hStream)});
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {

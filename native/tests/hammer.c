@@ -4,12 +4,13 @@
  *
  * ROUNDS 0 goes on until it is killed. Out of memory is a normal answer here: others are hammering
  * too. Any other error, or a wrong byte, ends it with exit code 1 and a line that says what. */
-#include <cuda.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "client.h"
 
 struct worker {
     uint64_t random;
@@ -22,20 +23,6 @@ struct worker {
 
 enum { WORDS = 1 << 15, BYTES = WORDS * 8 };
 
-static void fail(const char *what, CUresult result) {
-    const char *name = "";
-    cuGetErrorName(result, &name);
-    fprintf(stderr, "hammer: %s: %s\n", what, name ? name : "?");
-    exit(1);
-}
-
-#define DO(call)                                                                                   \
-    do {                                                                                           \
-        CUresult result_ = (call);                                                                 \
-        if (result_ != CUDA_SUCCESS)                                                               \
-            fail(#call, result_);                                                                  \
-    } while (0)
-
 /* Does a call that may run out of memory; then the step is left. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
@@ -47,10 +34,7 @@ static void fail(const char *what, CUresult result) {
     } while (0)
 
 static uint64_t next_random(struct worker *w) {
-    w->random ^= w->random << 13;
-    w->random ^= w->random >> 7;
-    w->random ^= w->random << 17;
-    return w->random;
+    return random_after(&w->random);
 }
 
 /* What nvshare_pattern_u64 writes. */
@@ -260,19 +244,6 @@ static void *hammer(void *argument) {
         STEPS[next_random(w) % (sizeof STEPS / sizeof STEPS[0])](w);
     DO(cuStreamDestroy(w->stream));
     return NULL;
-}
-
-static char *read_file(const char *path) {
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        perror(path);
-        exit(1);
-    }
-    char *text = calloc(1, 1 << 20);
-    size_t got = fread(text, 1, (1 << 20) - 1, file);
-    text[got] = '\0';
-    fclose(file);
-    return text;
 }
 
 int main(int argc, char **argv) {

@@ -5,12 +5,13 @@
  *
  * ROUNDS 0 goes on until it is killed. Out of memory is a normal answer. Any other error, or a wrong byte,
  * ends it with exit code 1 and a line that says what. */
-#include <cuda.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "client.h"
 
 enum { SLOTS = 6, MOST_WORDS = 1 << 21 };
 
@@ -29,25 +30,8 @@ struct keeper {
     pthread_t thread;
 };
 
-static void fail(const char *what, CUresult result) {
-    const char *name = "";
-    cuGetErrorName(result, &name);
-    fprintf(stderr, "keeper: %s: %s\n", what, name ? name : "?");
-    _exit(1);
-}
-
-#define DO(call)                                                                                   \
-    do {                                                                                           \
-        CUresult result_ = (call);                                                                 \
-        if (result_ != CUDA_SUCCESS)                                                               \
-            fail(#call, result_);                                                                  \
-    } while (0)
-
 static uint64_t next_random(struct keeper *k) {
-    k->random ^= k->random << 13;
-    k->random ^= k->random >> 7;
-    k->random ^= k->random << 17;
-    return k->random;
+    return random_after(&k->random);
 }
 
 /* Half of the memory is managed, as far as the program knows. */
@@ -129,18 +113,6 @@ static void *run(void *argument) {
         if (k->kept[i].words)
             look(k, &k->kept[i]);
     return NULL;
-}
-
-static char *read_file(const char *path) {
-    FILE *file = fopen(path, "r");
-    char *text = calloc(1, 1 << 20);
-    if (!file || !text) {
-        perror(path);
-        exit(1);
-    }
-    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
-    fclose(file);
-    return text;
 }
 
 static void prepare(struct keeper *k, CUcontext context, CUmodule module, char **argv) {

@@ -10,13 +10,14 @@
  *
  * Calls that fail are made again: what has failed must not have changed anything. A call that fails for a second, or a
  * wrong byte, ends it with exit code 1 and a line that says what. */
-#include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "client.h"
 
 #define MIB ((uint64_t)1 << 20)
 enum { ITEMS = 5, ALIASES = 2, PATIENCE = 100, SPOT_WORDS = 64 };
@@ -50,14 +51,7 @@ struct lodger {
     struct item items[ITEMS];
 };
 
-static void fail(const char *what, CUresult result) {
-    const char *name = "";
-    cuGetErrorName(result, &name);
-    fprintf(stderr, "lodger: %s: %s\n", what, name ? name : "?");
-    _exit(1);
-}
-
-#define DO(call)                                                                                   \
+#define INSIST(call)                                                                               \
     do {                                                                                           \
         CUresult result_ = (call);                                                                 \
         for (int i_ = 1; result_ != CUDA_SUCCESS && i_ < PATIENCE; i_++) {                         \
@@ -73,14 +67,14 @@ static void map(struct item *item, int alias) {
     CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     uint64_t bytes = item->wanted->bytes;
-    DO(cuMemAddressReserve(&item->at[alias], bytes, 0, 0, 0));
-    DO(cuMemMap(item->at[alias], bytes, 0, item->handle, 0));
-    DO(cuMemSetAccess(item->at[alias], bytes, &access, 1));
+    INSIST(cuMemAddressReserve(&item->at[alias], bytes, 0, 0, 0));
+    INSIST(cuMemMap(item->at[alias], bytes, 0, item->handle, 0));
+    INSIST(cuMemSetAccess(item->at[alias], bytes, &access, 1));
 }
 
 static void unmap(struct item *item, int alias) {
-    DO(cuMemUnmap(item->at[alias], item->wanted->bytes));
-    DO(cuMemAddressFree(item->at[alias], item->wanted->bytes));
+    INSIST(cuMemUnmap(item->at[alias], item->wanted->bytes));
+    INSIST(cuMemAddressFree(item->at[alias], item->wanted->bytes));
 }
 
 static void map_all(struct item *item) {
@@ -101,24 +95,24 @@ static void make(struct item *item) {
     if (item->wanted->is_exportable)
         prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     if (item->wanted->kind == PLAIN)
-        DO(cuMemAlloc(&item->at[0], item->wanted->bytes));
+        INSIST(cuMemAlloc(&item->at[0], item->wanted->bytes));
     else
-        DO(cuMemCreate(&item->handle, item->wanted->bytes, &prop, 0));
+        INSIST(cuMemCreate(&item->handle, item->wanted->bytes, &prop, 0));
     map_all(item);
 }
 
 static void let_go(struct item *item) {
     if (item->wanted->kind == PLAIN) {
-        DO(cuMemFree(item->at[0]));
+        INSIST(cuMemFree(item->at[0]));
         return;
     }
     if (item->is_mapped)
         unmap_all(item);
-    DO(cuMemRelease(item->handle));
+    INSIST(cuMemRelease(item->handle));
 }
 
 static void launch(CUfunction function, void **parameters) {
-    DO(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL));
+    INSIST(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL));
 }
 
 /* A few words in every 2 MiB, and the last ones. */
@@ -140,7 +134,7 @@ static void write_all(struct lodger *lodger) {
         lodger->items[i].seed += UINT64_C(0x9E3779B97F4A7C15);
         each_spot(lodger, lodger->pattern, &lodger->items[i], 0);
     }
-    DO(cuCtxSynchronize());
+    INSIST(cuCtxSynchronize());
 }
 
 static void look(struct lodger *lodger) {
@@ -148,7 +142,7 @@ static void look(struct lodger *lodger) {
     for (int i = 0; i < ITEMS; i++)
         for (int alias = 0; alias < ALIASES && lodger->items[i].at[alias]; alias++)
             each_spot(lodger, lodger->count, &lodger->items[i], alias);
-    DO(cuMemcpyDtoH(&wrong, lodger->wrong, sizeof wrong));
+    INSIST(cuMemcpyDtoH(&wrong, lodger->wrong, sizeof wrong));
     if (!wrong)
         return;
     fprintf(stderr, "lodger: %llu words are wrong\n", (unsigned long long)wrong);
@@ -180,31 +174,19 @@ static void stay(struct lodger *lodger) {
     }
 }
 
-static char *read_file(const char *path) {
-    FILE *file = fopen(path, "r");
-    char *text = calloc(1, 1 << 20);
-    if (!file || !text) {
-        perror(path);
-        exit(1);
-    }
-    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
 static void arrive(struct lodger *lodger, const char *kernels) {
     CUcontext context;
     CUmodule module;
     char *ptx = read_file(kernels);
-    DO(cuInit(0));
-    DO(cuDevicePrimaryCtxRetain(&context, 0));
-    DO(cuCtxSetCurrent(context));
-    DO(cuModuleLoadData(&module, ptx));
+    INSIST(cuInit(0));
+    INSIST(cuDevicePrimaryCtxRetain(&context, 0));
+    INSIST(cuCtxSetCurrent(context));
+    INSIST(cuModuleLoadData(&module, ptx));
     free(ptx);
-    DO(cuModuleGetFunction(&lodger->pattern, module, "nvshare_pattern_u64"));
-    DO(cuModuleGetFunction(&lodger->count, module, "nvshare_count_mismatches_u64"));
-    DO(cuMemAlloc(&lodger->wrong, sizeof(uint64_t)));
-    DO(cuMemcpyHtoD(lodger->wrong, &(uint64_t){0}, sizeof(uint64_t)));
+    INSIST(cuModuleGetFunction(&lodger->pattern, module, "nvshare_pattern_u64"));
+    INSIST(cuModuleGetFunction(&lodger->count, module, "nvshare_count_mismatches_u64"));
+    INSIST(cuMemAlloc(&lodger->wrong, sizeof(uint64_t)));
+    INSIST(cuMemcpyHtoD(lodger->wrong, &(uint64_t){0}, sizeof(uint64_t)));
     for (int i = 0; i < ITEMS; i++) {
         lodger->items[i].wanted = &wanted[i];
         make(&lodger->items[i]);
@@ -226,6 +208,6 @@ int main(int argc, char **argv) {
     stay(&lodger);
     for (int i = 0; i < ITEMS; i++)
         let_go(&lodger.items[i]);
-    DO(cuMemFree(lodger.wrong));
+    INSIST(cuMemFree(lodger.wrong));
     return 0;
 }

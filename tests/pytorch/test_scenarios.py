@@ -83,13 +83,17 @@ def test_four_that_do_not_fit_take_turns() -> None:
     assert line["swapped_in_bytes"] > 20e9
 
 
-def test_two_with_memory_from_pools_take_turns_explicitly() -> None:
-    """With managed memory the second one is refused: memory of pools cannot be that."""
+@pytest.mark.parametrize("memory", ["pool", "handles"])
+def test_two_whose_memory_cannot_be_managed_take_turns_explicitly(memory: str) -> None:
+    """Else the second one is refused: the memory of pools, and of expandable segments, would stay.
+
+    Such a segment of 12 GB is 600 handles, each of which could be exported.
+    """
     told = shortened("T2a", 0.5)
     pair = told.program[0].model_copy(update={"count": 2})
     told = told.model_copy(update={"gpus": "t4", "program": (pair,)})
     explicit = Wishes(allocation="explicit")
-    line = played(told, lambda figures: (figures.ratio or 9) <= 1.05, "pool", explicit)
+    line = played(told, lambda figures: (figures.ratio or 9) <= 1.05, memory, explicit)
     assert line["turn_changes"] >= 2
     assert line["swapped_in_bytes"] > 10e9
 

@@ -78,14 +78,20 @@ def shown_rates(log: str) -> list[float]:
 
 
 @pytest.mark.usefixtures("ahead")
-@pytest.mark.parametrize("launcher", [(), SHARED])
+@pytest.mark.parametrize(
+    ("launcher", "allocator"),
+    [((), ""), (SHARED, ""), ((), "expandable_segments:True")],
+)
 def test_the_rate_that_tqdm_shows(
-    make_node: MakeNode, start: Start, launcher: tuple[str, ...]
+    make_node: MakeNode, start: Start, launcher: tuple[str, ...], allocator: str
 ) -> None:
+    """It does not depend on how the memory was allocated that an addition is about."""
+    environment = {"PYTORCH_ALLOC_CONF": allocator}
+    program = WORKLOADS / "pytorch_add.py"
     wanted = pytest.approx(ADD, rel=0.03)
     for _ in range(TRIES):
         node = make_node("1xt4", speed=SPEED, data="off")
-        _, log = finish(start(node, WORKLOADS / "pytorch_add.py", launcher=launcher))
+        _, log = finish(start(node, program, launcher=launcher, environment=environment))
         shown = shown_rates(log)
         assert len(shown) > 5
         if median(shown) / SPEED == wanted:

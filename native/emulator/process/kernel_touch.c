@@ -2,21 +2,27 @@
  * so everything in them that is an address counts as one (at every multiple of eight, as compilers align them), and
  *
  *  - in an allocation, all of it is touched, once;
- *  - in memory that is mapped, what is mapped side by side, from the mapping that the address lies in up to that of
- *    the next such address, or to the end: an array may consist of many mappings, and a reservation hold many
- *    arrays. Assumed. */
+ *  - in a reservation that is mapped to its end, the same: it is an allocation, in as many pieces as the program likes;
+ *  - in a reservation that can still grow there may be many arrays, and every address in it that a kernel is given begins
+ *    one, for good. What is touched is from there to where the next one begins, or nothing is mapped. That PyTorch's
+ *    additions take the time of the three matrices that they are about is measured, and there may be a fourth beside
+ *    them. But a kernel that is given a part of an array divides it for later ones, which then cost too little.
+ *
+ * Assumed, where it does not say otherwise. */
 #include <string.h>
 
 #include "context.h"
 #include "memory.h"
+#include "reservation.h"
 #include "task.h"
 
 enum { MOST_POINTERS = 64 };
 
 struct pointer {
     uint64_t address;
-    const struct allocation *allocation;
-    uint64_t end; /* of what is touched from there on */
+    const void *whole;               /* all of this is touched; or NULL */
+    struct reservation *reservation; /* of memory that is mapped; or NULL */
+    uint64_t begin, end;             /* of what is touched */
 };
 
 struct pointers {
@@ -24,35 +30,49 @@ struct pointers {
     struct pointer list[MOST_POINTERS];
 };
 
-/* The first one into each allocation. */
-static void add(struct pointers *pointers, uint64_t word) {
-    const struct allocation *allocation = word ? memory_find(word) : NULL;
-    for (unsigned i = 0; i < pointers->count && allocation; i++)
-        if (pointers->list[i].allocation == allocation)
-            return;
-    if (allocation && pointers->count < MOST_POINTERS)
-        pointers->list[pointers->count++] =
-            (struct pointer){word, allocation, allocation->address + allocation->bytes};
-}
-
-static bool is_begun_by(const struct pointers *pointers, const struct allocation *allocation) {
+static bool is_in(const struct pointers *pointers, const struct pointer *pointer) {
     for (unsigned i = 0; i < pointers->count; i++)
-        if (pointers->list[i].allocation == allocation)
+        if (pointers->list[i].address == pointer->address ||
+            (pointer->whole && pointers->list[i].whole == pointer->whole))
             return true;
     return false;
 }
 
-static void touch_run(const struct pointers *pointers, struct pointer *pointer,
-                      struct touch *touch) {
+/* How far memory is mapped without a gap. */
+static uint64_t end_of_run(uint64_t at, uint64_t limit) {
     const struct allocation *next;
-    memory_touch_allocation(touch, pointer->allocation);
-    if (pointer->allocation->kind != MEMORY_MAPPED)
+    while (at < limit && (next = memory_find(at)) && next->kind == MEMORY_MAPPED)
+        at = next->address + next->bytes;
+    return at < limit ? at : limit;
+}
+
+/* Whatever else is in a reservation that can grow is not known before all pointers are. */
+static struct pointer find(uint64_t address, const struct allocation *allocation) {
+    struct pointer found = {.address = address,
+                            .whole = allocation,
+                            .begin = allocation->address,
+                            .end = allocation->address + allocation->bytes};
+    if (allocation->kind != MEMORY_MAPPED)
+        return found;
+    found.reservation = reservation_find(address);
+    uint64_t end = found.reservation->address + found.reservation->bytes;
+    bool is_full = memory_find(end - 1) != NULL;
+    found.whole = is_full ? found.reservation : NULL;
+    found.begin = is_full ? found.reservation->address : address;
+    found.end = is_full ? end : end_of_run(found.end, end);
+    return found;
+}
+
+static void add(struct pointers *pointers, uint64_t word) {
+    const struct allocation *allocation = word ? memory_find(word) : NULL;
+    if (!allocation || pointers->count == MOST_POINTERS)
         return;
-    while ((next = memory_find(pointer->end)) && next->kind == MEMORY_MAPPED &&
-           next->address == pointer->end && !is_begun_by(pointers, next)) {
-        memory_touch_allocation(touch, next);
-        pointer->end += next->bytes;
-    }
+    struct pointer pointer = find(word, allocation);
+    if (is_in(pointers, &pointer))
+        return;
+    pointers->list[pointers->count++] = pointer;
+    if (!pointer.whole)
+        arrays_note(&pointer.reservation->arrays, word);
 }
 
 void kernel_touch(const struct kernel_task *kernel, struct touch *touch, struct sweep *sweep) {
@@ -64,7 +84,10 @@ void kernel_touch(const struct kernel_task *kernel, struct touch *touch, struct 
     }
     for (unsigned i = 0; i < pointers.count; i++) {
         struct pointer *pointer = &pointers.list[i];
-        touch_run(&pointers, pointer, touch);
+        if (!pointer->whole)
+            pointer->end =
+                arrays_next(&pointer->reservation->arrays, pointer->address, pointer->end);
+        memory_touch(touch, pointer->begin, pointer->end - pointer->begin);
         if (i >= SWEEP_POINTERS)
             continue;
         sweep->pointer[i].address = pointer->address;

@@ -59,6 +59,7 @@ CUresult reservation_create(uint64_t bytes, uint64_t alignment, uint64_t hint,
 void reservation_release(struct reservation *reservation) {
     regions_remove(driver->reservations, reservation->address);
     munmap((void *)(uintptr_t)reservation->mapping, reservation->mapping_bytes);
+    arrays_free(&reservation->arrays);
     free(reservation);
 }
 

@@ -5,11 +5,13 @@
 
 #include <stdint.h>
 
+#include "arrays.h"
 #include "driver.h"
 
 struct reservation {
     uint64_t address, bytes;
     uint64_t mapping, mapping_bytes; /* what the operating system gave, before alignment */
+    struct arrays arrays; /* if there are several, where kernels have been told that they begin */
 };
 
 /* All of these want the driver's lock. `alignment` is a power of two, `hint` may be 0. */

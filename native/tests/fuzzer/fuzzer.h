@@ -2,10 +2,11 @@
 #ifndef NVSHARE_TESTS_FUZZER_H
 #define NVSHARE_TESTS_FUZZER_H
 
-#include <cuda.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "../client.h"
 
 enum { ITEMS = 8, STREAMS = 3, MIB = 1 << 20, GRAIN = 2 * MIB, LARGEST = 40 * MIB };
 
@@ -35,16 +36,6 @@ struct fuzzer {
     void *host; /* as large as the largest item, and not known to the driver */
     pthread_t thread;
 };
-
-/* Ends the program with a line that says what. */
-void fail(const char *what, CUresult result);
-
-#define DO(call)                                                                                   \
-    do {                                                                                           \
-        CUresult result_ = (call);                                                                 \
-        if (result_ != CUDA_SUCCESS)                                                               \
-            fail(#call, result_);                                                                  \
-    } while (0)
 
 /* work.c: what is done with an item. Everything on it waits for what came before. */
 uint64_t next_random(struct fuzzer *f);

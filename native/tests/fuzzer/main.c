@@ -93,18 +93,6 @@ static void *run(void *argument) {
     return NULL;
 }
 
-static char *read_file(const char *path) {
-    FILE *file = fopen(path, "r");
-    char *text = calloc(1, 1 << 20);
-    if (!file || !text) {
-        perror(path);
-        exit(1);
-    }
-    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
 /* The device's own context, or another one. */
 static CUcontext get_context(bool is_own) {
     CUcontext context;

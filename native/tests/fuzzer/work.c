@@ -5,18 +5,8 @@
 
 #include "fuzzer.h"
 
-void fail(const char *what, CUresult result) {
-    const char *name = "";
-    cuGetErrorName(result, &name);
-    fprintf(stderr, "fuzzer: %s: %s\n", what, name ? name : "?");
-    _exit(1);
-}
-
 uint64_t next_random(struct fuzzer *f) {
-    f->random ^= f->random << 13;
-    f->random ^= f->random >> 7;
-    f->random ^= f->random << 17;
-    return f->random;
+    return random_after(&f->random);
 }
 
 bool chance(struct fuzzer *f, unsigned one_in) {

@@ -5,6 +5,10 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
+from tests.integration.driver.physical import access, properties
+
 MIB = 1 << 20
 BYTES = 64 * MIB
 WHOLE_MS = 3 * BYTES / 243e6
@@ -56,6 +60,60 @@ def pieces_are_paid_for_with_the_first(cu: Any) -> None:
     )
     assert [time < SOON_MS for time in times] == [False, True, True, False, False, False, False]
     assert all(time > 0.99 * WHOLE_MS for time in (times[0], *times[3:6]))
+
+
+def grow(cu: Any, address: int, size: int) -> None:
+    """Map handles one behind the other, as PyTorch does in its expandable segments."""
+    piece = 4 * MIB
+    for at in range(address, address + size, piece):
+        handle = cu.cuMemCreate(piece, properties(cu), 0)
+        cu.cuMemMap(at, piece, 0, handle, 0)
+    cu.cuMemSetAccess(address, size, [access(cu)], 1)
+
+
+def only_arrays_that_are_meant_are_paid_for(cu: Any) -> None:
+    """Up to four arrays lie side by side in a reservation, and a kernel is about some of them."""
+    size = BYTES + MIB  # so that they begin and end within pieces
+    x, y, z, other = range(int(cu.cuMemAddressReserve(6 * BYTES, 0, 0, 0)), 1 << 63, size)[:4]
+    add, count = "nvshare_add_f32", 16
+    grow(cu, x, 3 * BYTES + 4 * MIB)
+    whole, *alone = milliseconds(
+        cu,
+        [
+            (add, [x, y, z, count]),
+            ("nvshare_pattern_u64", [x, count, 1]),
+            ("nvshare_pattern_u64", [z, count, 1]),
+        ],
+    )
+    assert whole == pytest.approx(WHOLE_MS, rel=0.05)
+    assert alone == pytest.approx([WHOLE_MS / 3] * 2, rel=0.05)
+    grow(cu, x + 3 * BYTES + 4 * MIB, BYTES)
+    to_others = [(add, [x, y, other, count]), (add, [x, y, z, count])]
+    halves = [(add, [place + BYTES // 2 for place in (x, y, z)] + [count])]
+    times = milliseconds(cu, [*to_others, *to_others, *halves, *to_others, *halves])
+    assert times[:4] == pytest.approx([WHOLE_MS] * 4, rel=0.05)
+    # The second half was paid for with the first; from then on each is paid for by itself.
+    assert times[4] < SOON_MS
+    assert times[6:] == pytest.approx([WHOLE_MS / 2] * 2, rel=0.05)
+
+
+def test_arrays_in_one_reservation(emulated: Any) -> None:
+    emulated(only_arrays_that_are_meant_are_paid_for, gpus="t4", speed=1)
+
+
+def an_array_in_pieces_is_paid_for_as_a_whole(cu: Any) -> None:
+    """As an allocation is, also if a kernel has been given a part of it."""
+    x, y, z = (int(cu.cuMemAddressReserve(BYTES, 0, 0, 0)) for _ in range(3))
+    for place in (x, y, z):
+        grow(cu, place, BYTES)
+    add, whole = "nvshare_add_f32", [x, y, z, 16]
+    pieces = (add, [x + MIB, y + MIB, z + MIB, 16])
+    times = milliseconds(cu, [(add, whole), pieces, (add, whole)])
+    assert times == pytest.approx([WHOLE_MS, 0, WHOLE_MS], rel=0.01, abs=SOON_MS)
+
+
+def test_an_array_in_pieces(emulated: Any) -> None:
+    emulated(an_array_in_pieces_is_paid_for_as_a_whole, gpus="t4", speed=1)
 
 
 def test_pieces(emulated: Any) -> None:

@@ -20,7 +20,7 @@ from ..hammering import build_hammer
 from .conftest import Sharing
 
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
-SECONDS = float(os.environ.get("NVSHARE_FUZZ_SECONDS", "20"))
+SECONDS = float(os.environ.get("NVSHARE_FUZZ_SECONDS", "30"))
 SEED = int(os.environ.get("NVSHARE_FUZZ_SEED", "1"))
 # Three programs with up to 300 MiB each, on a GPU of 256 MiB with little room for contexts.
 SETTINGS = {"context": "24Mi", "reserve": "48Mi"}

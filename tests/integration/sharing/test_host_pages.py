@@ -11,8 +11,6 @@ from nvshare.telemetry.snapshot import ClientStatus
 from ..interposer.conftest import Guest
 from .conftest import Sharing
 
-pytestmark = pytest.mark.alone
-
 Share = Callable[..., Sharing]
 MIB = 1 << 20
 BLOCK = 2 * MIB

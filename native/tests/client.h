@@ -1,0 +1,49 @@
+/* For programs that use the driver: calls that must succeed, chance, and files. Whatever is wrong ends them, with a
+ * line that says what. */
+#ifndef NVSHARE_TESTS_CLIENT_H
+#define NVSHARE_TESTS_CLIENT_H
+
+#include <cuda.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* At once, since other threads may be in the middle of something. */
+static inline void fail(const char *what, CUresult result) {
+    const char *name = "";
+    cuGetErrorName(result, &name);
+    fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, name ? name : "?");
+    _exit(1);
+}
+
+#define DO(call)                                                                                   \
+    do {                                                                                           \
+        CUresult result_ = (call);                                                                 \
+        if (result_ != CUDA_SUCCESS)                                                               \
+            fail(#call, result_);                                                                  \
+    } while (0)
+
+/* The next number of a series, whose state is not 0. */
+static inline uint64_t random_after(uint64_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* The text of a file of up to 1 MiB. The caller frees it. */
+static inline char *read_file(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1 << 20);
+    if (!file || !text) {
+        perror(path);
+        exit(1);
+    }
+    text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+#endif
