@@ -20,6 +20,7 @@ enum {
 
 struct mark {
     CUevent event;
+    CUstream stream;
     uint64_t recorded_ns;
     unsigned calls; /* since the mark before */
 };
@@ -108,6 +109,7 @@ static void record(struct window *window, CUstream stream, uint64_t now) {
     }
     if (real.cuEventRecord(mark->event, stream) != CUDA_SUCCESS)
         return;
+    mark->stream = stream;
     mark->recorded_ns = now;
     mark->calls = part_of(window);
     window->in_flight += mark->calls;
@@ -148,15 +150,32 @@ static bool is_late(struct window *window, uint64_t bound_ns, uint64_t now) {
     return delay > bound_ns;
 }
 
+/* A mark of another stream may wait for this very call. If the call would run at once, it is not waited for any longer than is
+ * bearable. */
+static void wait_for(const struct mark *mark, CUstream stream, uint64_t bound_ns) {
+    if (mark->stream == stream) {
+        real.cuEventSynchronize(mark->event);
+        return;
+    }
+    uint64_t begun = clock_now(), waited = 0;
+    while (real.cuEventQuery(mark->event) == CUDA_ERROR_NOT_READY) {
+        if (waited > 2 * bound_ns && real.cuStreamQuery(stream) != CUDA_ERROR_NOT_READY)
+            return;
+        const struct timespec pause = {0, waited < CLOCK_MS(2) ? 20000 : (long)CLOCK_MS(1) / 4};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        waited = clock_now() - begun;
+    }
+}
+
 /* Waits until the window has room for one more part, but never for the newest mark: what comes before
  * that one keeps the GPU busy meanwhile. Returns how many marks have completed by that in good time. */
-static unsigned wait_for_room(struct window *window, struct usage *usage, uint64_t bound_ns,
-                              uint64_t now) {
+static unsigned wait_for_room(struct window *window, struct usage *usage, CUstream stream,
+                              uint64_t bound_ns, uint64_t now) {
     unsigned completed = 0;
     bool late = window->count && is_late(window, bound_ns, now);
     while (window->count > 1 && (late || !has_room(window))) {
         usage_wait_begins(usage);
-        real.cuEventSynchronize(window->marks[window->oldest].event);
+        wait_for(&window->marks[window->oldest], stream, bound_ns);
         late = is_late(window, bound_ns, usage_wait_ends(usage));
         completed += !late;
         forget_oldest(window);
@@ -182,7 +201,7 @@ static void step(struct window *window, struct device *device, CUstream stream) 
     if (window->count < PARTS)
         record(window, stream, now);
     uint64_t bound_ns = bound_of(device);
-    completed += wait_for_room(window, &device->usage, bound_ns, now);
+    completed += wait_for_room(window, &device->usage, stream, bound_ns, now);
     if (completed)
         grow(window, was_idle);
 }
