@@ -101,7 +101,8 @@ enum operation_flags {
     OPERATION_FIXED_COST = 1, /* touching resident blocks costs nothing beyond `amount` */
     OPERATION_OVERWRITES = 2, /* first touch needs no zeroing */
     OPERATION_READS_ONLY = 4, /* blocks are read where they are */
-    OPERATION_UNTIL_TOLD = 8, /* a kernel that spins: on the engine until its process says that it ends */
+    OPERATION_UNTIL_TOLD =
+        8, /* a kernel that spins: on the engine until its process says that it ends */
 };
 
 /* The amount of such a kernel: it never comes to its end by itself. */

@@ -28,8 +28,7 @@ static bool is_due(struct worker *worker, uint32_t q) {
         return false;
     if (head->kind == OPERATION_HOST)
         return head->host_ready;
-    return head->flags & OPERATION_UNTIL_TOLD &&
-           engine_is_under_way(driver->node, driver->slot, q);
+    return head->flags & OPERATION_UNTIL_TOLD && engine_is_under_way(driver->node, driver->slot, q);
 }
 
 static bool is_function_due(struct worker *worker, uint32_t q) {

@@ -19,15 +19,15 @@ struct local_queue {
 
 struct worker {
     pthread_t thread;
-    pthread_mutex_t effects; /* held while effects are carried out */
-    pthread_mutex_t sleep;   /* guards the two conditions */
-    pthread_cond_t progress; /* for those who wait */
-    pthread_cond_t alarm;    /* for the worker */
+    pthread_mutex_t effects;  /* held while effects are carried out */
+    pthread_mutex_t sleep;    /* guards the two conditions */
+    pthread_cond_t progress;  /* for those who wait */
+    pthread_cond_t alarm;     /* for the worker */
     pthread_cond_t functions; /* for the thread of the user's functions */
     bool has_functions;       /* for it to run */
     bool has_host_thread;
-    bool started;            /* has joined the node, or failed to */
-    bool released;           /* the driver is ready for it */
+    bool started;  /* has joined the node, or failed to */
+    bool released; /* the driver is ready for it */
     int join_result;
     uint64_t changes; /* counts up with every push that needs the worker */
     struct local_queue *queues[MAX_QUEUES];
