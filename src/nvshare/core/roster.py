@@ -84,6 +84,8 @@ class Roster:
         self.yielding: dict[int, Client] = {}
         # Yielding too, but for so long that others go on without them.
         self.overdue: dict[int, Client] = {}
+        # Those of the running who cannot give way, and are left alone for now.
+        self.undrained: dict[int, Client] = {}
         # Those of the running who were asked to give way when idle.
         self.asked: dict[int, Client] = {}
         # Those of the running who were asked to give their turns up after a long rest.
@@ -277,6 +279,8 @@ class Roster:
                 self.with_share[client.id] = client
             if client.active:
                 self.active[client.id] = client
+            if client.undrained:
+                self.undrained[client.id] = client
             self.set_missing(client, client.missing, client.told_missing)
             if client.grown:
                 self.grown[client.id] = client
@@ -461,6 +465,19 @@ class Roster:
         client.weight = self.regime.weigh(client)
         self._count(client, 1)
 
+    def set_undrained(self, client: Client, undrained: bool) -> None:
+        """Note that a client cannot give way, and is left alone; or that it may be told to."""
+        if undrained:
+            self.set_busy(client, False)
+        self.company_changed = True
+        self._count(client, -1)
+        client.undrained = undrained
+        client.weight = self.regime.weigh(client)
+        self._count(client, 1)
+        self.undrained.pop(client.id, None)
+        if undrained:
+            self.undrained[client.id] = client
+
     def set_active(self, client: Client, active: bool) -> None:
         """Note whether a client has work on the device."""
         if active == client.active:
@@ -576,6 +593,10 @@ class Roster:
             del self._set_of(client)[client.id]
             self.asked.pop(client.id, None)
         client.asked = client.overdue = False
+        if client.undrained:
+            del self.undrained[client.id]
+            client.undrained = False
+            client.weight = self.regime.weigh(client)
         self.set_rest_asked(client, None)
         self.set_missing(client, 0, 0)
 

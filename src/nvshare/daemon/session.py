@@ -39,13 +39,14 @@ _REASONS = {
 }
 # As much as a NOTICE has room for.
 _NOTICE_CHARACTERS = 500
-# What is for the events of a pod: its memory, and that of others that it waits for.
+# What is for the events of a pod: its memory, that of others that it waits for, and its own ways.
 _FOR_PODS = {
     ReportKind.STUCK,
     ReportKind.HELD_UP,
     ReportKind.HOST_FULL,
     ReportKind.TOO_LARGE,
     ReportKind.OVERCOMMITTED,
+    ReportKind.UNDRAINED,
 }
 # Of a refusal the program hears by the answer.
 _REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE}
@@ -230,6 +231,18 @@ class Session:
         )
         self._node.headroom.soon()
 
+    def _go_on(self, frame: frames.CannotDrain, member: "Member") -> None:
+        log.info(
+            "client cannot give way",
+            extra=fields(**self.log_fields, turn=frame.turn, reason=frame.reason.name.lower()),
+        )
+        now = self._node.now()
+        self._node.dispatch(events.CannotDrain(now=now, client=member.id, turn=frame.turn))
+
+    def _may_go(self, frame: frames.CanDrain, member: "Member") -> None:
+        now = self._node.now()
+        self._node.dispatch(events.CanDrain(now=now, client=member.id, turn=frame.turn))
+
     def _allocate(self, frame: frames.Memory, member: "Member") -> None:
         self._node.dispatch(
             events.MemoryChanged(
@@ -345,6 +358,8 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Hello: Session._again,
     frames.Want: Session._want,
     frames.Released: Session._release,
+    frames.CannotDrain: Session._go_on,
+    frames.CanDrain: Session._may_go,
     frames.Memory: Session._allocate,
     frames.Allocates: Session._allocate_otherwise,
     frames.Pinned: Session._pin,
