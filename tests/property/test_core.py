@@ -267,7 +267,7 @@ class Sharing(RuleBasedStateMachine):
     def _bound(self) -> float:
         turn = self.world.settings.longest_turn + max(PATIENCE, SLOWEST_DRAIN)
         # Who cannot give way is left alone for a while, and then for another turn of the others.
-        left_alone = self.tangles * (FIRST_PAUSE * 2**MOST_TANGLED + turn)
+        left_alone = self.tangles * (FIRST_PAUSE * 2.0**MOST_TANGLED + turn)
         # Who goes before others does so for three turns, with the floor that there is.
         return SETTLE + (self.world.joined + 3) * turn + left_alone
 

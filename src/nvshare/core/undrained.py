@@ -27,6 +27,8 @@ from nvshare.core.state import DeviceState
 # For how long it is left alone, at first and at most.
 FIRST_PAUSE = 2.0
 LONGEST_PAUSE = 30.0
+# More often than that makes no pause longer.
+_MOST_TIMES = 8
 
 
 def note_undrained(state: DeviceState, roster: Roster, client: Client, now: float) -> list[Effect]:
@@ -34,9 +36,8 @@ def note_undrained(state: DeviceState, roster: Roster, client: Client, now: floa
     effects = _void_handover(state, client)
     if client.undrained_since is None:
         client.undrained_since = client.since
-    pause = min(FIRST_PAUSE * 2**client.undrained_times, LONGEST_PAUSE)
-    client.retry_at = now + pause
-    client.undrained_times += 1
+    client.retry_at = now + min(FIRST_PAUSE * 2**client.undrained_times, LONGEST_PAUSE)
+    client.undrained_times = min(client.undrained_times + 1, _MOST_TIMES)
     if not client.told_undrained:
         client.told_undrained = True
         effects.append(_report(state, client))
