@@ -1,4 +1,4 @@
-"""Work that waits for calls at the closed gate: what the daemon hears, and what the program sees."""
+"""Work that waits for calls at the closed gate: what the daemon hears, what the program sees."""
 
 import os
 import select
@@ -36,7 +36,7 @@ def environment(environment: dict[str, str], request: pytest.FixtureRequest) -> 
 
 @pytest.fixture
 def link(scripted: Scripted, guest: Guest) -> Link:
-    """A guest that holds a turn and has a word of memory, and two streams that wait for no other."""
+    """A guest that holds a turn, and has a word of memory and two streams that wait for none."""
     guest.ask("gpu.start('gpu.init() or gpu.launch()')")
     link = scripted.accept()
     if not link.welcome().flags & HelloFlags.WANTS:
