@@ -4,6 +4,8 @@
 #include "devices.h"
 #include "streams.h"
 
+enum { WAITERS = 64 }; /* threads at the gate that are asked about */
+
 /* Calls from a thread that has no context of its own, and must spoil nobody's capture. */
 static bool enter(const struct context *context) {
     CUstreamCaptureMode relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -78,20 +80,32 @@ bool drain_is_done(struct device *device) {
     return !atomic_load(&device->gate.copying) && !ask(device, is_busy, NULL);
 }
 
-static bool is_free(const struct gate_waiter *waiter, void *data) {
-    const struct context *context = data;
+struct waiters {
+    unsigned count;
+    struct gate_waiter list[WAITERS];
+};
+
+static bool is_free(const struct gate_waiter *waiter, const struct context *context) {
     if (!waiter->stream)
         return true;
     return waiter->context == context->id && waiter->stream != CU_STREAM_PER_THREAD &&
            stream_is_free(waiter->stream, context->id);
 }
 
-static bool could_go_on(struct context *context, void *gate) {
-    return !streams_any_capture() && gate_any_waits(gate, is_free, context);
+static bool could_go_on(struct context *context, void *data) {
+    const struct waiters *waiters = data;
+    bool any = false;
+    if (streams_any_capture())
+        return false;
+    for (unsigned i = 0; i < waiters->count && !any; i++)
+        any = is_free(&waiters->list[i], context);
+    return any;
 }
 
 bool drain_could_go_on(struct device *device) {
-    return ask(device, could_go_on, &device->gate);
+    struct waiters waiters;
+    waiters.count = gate_list_waiters(&device->gate, waiters.list, WAITERS);
+    return ask(device, could_go_on, &waiters);
 }
 
 /* In the stream of the work itself: nothing else has to wait for this event. */

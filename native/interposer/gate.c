@@ -181,14 +181,13 @@ unsigned gate_waiting(struct gate *gate) {
     return waiting;
 }
 
-bool gate_any_waits(struct gate *gate, bool (*is_so)(const struct gate_waiter *waiter, void *data),
-                    void *data) {
-    bool any = false;
+unsigned gate_list_waiters(struct gate *gate, struct gate_waiter *list, unsigned most) {
+    unsigned count = 0;
     pthread_mutex_lock(&gate->lock);
-    for (const struct gate_waiter *waiter = gate->waiters; waiter && !any; waiter = waiter->next)
-        any = is_so(waiter, data);
+    for (const struct gate_waiter *at = gate->waiters; at && count < most; at = at->next)
+        list[count++] = *at;
     pthread_mutex_unlock(&gate->lock);
-    return any;
+    return count;
 }
 
 bool gate_glance(struct gate *gate) {

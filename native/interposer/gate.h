@@ -186,9 +186,8 @@ void gate_close(struct gate *gate);
 void gate_refuse(struct gate *gate);
 unsigned gate_waiting(struct gate *gate);
 
-/* Whether it is so for any of those who wait. Asked with the gate's lock held. */
-bool gate_any_waits(struct gate *gate, bool (*is_so)(const struct gate_waiter *waiter, void *data),
-                    void *data);
+/* Those who wait, or as many of them as there is place for. They do so until the gate opens. Returns how many. */
+unsigned gate_list_waiters(struct gate *gate, struct gate_waiter *list, unsigned most);
 
 /* Opens when the eventfd is readable, at once and without the session, which finds out by gate_has_begun.
  * Takes the descriptor, or fails with a negative errno and leaves it to the caller. */

@@ -18,6 +18,7 @@ KERNEL = b""".version 6.3
 .address_size 64
 .visible .entry nothing() { ret; }
 .visible .entry slow() { .pragma "nvshare cost_us 20000"; ret; }
+.visible .entry very_slow() { .pragma "nvshare cost_us 2000000"; ret; }
 .visible .entry touch(.param .u64 data) { ret; }
 """
 
@@ -77,6 +78,15 @@ class Gpu:
                 return int(code)
             self.launches += 1
         return 0
+
+    def launch_very_slow(self, stream: Word) -> int:
+        """Launch a kernel of two seconds."""
+        module, function = Word(), Word()
+        self.cuda.cuModuleLoadData(ctypes.byref(module), KERNEL)
+        self.cuda.cuModuleGetFunction(ctypes.byref(function), module, b"very_slow")
+        return int(
+            self.cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, None, None),
+        )
 
     def touch(self, *pointers: int) -> int:
         """Launch a kernel on each of these allocations."""

@@ -59,9 +59,15 @@ def told(link: Link, kind: type, seconds: float = 10) -> object:
         assert type(frame).__name__ in ("Memory", "Moved", "Host"), frame
 
 
+def close(link: Link) -> None:
+    """Have the turn given up, and be sure that the gate is closed."""
+    link.send(REVOKE)
+    link.until_taken_in()
+
+
 def test_a_stream_that_waits_for_another_gets_what_it_waits_for(link: Link, guest: Guest) -> None:
     assert guest.ask(AWAIT.format(stream="gpu.streams[0]")) == 0
-    link.send(REVOKE)
+    close(link)
     call = SET.format(stream="gpu.streams[1]")
     job = guest.ask(f"gpu.start({call!r})")
     assert told(link, CannotDrain) == CannotDrain(TURN, UndrainedReason.STREAM)
@@ -77,7 +83,7 @@ def test_a_turn_that_goes_on_is_handed_to_nobody(link: Link, guest: Guest) -> No
     event = os.eventfd(0)
     guest.ask(AWAIT.format(stream="gpu.streams[0]"))
     link.send(PassTo(turn=TURN, next_turn=TURN + 1), event)
-    link.send(REVOKE)
+    close(link)
     call = SET.format(stream="gpu.streams[1]")
     guest.ask(f"gpu.start({call!r})")
     told(link, CannotDrain)
@@ -89,8 +95,8 @@ def test_a_turn_that_goes_on_is_handed_to_nobody(link: Link, guest: Guest) -> No
 
 
 def test_a_call_that_comes_behind_the_work_does_not_open_the_gate(link: Link, guest: Guest) -> None:
-    guest.ask("gpu.launch(20, slow=True, stream=gpu.streams[0])")
-    link.send(REVOKE)
+    assert guest.ask("gpu.launch_very_slow(gpu.streams[0])") == 0
+    close(link)
     job = guest.ask("gpu.start('gpu.launch(1, slow=True, stream=gpu.streams[0])')")
     frame = told(link, Released)
     assert isinstance(frame, Released)
