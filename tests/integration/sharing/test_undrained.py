@@ -69,13 +69,14 @@ class Watch:
             time.sleep(0.01)
 
     def lost(self) -> float:
-        """Seconds in which the GPU did nothing for it, from its first work to its last."""
+        """Seconds in which the GPU did nothing for it, from when it came to it to its last work."""
         self._thread.join()
         last_work = self.seen[-1][1]
-        gaps, since = 0, None
+        gaps, since = 0, self.seen[0][0]
         for (clock, worked), (_, before) in zip(self.seen[1:], self.seen, strict=False):
-            if worked > before or worked in (0, last_work):
-                gaps += max(0, clock - since - NS // 20) if since else 0
+            if worked > before:
+                gaps += max(0, clock - since - NS // 20)
+            if worked > before or worked == last_work:
                 since = clock
         return gaps / NS
 
