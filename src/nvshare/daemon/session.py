@@ -40,7 +40,7 @@ _REASONS = {
 # As much as a NOTICE has room for.
 _NOTICE_CHARACTERS = 500
 # What is for the events of a pod: its memory, that of others that it waits for, and its own ways.
-_FOR_PODS = {
+FOR_PODS = {
     ReportKind.STUCK,
     ReportKind.HELD_UP,
     ReportKind.HOST_FULL,
@@ -113,9 +113,9 @@ class Session:
         if report.kind is ReportKind.TOO_LARGE and self.decision and self.decision.may_mix:
             # It is about to have it in another way.
             return
-        if report.kind in _FOR_PODS - _REFUSALS:
+        if report.kind in FOR_PODS - _REFUSALS:
             self.send(frames.Notice(report.text[:_NOTICE_CHARACTERS]))
-        if self.identity.pod and report.kind in _FOR_PODS:
+        if self.identity.pod and report.kind in FOR_PODS:
             self._node.tell_pod(self.identity.pod, report.kind, self.identity.program, report.text)
 
     def close(self, why: str) -> None:
