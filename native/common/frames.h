@@ -26,6 +26,8 @@ enum frame_type {
     FRAME_ALLOCATES = 7,
     FRAME_PINNED = 8,
     FRAME_HOST = 9,
+    FRAME_CANNOT_DRAIN = 10,
+    FRAME_CAN_DRAIN = 11,
     FRAME_WELCOME = 129,
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
@@ -60,6 +62,13 @@ enum release_reason {
     RELEASE_REASON_IDLE = 1,    /* it had nothing to do */
     RELEASE_REASON_ASKED = 2,   /* it was told to, now */
     RELEASE_REASON_USED_UP = 3, /* its share is used up for now */
+};
+
+/* What shows that work in flight waits for the program itself. */
+enum undrained_reason {
+    UNDRAINED_REASON_FUNCTION = 1, /* a host function has not returned */
+    UNDRAINED_REASON_STREAM = 2,   /* a call waits that would not have to wait for that work */
+    UNDRAINED_REASON_TIME = 3,     /* a call waits, and the work has not ended for very long */
 };
 
 /* When a turn has to be given up. */
@@ -246,6 +255,22 @@ struct frame_host {
     uint64_t lacking;  /* bytes beyond those held that a move waits for; 0: none does */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_host) == 32, "protocol/frames.toml");
+
+/* From client to daemon.
+ * What is in flight waits for calls at the gate, which is open again: REVOKE is void. */
+struct frame_cannot_drain {
+    uint64_t turn;     /* that it holds, and goes on with */
+    uint32_t reason;   /* enum undrained_reason: how the client knows */
+    uint32_t reserved; /* sent as 0 */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_cannot_drain) == 16, "protocol/frames.toml");
+
+/* From client to daemon.
+ * What could not drain has come to its end: it is worth while to send REVOKE again. */
+struct frame_can_drain {
+    uint64_t turn; /* of CANNOT_DRAIN */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_can_drain) == 8, "protocol/frames.toml");
 
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */

@@ -10,6 +10,7 @@
 #include "devices.h"
 #include "machine.h"
 #include "swap.h"
+#include "undrained.h"
 
 enum client_state {
     CLIENT_AWAY,     /* no connection: the program runs unmanaged, or has only begun */
@@ -32,6 +33,7 @@ struct turn {
     uint64_t due;        /* when to look again at what is in flight */
     uint64_t retry_due;  /* when to tell the mover again what it could not do */
     uint64_t growth_due; /* when memory that is to be allocated is not waited for any longer */
+    struct undrained undrained;
 };
 
 struct client {

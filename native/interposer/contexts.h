@@ -18,6 +18,8 @@ struct context {
     struct device *device;
     bool is_created; /* by cuCtxCreate; the others are primary contexts */
     CUevent probe;   /* for drain.c; NULL until it is needed */
+    CUevent old;     /* the same */
+    bool has_old;    /* it was recorded */
     struct context *next;
 };
 

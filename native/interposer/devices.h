@@ -42,6 +42,7 @@ struct device {
     struct share share;
     _Atomic uint64_t inflight_ns;    /* most work in flight */
     _Atomic unsigned late_ends;      /* turns that ended late, with more than that in flight */
+    _Atomic unsigned functions;      /* of the program's, that run in the order of a stream */
     _Atomic bool is_settled;         /* it is known whether one does, and what it allows */
     _Atomic bool is_low;             /* the program has a low priority */
     _Atomic bool is_managed;         /* a daemon looks after it */

@@ -19,6 +19,8 @@ static void publish(struct gate *gate, bool open) {
 void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
     publish(gate, false);
     gate->passable = gate->refuses = gate->is_settled = gate->used = gate->is_short = false;
+    gate->noticed = false;
+    gate->waiters = NULL;
     atomic_store_explicit(&gate->curious, false, memory_order_relaxed);
     atomic_store_explicit(&gate->meters_copies, false, memory_order_relaxed);
     atomic_store_explicit(&gate->copying, 0, memory_order_relaxed);
@@ -50,12 +52,22 @@ static void wait_for_change(struct gate *gate) {
     pthread_setcancelstate(before, &before);
 }
 
+static void leave_list(struct gate *gate, const struct gate_waiter *own) {
+    struct gate_waiter **at = &gate->waiters;
+    while (*at != own)
+        at = &(*at)->next;
+    *at = own->next;
+}
+
 static void wait_until_passable(struct gate *gate) {
+    struct gate_waiter own = {gate_thread.stream, gate_thread.context, gate->waiters};
+    gate->waiters = &own;
     if (gate->waiting++ == 0)
         gate->knock(gate->knock_argument);
     while (!gate->passable && !gate->refuses)
         wait_for_change(gate);
     gate->waiting--;
+    leave_list(gate, &own);
 }
 
 /* With the lock held, which whoever closes the gate needs as well: it sees the mark, or is seen. */
@@ -63,7 +75,7 @@ static bool pass_if_passable(struct gate *gate) {
     if (!gate->passable)
         return false;
     gate_mark();
-    gate->used = true;
+    gate->used = gate->noticed = true;
     publish(gate, !gate_is_curious(gate));
     return true;
 }
@@ -167,6 +179,24 @@ unsigned gate_waiting(struct gate *gate) {
     unsigned waiting = gate->waiting;
     pthread_mutex_unlock(&gate->lock);
     return waiting;
+}
+
+unsigned gate_list_waiters(struct gate *gate, struct gate_waiter *list, unsigned most) {
+    unsigned count = 0;
+    pthread_mutex_lock(&gate->lock);
+    for (const struct gate_waiter *at = gate->waiters; at && count < most; at = at->next)
+        list[count++] = *at;
+    pthread_mutex_unlock(&gate->lock);
+    return count;
+}
+
+bool gate_glance(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool noticed = gate->noticed;
+    gate->noticed = false;
+    publish(gate, false);
+    pthread_mutex_unlock(&gate->lock);
+    return noticed;
 }
 
 bool gate_falls_short(struct gate *gate) {

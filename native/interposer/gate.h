@@ -20,6 +20,13 @@
 
 #include "standby.h"
 
+/* A thread that waits, and the call that it waits with. */
+struct gate_waiter {
+    void *stream;     /* whose work the call comes behind; NULL: no stream's */
+    uint64_t context; /* the number of its context, for what is no address */
+    struct gate_waiter *next;
+};
+
 struct gate {
     _Atomic bool
         open; /* what every call reads; false also while somebody watches for calls, or is curious */
@@ -29,10 +36,12 @@ struct gate {
     bool refuses;                /* calls get an error instead of waiting */
     bool is_settled;             /* the session has decided something */
     bool used;                   /* a call has come since gate_watch */
+    bool noticed;                /* the same since gate_glance */
     _Atomic bool curious;       /* every call comes by the slow path, so that it can be looked at */
     _Atomic bool meters_copies; /* those that return when they are done as well: see copying.h */
     _Atomic unsigned copying;   /* threads that are in one */
     unsigned waiting;
+    struct gate_waiter *waiters;
     void (*knock)(void *); /* called when the first thread begins to wait */
     void *knock_argument;
     struct standby standby; /* what opens it without the session */
@@ -56,6 +65,8 @@ struct gate_thread {
     bool is_sampled; /* it is that call */
     bool is_metered; /* the call is measured, see meter.h */
     uint32_t random; /* for which call is looked at */
+    void *stream;    /* of the call that is about to wait, as in gate_waiter */
+    uint64_t context;
     enum gate_standing standing;
     struct gate_thread *next, **link; /* in the list of those that are known */
 };
@@ -175,6 +186,9 @@ void gate_close(struct gate *gate);
 void gate_refuse(struct gate *gate);
 unsigned gate_waiting(struct gate *gate);
 
+/* Those who wait, or as many of them as there is place for. They do so until the gate opens. Returns how many. */
+unsigned gate_list_waiters(struct gate *gate, struct gate_waiter *list, unsigned most);
+
 /* Opens when the eventfd is readable, at once and without the session, which finds out by gate_has_begun.
  * Takes the descriptor, or fails with a negative errno and leaves it to the caller. */
 int gate_stand_by(struct gate *gate, int descriptor);
@@ -196,6 +210,9 @@ void gate_is_whole(struct gate *gate);
 void gate_watch(struct gate *gate);
 bool gate_was_used(struct gate *gate);
 bool gate_close_if_unused(struct gate *gate);
+
+/* Whether a call has come since the last time. Does not disturb those who watch. */
+bool gate_glance(struct gate *gate);
 
 /* Makes every call come by the slow path, until it is not wanted any more. */
 void gate_set_curious(struct gate *gate, bool curious);

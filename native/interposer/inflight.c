@@ -22,6 +22,7 @@ enum {
 
 struct mark {
     CUevent event;
+    CUstream stream;
     uint64_t recorded_ns;
     unsigned calls; /* since the mark before */
 };
@@ -38,6 +39,9 @@ struct window {
     struct mark marks[PARTS];
     unsigned oldest, count;
 };
+
+/* How long a call waits for work that may wait for this very call. */
+static const uint64_t longest_doubt = CLOCK_MS(100);
 
 static struct {
     pthread_once_t once;
@@ -114,6 +118,7 @@ static void record(struct window *window, CUstream stream, uint64_t now) {
     }
     if (real.cuEventRecord(mark->event, stream) != CUDA_SUCCESS)
         return;
+    mark->stream = stream;
     mark->recorded_ns = now;
     mark->calls = part_of(window);
     window->in_flight += mark->calls;
@@ -154,24 +159,47 @@ static bool is_late(struct window *window, uint64_t bound_ns, uint64_t now) {
     return delay > bound_ns;
 }
 
-/* Whether the newest mark is complete: the GPU has had nothing to do since. */
+static bool is_complete(const struct mark *mark) {
+    return real.cuEventQuery(mark->event) != CUDA_ERROR_NOT_READY;
+}
+
+/* Whether the newest mark is complete, and the oldest, which may be in another stream: the GPU has had nothing to do
+ * since. */
 static bool is_dry(const struct window *window) {
     if (!window->count)
         return true;
     const struct mark *newest = &window->marks[(window->oldest + window->count - 1) % PARTS];
-    return real.cuEventQuery(newest->event) != CUDA_ERROR_NOT_READY;
+    return is_complete(newest) && is_complete(&window->marks[window->oldest]);
+}
+
+/* A mark of another stream may wait for this very call. If the call would run at once, it is not waited for any longer than is
+ * bearable. */
+static void wait_for(const struct mark *mark, CUstream stream, uint64_t bound_ns) {
+    if (mark->stream == stream) {
+        real.cuEventSynchronize(mark->event);
+        return;
+    }
+    uint64_t begun = clock_now(), waited = 0;
+    const uint64_t bearable = 2 * bound_ns < longest_doubt ? 2 * bound_ns : longest_doubt;
+    while (!is_complete(mark)) {
+        if (waited > bearable && real.cuStreamQuery(stream) != CUDA_ERROR_NOT_READY)
+            return;
+        const struct timespec pause = {0, waited < CLOCK_MS(2) ? 20000 : (long)CLOCK_MS(1) / 4};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        waited = clock_now() - begun;
+    }
 }
 
 /* Waits until the window has room for one more part, but never for the newest mark: what comes before
  * that one keeps the GPU busy meanwhile. A thread that is woken so late that the GPU has run dry has seen how late it
  * was, and not how much work there was. Returns how many marks have completed by that in good time. */
-static unsigned wait_for_room(struct window *window, struct usage *usage, uint64_t bound_ns,
-                              uint64_t now) {
+static unsigned wait_for_room(struct window *window, struct usage *usage, CUstream stream,
+                              uint64_t bound_ns, uint64_t now) {
     unsigned completed = 0;
     bool late = window->count && is_late(window, bound_ns, now);
     while (window->count > 1 && (late || !has_room(window))) {
         usage_wait_begins(usage);
-        real.cuEventSynchronize(window->marks[window->oldest].event);
+        wait_for(&window->marks[window->oldest], stream, bound_ns);
         now = usage_wait_ends(usage);
         late = !is_dry(window) && is_late(window, bound_ns, now);
         completed += !late;
@@ -219,7 +247,8 @@ static void step(struct window *window, struct device *device, CUstream stream) 
     if (window->count < PARTS)
         record(window, stream, now);
     unsigned before = window->count;
-    completed += wait_for_room(window, &device->usage, bound_of(device) * window->slack, now);
+    uint64_t bound_ns = bound_of(device) * window->slack;
+    completed += wait_for_room(window, &device->usage, stream, bound_ns, now);
     if (window->count < before)
         adjust_slack(window, device);
     if (completed)

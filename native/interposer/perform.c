@@ -84,6 +84,11 @@ static int released(struct client *client, const struct machine_action *action) 
     return result < 0 ? result : sent;
 }
 
+static int tell_cannot_drain(struct client *client, uint64_t turn) {
+    struct frame_cannot_drain frame = {.turn = turn, .reason = client->turn.undrained.reason};
+    return connection_send(&client->connection, FRAME_CANNOT_DRAIN, &frame, sizeof frame);
+}
+
 static int perform(struct client *client, const struct machine_action *action) {
     struct device *device = client->device;
     int descriptor = action->descriptor;
@@ -119,6 +124,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_ANSWER: return swap_answer(client, action->turn);
     case DO_TELL_OUT: return swap_tell_out(client, action->turn);
     case DO_TELL_IN: return swap_tell_in(client, action->turn);
+    case DO_TELL_CANNOT_DRAIN: return tell_cannot_drain(client, action->turn);
     case MACHINE_ACTS: break;
     }
     return 0;

@@ -9,7 +9,8 @@ struct stream {
     CUstream handle;
     uint64_t context;
     bool is_capturing;
-    bool is_ordinary; /* here only because it is being captured */
+    bool is_blocking; /* in the default stream's order */
+    bool is_default;  /* here only because it is being captured */
     struct stream *next;
 };
 
@@ -64,10 +65,12 @@ bool stream_is_capturing(CUstream stream) {
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-void stream_made(CUstream stream) {
+void stream_made(CUstream stream, bool is_blocking) {
     uint64_t context = context_number();
     streams_lock();
-    add(stream, context);
+    struct stream *made = add(stream, context);
+    if (made)
+        made->is_blocking = is_blocking;
     streams_unlock();
 }
 
@@ -99,7 +102,7 @@ void stream_capture_begun(CUstream handle, uint64_t context, CUresult result) {
     CUstream name = name_of(handle);
     struct stream *stream = *find(name);
     if (result == CUDA_SUCCESS && !stream && (stream = add(name, context)))
-        stream->is_ordinary = true;
+        stream->is_default = true;
     if (result == CUDA_SUCCESS && stream && !stream->is_capturing) {
         stream->is_capturing = true;
         state.captures++;
@@ -110,7 +113,7 @@ void stream_capture_begun(CUstream handle, uint64_t context, CUresult result) {
 void stream_capture_ended(CUstream handle) {
     streams_lock();
     struct stream **at = find(name_of(handle));
-    if (*at && (*at)->is_ordinary) {
+    if (*at && (*at)->is_default) {
         drop(at);
     } else if (*at && (*at)->is_capturing) {
         (*at)->is_capturing = false;
@@ -131,12 +134,38 @@ bool streams_any_capture(void) {
     return state.captures > 0;
 }
 
+static bool has_work(CUstream stream) {
+    return real.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
+}
+
+static const struct stream *busy_one(uint64_t context, bool only_blocking) {
+    for (const struct stream *stream = state.first; stream; stream = stream->next)
+        if (stream->context == context && !stream->is_capturing && !stream->is_default &&
+            (stream->is_blocking || !only_blocking) && has_work(stream->handle))
+            return stream;
+    return NULL;
+}
+
 bool streams_any_busy(uint64_t context) {
-    for (struct stream *stream = state.first; stream; stream = stream->next)
-        if (stream->context == context && !stream->is_capturing && !stream->is_ordinary &&
-            real.cuStreamQuery(stream->handle) == CUDA_ERROR_NOT_READY)
-            return true;
-    return false;
+    return busy_one(context, false) != NULL;
+}
+
+bool streams_any_blocking_busy(uint64_t context) {
+    return has_work(CU_STREAM_LEGACY) || busy_one(context, true);
+}
+
+CUstream streams_busy_one(uint64_t context) {
+    const struct stream *stream = busy_one(context, false);
+    return stream ? stream->handle : has_work(CU_STREAM_LEGACY) ? CU_STREAM_LEGACY : NULL;
+}
+
+bool stream_is_free(CUstream handle, uint64_t context) {
+    if (handle == CU_STREAM_LEGACY)
+        return !streams_any_blocking_busy(context);
+    const struct stream *stream = *find(handle);
+    if (!stream || stream->is_capturing || has_work(handle))
+        return false;
+    return !stream->is_blocking || !has_work(CU_STREAM_LEGACY);
 }
 
 void streams_forget(void) {

@@ -1,7 +1,8 @@
-/* The streams that need care: those that no other stream waits for, and those that are being captured.
+/* The streams of the program, and which of them are being captured.
  *
- * An event in the default stream tells when everything in ordinary streams is done, but not what
- * non-blocking streams do; these have to be asked one by one. A stream that is being captured must not
+ * An event in the default stream tells when everything in ordinary streams is done, those of all threads included. It does not
+ * tell what non-blocking streams do; these have to be asked one by one. And from then on ordinary streams wait for
+ * it: if one of them has work that waits for work in another, neither ends. So all are asked before there is an event. A stream that is being captured must not
  * be touched, and while an ordinary stream is captured the default stream must not be touched either:
  * that would spoil the capture. streams_lock keeps captures from beginning while somebody looks. */
 #ifndef NVSHARE_STREAMS_H
@@ -24,8 +25,8 @@ static inline CUstream stream_per_thread(CUstream stream) {
 /* Whether a stream is being captured, or must be treated as if it were. */
 bool stream_is_capturing(CUstream stream);
 
-/* A stream of the current context that was made non-blocking; a stream that goes; all of a context. */
-void stream_made(CUstream stream);
+/* A stream of the current context that was made; a stream that goes; all of a context. */
+void stream_made(CUstream stream, bool is_blocking);
 void stream_gone(CUstream stream);
 void streams_gone(uint64_t context);
 
@@ -36,10 +37,16 @@ void stream_capture_ended(CUstream stream);
 
 void streams_lock(void);
 void streams_unlock(void);
-/* With the lock held: whether any capture is going on; and the non-blocking streams of a context that
- * have work. */
+/* With the lock held: whether any capture is going on; whether any of a context's streams has work, or one that
+ * follows the default stream's order; and one that has, the default stream included, or NULL. The context is the current
+ * one. */
 bool streams_any_capture(void);
 bool streams_any_busy(uint64_t context);
+bool streams_any_blocking_busy(uint64_t context);
+CUstream streams_busy_one(uint64_t context);
+
+/* The same for one: whether a call for it would run at once. */
+bool stream_is_free(CUstream stream, uint64_t context);
 
 /* In a child after fork. */
 void streams_forget(void);

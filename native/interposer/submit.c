@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "contexts.h"
 #include "devices.h"
 #include "gate.h"
 #include "inflight.h"
@@ -29,6 +30,22 @@ static bool is_let_in(const struct gate *gate) {
     return false;
 }
 
+/* What a thread's own default stream does, nobody else can ask. */
+static CUstream awaited(CUstream stream) {
+    bool is_own = stream == CU_STREAM_PER_THREAD;
+    return is_own && real.cuStreamQuery(stream) == CUDA_SUCCESS ? NULL : stream;
+}
+
+/* Waits, and leaves word with what: it may be what others wait for (undrained.h). */
+static CUresult wait_at(struct gate *gate, CUstream stream) {
+    const struct context *context = context_here();
+    gate_thread.stream = awaited(stream);
+    gate_thread.context = context ? context->id : 0;
+    int result = inside_enter(gate);
+    gate_thread.stream = NULL;
+    return result < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+}
+
 /* Waits at the gate if it is closed. What goes into a capture runs later, with the graph. It must not be
  * held up: other threads may be waiting for the capture to end. */
 static CUresult enter(struct gate *gate, CUstream stream) {
@@ -38,7 +55,7 @@ static CUresult enter(struct gate *gate, CUstream stream) {
         gate_mark();
         return CUDA_SUCCESS;
     }
-    return inside_enter(gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+    return wait_at(gate, stream);
 }
 
 /* From now on the thread's calls look at this gate. */

@@ -17,6 +17,7 @@ static const uint64_t tidy_pause = CLOCK_MS(1000);
 
 void turn_init(struct turn *turn) {
     *turn = (struct turn){.standby = -1, .due = CLOCK_NEVER, .growth_due = CLOCK_NEVER};
+    undrained_init(&turn->undrained);
 }
 
 /* The mover's thread reads it before each chunk of explicit memory that leaves. */
@@ -190,6 +191,7 @@ void turn_watch(struct client *client, uint64_t idle_ns) {
 void turn_drain(struct client *client) {
     client->turn.is_marked = false;
     client->turn.closing_since = client->turn.due = clock_now();
+    undrained_begin(client, client->turn.due);
 }
 
 /* Whether nobody is in a call that had passed the gate, where that can be told. */
@@ -213,6 +215,7 @@ static int end(struct client *client, enum machine_event event) {
     struct device *device = client->device;
     client->turn.ended = client->turn.due = clock_now();
     set_quiet(client, client->turn.is_marked);
+    undrained_end(client);
     tidy(client);
     struct machine_input input = {.event = share_is_used_up(&device->share) ? ON_USED_UP : event,
                                   .waits = gate_waiting(&device->gate) > 0,
@@ -227,27 +230,44 @@ static uint64_t next_look(uint64_t pause) {
     return pause < CLOCK_MS(1) ? pause : CLOCK_MS(1);
 }
 
+enum work { WORK_UNKNOWN, WORK_GOES_ON, WORK_DONE };
+
+/* While a stream is being captured there is no telling, nor while somebody is inside, who may be about to submit. */
+static enum work look_at_work(struct client *client) {
+    struct turn *turn = &client->turn;
+    if (!turn->is_marked) {
+        enum drain_mark mark = all_are_outside(client) ? drain_mark(client->device) : DRAIN_UNKNOWN;
+        turn->is_marked = mark == DRAIN_MARKED;
+        if (!turn->is_marked)
+            return mark == DRAIN_BUSY ? WORK_GOES_ON : WORK_UNKNOWN;
+    }
+    return drain_is_done(client->device) ? WORK_DONE : WORK_GOES_ON;
+}
+
+/* A capture may take long; but then little is in flight. Who is inside is waited for; unless the kernel, which had
+ * agreed to, does not help to find that out any more. */
+static bool is_waited_for(const struct client *client, enum work work, uint64_t waited) {
+    if (work != WORK_UNKNOWN)
+        return work == WORK_GOES_ON;
+    return waited < CLOCK_MS(100) || (!all_are_outside(client) && inside_is_possible());
+}
+
 /* The gate is closed, and what is in flight comes to its end. From then to the next look the GPU stands
- * still: so looks are frequent at first, since most work is short, and cost a hundredth of the time later.
- * While a stream is being captured there is no telling, and that may take long; but then little is in
- * flight. Who is still inside may be about to submit, and is waited for; unless the kernel, which had agreed to,
- * does not help to find that out any more. */
+ * still: so looks are frequent at first, since most work is short, and cost a hundredth of the time later. */
 static int go_on_draining(struct client *client, uint64_t now) {
     struct turn *turn = &client->turn;
     uint64_t waited = now > turn->closing_since ? now - turn->closing_since : 0;
     if (now < turn->due)
         return 0;
-    bool is_empty = turn->is_marked || all_are_outside(client);
-    if (!turn->is_marked && is_empty)
-        turn->is_marked = drain_mark(client->device);
-    bool unknown =
-        !turn->is_marked && (waited < CLOCK_MS(100) || (!is_empty && inside_is_possible()));
-    if (unknown || (turn->is_marked && !drain_is_done(client->device))) {
-        turn->due = now + next_look(waited / 100);
-        return 0;
+    if (!is_waited_for(client, look_at_work(client), waited)) {
+        inflight_turn_ended(client->device, waited);
+        return end(client, ON_DRAINED);
     }
-    inflight_turn_ended(client->device, waited);
-    return end(client, ON_DRAINED);
+    turn->due = now + next_look(waited / 100);
+    if (!undrained_look(client, now))
+        return 0;
+    undrained_observe(client, now);
+    return turn_feed(client, (struct machine_input){.event = ON_CANNOT_DRAIN});
 }
 
 /* Idle is: no call for a while, and nothing in flight for as long. Who has used its share up is so at once:
@@ -258,13 +278,12 @@ static int go_on_watching(struct client *client, uint64_t now) {
     bool is_used_up = share_is_used_up(&client->device->share);
     if (now < turn->due && !is_used_up)
         return 0;
-    if (gate_was_used(gate) ||
-        (!turn->is_marked && !(all_are_outside(client) && drain_mark(client->device)))) {
+    enum work work = gate_was_used(gate) ? WORK_UNKNOWN : look_at_work(client);
+    if (work == WORK_UNKNOWN) {
         watch_from(client, now);
         return 0;
     }
-    turn->is_marked = true;
-    if (!drain_is_done(client->device)) {
+    if (work == WORK_GOES_ON) {
         turn->quiet_since = now;
         turn->due = now + next_look(turn->idle_ns / 16);
         return 0;
@@ -278,13 +297,10 @@ static int go_on_watching(struct client *client, uint64_t now) {
 
 /* After a turn that has ended although something may be in flight: the daemon is told when that is over. */
 static void go_on_quieting(struct client *client, uint64_t now) {
-    struct turn *turn = &client->turn;
-    if (!is_unsure(client) || now < turn->due)
+    if (!is_unsure(client) || now < client->turn.due)
         return;
-    if (!turn->is_marked)
-        turn->is_marked = all_are_outside(client) && drain_mark(client->device);
-    turn->due = now + CLOCK_MS(1);
-    if (turn->is_marked && drain_is_done(client->device)) {
+    client->turn.due = now + CLOCK_MS(1);
+    if (look_at_work(client) == WORK_DONE) {
         set_quiet(client, true);
         session_memory_changed(client->device);
     }
@@ -295,7 +311,11 @@ int turn_step(struct client *client, uint64_t now) {
     switch (client->machine.state) {
     case MACHINE_CLOSED:
     case MACHINE_LEAVING: return gate_waiting(&client->device->gate) ? turn_feed(client, work) : 0;
-    case MACHINE_WATCHED: return go_on_watching(client, now);
+    case MACHINE_OPEN: return undrained_step(client, now);
+    case MACHINE_WATCHED: {
+        int result = undrained_step(client, now);
+        return result < 0 ? result : go_on_watching(client, now);
+    }
     case MACHINE_CLOSING:
     case MACHINE_STOPPING: return go_on_draining(client, now);
     default: return 0;
@@ -347,7 +367,11 @@ uint64_t turn_due(const struct client *client) {
     if (is_unsure(client))
         return client->turn.due;
     switch (client->machine.state) {
-    case MACHINE_WATCHED:
+    case MACHINE_OPEN: return undrained_due(client);
+    case MACHINE_WATCHED: {
+        uint64_t due = undrained_due(client);
+        return client->turn.due < due ? client->turn.due : due;
+    }
     case MACHINE_CLOSING:
     case MACHINE_STOPPING: return client->turn.due;
     case MACHINE_GROWING: return client->turn.growth_due;

@@ -1,10 +1,10 @@
-/* Streams: those that no event in the default stream covers, and those that are being captured. */
+/* Streams: those that there are, and those that are being captured. */
 #include "config.h"
 #include "streams.h"
 
 static CUresult made(const CUstream *stream, unsigned flags, CUresult result) {
-    if (result == CUDA_SUCCESS && flags & CU_STREAM_NON_BLOCKING && !config()->disable)
-        stream_made(*stream);
+    if (result == CUDA_SUCCESS && !config()->disable)
+        stream_made(*stream, !(flags & CU_STREAM_NON_BLOCKING));
     return result;
 }
 

@@ -84,6 +84,7 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
     case ON_GREW: return STEP_GREW;
     case ON_WORK: return choose(m->is_wanted, STEP_VOID, STEP_WORK);
     case ON_DRAINED: return choose(moves_out(m, in), STEP_DRAINED_OUT, STEP_DRAINED);
+    case ON_CANNOT_DRAIN: return STEP_CANNOT_DRAIN;
     case ON_IDLE: return choose(moves_out(m, in), STEP_IDLE_OUT, STEP_IDLE);
     case ON_USED_UP: return choose(moves_out(m, in), STEP_USED_UP_OUT, STEP_USED_UP);
     case ON_PROGRESS: return STEP_PROGRESS;

@@ -47,7 +47,8 @@ enum machine_event {
     ON_GREW,        /* it has, or is not waited for any longer; and nothing moves */
     ON_WORK,        /* somebody waits at the closed gate. May be told again and again */
     ON_DRAINED, /* nothing is in flight, behind a gate that was closed for that: waits, there, away */
-    ON_IDLE,    /* there was nothing for as long as DO_WATCH said: waits, there, away */
+    ON_CANNOT_DRAIN, /* what is in flight, behind a gate that was closed for that, waits for calls that wait there */
+    ON_IDLE,     /* there was nothing for as long as DO_WATCH said: waits, there, away */
     ON_USED_UP,  /* nothing is in flight, and the share of compute is used up: waits, there, away */
     ON_PROGRESS, /* some of what is on its way out has left */
     ON_MOVED,    /* the mover has done what it was told last: must_fill, of explicit memory */
@@ -102,6 +103,7 @@ enum machine_act {
     DO_ANSWER,       /* send MOVED that tells of nothing moved: turn */
     DO_TELL_OUT, /* send MOVED: turn, what has left and was not told yet, if nothing has as well */
     DO_TELL_IN,  /* send MOVED: turn, what has come and was not told yet, if nothing has as well */
+    DO_TELL_CANNOT_DRAIN, /* send CANNOT_DRAIN: turn */
     MACHINE_ACTS,
 };
 

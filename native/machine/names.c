@@ -18,17 +18,29 @@ static const char *const states[MACHINE_STATES] = {
 };
 
 static const char *const events[MACHINE_EVENTS] = {
-    [ON_GREET] = "greet",       [ON_WELCOME] = "welcome",
-    [ON_LOST] = "lost",         [ON_GRANT] = "grant",
-    [ON_HANDED] = "handed",     [ON_STANDBY] = "standby",
-    [ON_PASS_TO] = "pass to",   [ON_CANCEL_PASS] = "cancel pass",
-    [ON_REVOKE] = "revoke",     [ON_KEEP] = "keep",
-    [ON_ROOM] = "room",         [ON_EVICT] = "evict",
-    [ON_DISARMED] = "disarmed", [ON_TRIM] = "trim",
-    [ON_GROW] = "grow",         [ON_GREW] = "grew",
-    [ON_WORK] = "work",         [ON_DRAINED] = "drained",
-    [ON_IDLE] = "idle",         [ON_USED_UP] = "used up",
-    [ON_PROGRESS] = "progress", [ON_MOVED] = "moved",
+    [ON_GREET] = "greet",
+    [ON_WELCOME] = "welcome",
+    [ON_LOST] = "lost",
+    [ON_GRANT] = "grant",
+    [ON_HANDED] = "handed",
+    [ON_STANDBY] = "standby",
+    [ON_PASS_TO] = "pass to",
+    [ON_CANCEL_PASS] = "cancel pass",
+    [ON_REVOKE] = "revoke",
+    [ON_KEEP] = "keep",
+    [ON_ROOM] = "room",
+    [ON_EVICT] = "evict",
+    [ON_DISARMED] = "disarmed",
+    [ON_TRIM] = "trim",
+    [ON_GROW] = "grow",
+    [ON_GREW] = "grew",
+    [ON_WORK] = "work",
+    [ON_DRAINED] = "drained",
+    [ON_CANNOT_DRAIN] = "cannot drain",
+    [ON_IDLE] = "idle",
+    [ON_USED_UP] = "used up",
+    [ON_PROGRESS] = "progress",
+    [ON_MOVED] = "moved",
 };
 
 static const char *const acts[MACHINE_ACTS] = {
@@ -60,6 +72,7 @@ static const char *const acts[MACHINE_ACTS] = {
     [DO_ANSWER] = "answer",
     [DO_TELL_OUT] = "tell out",
     [DO_TELL_IN] = "tell in",
+    [DO_TELL_CANNOT_DRAIN] = "tell cannot drain",
 };
 
 const char *machine_state_name(uint32_t state) {

@@ -31,6 +31,7 @@ enum step {
     STEP_WORK,
     STEP_DRAINED,
     STEP_DRAINED_OUT, /* memory leaves after that */
+    STEP_CANNOT_DRAIN,
     STEP_IDLE,
     STEP_IDLE_OUT,
     STEP_USED_UP,
@@ -73,6 +74,7 @@ transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, m
     machine_give_back, machine_give_up_idle, machine_give_up_used, machine_progress, machine_left,
     machine_left_shut, machine_filled, machine_filled_watched, machine_came, machine_came_shut,
     machine_came_unseen, machine_lose_short, machine_lose_again, machine_stop_returning,
-    machine_returned, machine_return_again, machine_fill_again;
+    machine_returned, machine_return_again, machine_fill_again, machine_open_again,
+    machine_go_on_filling;
 
 #endif

@@ -24,6 +24,10 @@
  * STOPPING  The same, but the gate was closed before, because memory was coming or being allocated. It is not
  *           waited for any longer. What has come by then is told with RELEASED.
  *
+ * Some work never drains behind a closed gate: a kernel that stays on the GPU and is fed by copies, a host function that
+ * waits for a thread which waits at the gate. The caller finds that out, and says CANNOT_DRAIN. Then the turn goes on as
+ * before the REVOKE, which is void with all that came with it. The daemon is told, and says REVOKE again when it likes to.
+ *
  * A turn is held from FILLING on: those are the states in which work may be in flight, and in which frames
  * that name the turn count.
  *
@@ -263,6 +267,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_WORK] = VOID, /* RELEASED tells it */
                 [STEP_DRAINED] = TO(CLOSED, give_back),
                 [STEP_DRAINED_OUT] = TO(LEAVING, give_back),
+                [STEP_CANNOT_DRAIN] = TO(OPEN, open_again),
                 [STEP_USED_UP] = TO(CLOSED, give_up_used),
                 [STEP_USED_UP_OUT] = TO(LEAVING, give_up_used),
                 [STEP_PROGRESS] = VOID,
@@ -287,6 +292,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_WORK] = VOID,
                 [STEP_DRAINED] = TO(CLOSED, give_back),
                 [STEP_DRAINED_OUT] = TO(LEAVING, give_back),
+                [STEP_CANNOT_DRAIN] = TO(FILLING, go_on_filling),
                 [STEP_USED_UP] = TO(CLOSED, give_up_used),
                 [STEP_USED_UP_OUT] = TO(LEAVING, give_up_used),
                 [STEP_PROGRESS] = VOID,

@@ -266,6 +266,23 @@ void machine_refill(struct machine *m, const struct machine_input *in, actions_t
     order_fill(m, out);
 }
 
+/* Others still want the turn. */
+void machine_open_again(struct machine *m, const struct machine_input *in, actions_t *out) {
+    (void)in;
+    add(out, DO_OPEN);
+    forget_request(m, out);
+    next_trim(m, out);
+    add_turn(out, DO_TELL_CANNOT_DRAIN, m->turn);
+}
+
+/* What is in flight was so before the gate closed for memory: it opens when that is there. */
+void machine_go_on_filling(struct machine *m, const struct machine_input *in, actions_t *out) {
+    (void)in;
+    forget_request(m, out);
+    order_fill(m, out);
+    add_turn(out, DO_TELL_CANNOT_DRAIN, m->turn);
+}
+
 void machine_make_room(struct machine *m, const struct machine_input *in, actions_t *out) {
     m->missing = in->missing;
     add_bytes(out, DO_SET_MISSING, m->missing);

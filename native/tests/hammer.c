@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client.h"
+#include "guest.h"
 
 struct worker {
     uint64_t random;

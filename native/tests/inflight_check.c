@@ -4,6 +4,7 @@
  *     inflight_check BOUND_US LAUNCHES COST_US [LAUNCHES COST_US]...
  *     inflight_check late LATE_US BOUND_US LAUNCHES COST_US
  *     inflight_check capture
+ *     inflight_check elsewhere BOUND_US
  *
  * late: every tenth wait ends so much later than what was waited for, because no processor was free for the thread. A
  * second phase without that follows, and a third in which all turns end late.
@@ -30,6 +31,7 @@ static uint64_t idle_ns, most_in_flight, most_ever, submitted_ns;
 static long driver_calls;
 static bool capturing;
 static uint64_t late_ns; /* by which some waits end later than they might */
+static CUstream endless; /* what is in this stream does not end */
 
 static struct device device;
 static struct context context = {.id = 1, .device = &device};
@@ -37,6 +39,13 @@ static struct context context = {.id = 1, .device = &device};
 int clock_gettime(clockid_t clock, struct timespec *out) {
     (void)clock;
     *out = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
+    return 0;
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *pause,
+                    struct timespec *left) {
+    (void)clock, (void)flags, (void)left;
+    now += (uint64_t)pause->tv_nsec;
     return 0;
 }
 
@@ -71,9 +80,8 @@ static CUresult event_destroy(CUevent event) {
 }
 
 static CUresult event_record(CUevent event, CUstream stream) {
-    (void)stream;
     driver_calls++;
-    *(uint64_t *)event = gpu_done;
+    *(uint64_t *)event = stream && stream == endless ? UINT64_MAX : gpu_done;
     return CUDA_SUCCESS;
 }
 
@@ -90,6 +98,10 @@ static CUresult event_synchronize(CUevent event) {
     return CUDA_SUCCESS;
 }
 
+static CUresult stream_query(CUstream stream) {
+    return stream == endless ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
 static CUresult exchange_mode(CUstreamCaptureMode *mode) {
     (void)mode;
     return CUDA_SUCCESS;
@@ -100,6 +112,7 @@ struct driver_calls real = {.cuEventCreate = event_create,
                             .cuEventRecord = event_record,
                             .cuEventQuery = event_query,
                             .cuEventSynchronize = event_synchronize,
+                            .cuStreamQuery = stream_query,
                             .cuThreadExchangeStreamCaptureMode = exchange_mode};
 
 static void launch(uint64_t cost_ns) {
@@ -164,6 +177,24 @@ static int run_late(char **arguments) {
     return 0;
 }
 
+/* Calls for a stream while another one has work that waits for them. Prints how many milliseconds they are held up for
+ * in all, and the longest time. */
+static int run_elsewhere(void) {
+    int here;
+    uint64_t began, longest = 0, held_up = 0;
+    endless = (CUstream)&here;
+    for (int i = 0; i < 3; i++, now += atomic_load(&device.inflight_ns))
+        inflight_step(&device, endless);
+    for (int i = 0; i < 1000; i++, now += LAUNCH_NS) {
+        began = now;
+        inflight_step(&device, NULL);
+        held_up += now - began;
+        longest = now - began > longest ? now - began : longest;
+    }
+    printf("[%.1f, %.1f]\n", (double)held_up / 1e6, (double)longest / 1e6);
+    return 0;
+}
+
 int main(int count, char **arguments) {
     usage_init(&device.usage);
     atomic_store(&device.is_managed, true);
@@ -171,7 +202,10 @@ int main(int count, char **arguments) {
         return run_capture();
     if (strcmp(arguments[1], "late") == 0)
         return run_late(arguments + 2);
-    atomic_store(&device.inflight_ns, strtoull(arguments[1], NULL, 10) * 1000);
+    bool is_elsewhere = strcmp(arguments[1], "elsewhere") == 0;
+    atomic_store(&device.inflight_ns, strtoull(arguments[is_elsewhere ? 2 : 1], NULL, 10) * 1000);
+    if (is_elsewhere)
+        return run_elsewhere();
     for (int i = 2; i + 1 < count; i += 2)
         run_phase(atol(arguments[i]), strtoull(arguments[i + 1], NULL, 10) * 1000);
     return 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client.h"
+#include "guest.h"
 
 enum { SLOTS = 6, MOST_WORDS = 1 << 21 };
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client.h"
+#include "guest.h"
 
 #define MIB ((uint64_t)1 << 20)
 enum { ITEMS = 5, ALIASES = 2, PATIENCE = 100, SPOT_WORDS = 64 };

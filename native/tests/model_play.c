@@ -220,11 +220,12 @@ static void do_host(struct play *play) {
     submit(play, &(struct operation){.kind = OPERATION_HOST});
 }
 
-/* Says whether there was a host function that could run. */
+/* Says whether there was a host function that could run, or a kernel that spins. */
 static void do_hostdone(struct play *play) {
     struct operation *head = head_of(queue_of(play));
-    bool due = queue_of(play)->completed < queue_of(play)->submitted &&
-               head->kind == OPERATION_HOST && head->host_ready;
+    bool due =
+        queue_of(play)->completed < queue_of(play)->submitted &&
+        ((head->kind == OPERATION_HOST && head->host_ready) || head->flags & OPERATION_UNTIL_TOLD);
     if (due)
         head->host_done = 1;
     puts(due ? "true" : "false");

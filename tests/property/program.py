@@ -22,6 +22,7 @@ from nvshare.core.effects import (
     Verdict,
 )
 from nvshare.core.events import (
+    CannotDrain,
     ClientEvent,
     ClientJoined,
     ClientLeft,
@@ -65,7 +66,10 @@ class PassTo(Effect):
 
 @dataclass
 class Program:
-    """One client. ``drain`` is how long it takes to give way when told to."""
+    """One client. ``drain`` is how long it takes to give way when told to.
+
+    ``tangled`` is how often it finds out instead that what is in flight waits for its next calls.
+    """
 
     id: int
     kind: Kind
@@ -77,6 +81,7 @@ class Program:
     is_written: Callable[[int], bool]
     # Its memory does not come by being used.
     is_explicit: bool = False
+    tangled: int = 0
     busy: bool = False
     stopped: bool = False
     # Seconds for which it held turns, and for which it claims to have been busy.
@@ -267,7 +272,10 @@ class Program:
     def give_up(self, now: float) -> None:
         """Be done with what it was asked for, before the world expects it."""
         self.now = now
-        if self.draining:
+        if self.draining and self.tangled and self.busy:
+            self.tangled -= 1
+            self._feed(Event.CANNOT_DRAIN)
+        elif self.draining:
             self._end(Event.DRAINED)
         elif self.machine.state is State.WATCHED:
             self._end(Event.IDLE)
@@ -380,6 +388,8 @@ class Program:
                 self.memory, self.out = replace(self.memory, swapped=self.fresh), 0
             case Act.HELLO | Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
                 self._tell(action)
+            case Act.TELL_CANNOT_DRAIN:
+                self._send(CannotDrain(now=0.0, client=self.id, turn=action.turn))
 
     def _order(self, job: Job, size: int) -> None:
         self._look()

@@ -105,6 +105,7 @@ class World:
         cgroup: str = "",
         *,
         is_explicit: bool = False,
+        tangled: int = 0,
     ) -> Program:
         self.joined += 1
         program = Program(
@@ -115,6 +116,7 @@ class World:
             self._written.add,
             self._written.__contains__,
             is_explicit=is_explicit and kind is Kind.MANAGED,
+            tangled=tangled,
         )
         self.programs[program.id] = program
         if cgroup:

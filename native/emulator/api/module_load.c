@@ -53,6 +53,7 @@ static struct function make_function(struct module *module, const struct image_k
         function.body = named->body;
         function.cost = named->cost;
         function.spans = named->spans;
+        function.spin = named->spin;
     }
     return function;
 }

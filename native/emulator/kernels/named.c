@@ -213,6 +213,49 @@ static void count_mismatches_u64(const struct kernel_call *call) {
         add_to(p.out, sum);
 }
 
+static void *word_at(uint64_t address) {
+    return memory_find(address) ? memory_resolve(address) : NULL;
+}
+
+/* Whether a word could be read. One that is not there ends the kernel, and its context. */
+static bool read_word(uint64_t address, uint64_t *word) {
+    const void *bytes = word_at(address);
+    if (bytes)
+        memcpy(word, bytes, sizeof *word);
+    return bytes != NULL;
+}
+
+static void write_word(uint64_t address, uint64_t word) {
+    void *bytes = word_at(address);
+    if (bytes)
+        memcpy(bytes, &word, sizeof word);
+}
+
+static bool await_u64(const struct kernel_call *call) {
+    struct {
+        uint64_t word, value;
+    } p;
+    uint64_t word;
+    return !read_parameters(call, &p, sizeof p) || !read_word(p.word, &word) || word >= p.value;
+}
+
+/* A kernel that stays on the GPU and is handed one number after the other: `in` has how many there were so far, and
+ * the last of them; `out` how many it has taken, and their sum. */
+static bool serve_u64(const struct kernel_call *call) {
+    struct {
+        uint64_t in, out, rounds;
+    } p;
+    uint64_t handed, number, taken, sum;
+    if (!read_parameters(call, &p, sizeof p) || !read_word(p.in, &handed) ||
+        !read_word(p.in + 8, &number) || !read_word(p.out, &taken) || !read_word(p.out + 8, &sum))
+        return true;
+    if (taken < p.rounds && handed > taken) {
+        write_word(p.out + 8, sum + number);
+        write_word(p.out, ++taken);
+    }
+    return taken >= p.rounds;
+}
+
 static void nothing(const struct kernel_call *call) {
     (void)call;
 }
@@ -226,15 +269,17 @@ static uint64_t spin_cost(const struct kernel_call *call) {
 #define SPANS(...) ((const struct kernel_span[]){__VA_ARGS__, {0}})
 
 static const struct named_kernel KERNELS[] = {
-    {"nvshare_fill_f32", fill_32, NULL, SPANS({0, 16, 4})},
-    {"nvshare_fill_u32", fill_32, NULL, SPANS({0, 16, 4})},
-    {"nvshare_add_f32", add_f32, NULL, SPANS({0, 24, 4}, {8, 24, 4}, {16, 24, 4})},
-    {"nvshare_sum_u32", sum_u32, NULL, SPANS({0, 16, 4}, {8, ONE_ELEMENT, 8})},
-    {"nvshare_checksum", checksum, NULL, SPANS({0, 8, 1}, {16, ONE_ELEMENT, 8})},
-    {"nvshare_pattern_u64", pattern_u64, NULL, SPANS({0, 8, 8})},
+    {"nvshare_fill_f32", fill_32, NULL, SPANS({0, 16, 4}), NULL},
+    {"nvshare_fill_u32", fill_32, NULL, SPANS({0, 16, 4}), NULL},
+    {"nvshare_add_f32", add_f32, NULL, SPANS({0, 24, 4}, {8, 24, 4}, {16, 24, 4}), NULL},
+    {"nvshare_sum_u32", sum_u32, NULL, SPANS({0, 16, 4}, {8, ONE_ELEMENT, 8}), NULL},
+    {"nvshare_checksum", checksum, NULL, SPANS({0, 8, 1}, {16, ONE_ELEMENT, 8}), NULL},
+    {"nvshare_pattern_u64", pattern_u64, NULL, SPANS({0, 8, 8}), NULL},
     {"nvshare_count_mismatches_u64", count_mismatches_u64, NULL,
-     SPANS({0, 8, 8}, {24, ONE_ELEMENT, 8})},
-    {"nvshare_spin", nothing, spin_cost, (const struct kernel_span[]){{0}}},
+     SPANS({0, 8, 8}, {24, ONE_ELEMENT, 8}), NULL},
+    {"nvshare_spin", nothing, spin_cost, (const struct kernel_span[]){{0}}, NULL},
+    {"nvshare_await_u64", NULL, NULL, SPANS({0, ONE_ELEMENT, 8}), await_u64},
+    {"nvshare_serve_u64", NULL, NULL, SPANS({0, ONE_ELEMENT, 16}, {8, ONE_ELEMENT, 16}), serve_u64},
 };
 
 const struct named_kernel *kernels_find(const char *name) {

@@ -2,7 +2,9 @@
  *
  * Contexts that have a kernel ready follow each other in a fixed round. A change from one to another
  * costs switch_ns, which is how sharing loses time; a context that is alone is never switched. Within
- * a context the kernel of the highest priority runs, then the one that was ready first.
+ * a context the kernel of the highest priority runs, then the one that was ready first. A kernel that spins
+ * until memory changes has the engine when its context has nothing else to run: on a GPU it leaves room for
+ * other kernels of its context, which may be what it waits for. That they lose nothing by it is assumed.
  *
  * A kernel that needs a block which is elsewhere holds the engine until that is there: the context
  * cannot be changed before its faults are served, and nobody computes (published driver: the comment
@@ -72,6 +74,8 @@ static struct contenders look_around(struct node *node, struct gpu *gpu) {
 static bool goes_before(struct queue *queue, struct queue *other) {
     if (head_of(queue)->serving != head_of(other)->serving)
         return head_of(queue)->serving;
+    if (compute_is_spinning(head_of(queue)) != compute_is_spinning(head_of(other)))
+        return compute_is_spinning(head_of(other));
     if (queue->priority != other->priority)
         return queue->priority < other->priority;
     uint64_t started = head_of(queue)->started_at, other_started = head_of(other)->started_at;

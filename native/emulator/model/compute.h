@@ -4,6 +4,11 @@
 
 #include "state.h"
 
+/* Whether a kernel is on the engine, or waits for it, until its process says that it ends. */
+static inline bool compute_is_spinning(const struct operation *operation) {
+    return operation->flags & OPERATION_UNTIL_TOLD && operation->stretch == STRETCH_PLAIN;
+}
+
 /* Decides whose context is on the engine from now on. Returns whether a fault of its holds it. */
 bool compute_choose(struct node *node, struct gpu *gpu);
 

@@ -64,6 +64,8 @@ static enum outcome settle_prefetch(const struct place *place, struct operation 
 static enum outcome settle_work(const struct place *place, struct operation *operation) {
     if (operation->stretch == STRETCH_WAITING && !stretch_is_waiting(place, operation))
         operation->left = 0;
+    if (compute_is_spinning(operation) && operation->host_done)
+        operation->left = 0;
     if (operation->stretch != STRETCH_FIRST && operation->left > 0)
         return STUCK;
     bool goes_on = stretch_next(place, operation);

@@ -101,7 +101,12 @@ enum operation_flags {
     OPERATION_FIXED_COST = 1, /* touching resident blocks costs nothing beyond `amount` */
     OPERATION_OVERWRITES = 2, /* first touch needs no zeroing */
     OPERATION_READS_ONLY = 4, /* blocks are read where they are */
+    OPERATION_UNTIL_TOLD =
+        8, /* a kernel that spins: on the engine until its process says that it ends */
 };
+
+/* The amount of such a kernel: it never comes to its end by itself. */
+#define UNTIL_TOLD_NS ((uint64_t)1 << 62)
 
 struct operation {
     uint8_t kind;
@@ -110,7 +115,7 @@ struct operation {
     uint8_t target; /* where blocks are going: a location. A prefetch begins with it */
     uint16_t references;
     uint8_t host_ready; /* a host function may run now */
-    uint8_t host_done;  /* and has */
+    uint8_t host_done;  /* and has; or a kernel that spins has seen what it spins for */
     uint8_t abandoned;  /* its context had died before it was done */
     uint32_t wait_queue;
     uint32_t across; /* a wait for another GPU's queue */

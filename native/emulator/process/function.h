@@ -16,6 +16,9 @@ struct kernel_call {
 };
 typedef void kernel_body(const struct kernel_call *call);
 
+/* A kernel that spins: what it does when it looks at memory once more. Returns whether it ends. */
+typedef bool kernel_spin(const struct kernel_call *call);
+
 /* Memory that a kernel of ours goes to: where in its parameters its address is, and its length. The
  * last one of a list has elements of no size. */
 enum { ONE_ELEMENT = -1 };
@@ -32,6 +35,7 @@ struct function {
     struct module *module;
     const struct image_kernel *image;
     kernel_body *body;                                /* NULL: timed, not computed */
+    kernel_spin *spin;                                /* NULL: it comes to its end by itself */
     uint64_t (*cost)(const struct kernel_call *call); /* ns; NULL: by the bytes touched */
     const struct kernel_span *spans;                  /* NULL: not known */
     int max_dynamic_shared;
@@ -50,6 +54,7 @@ struct named_kernel {
     kernel_body *body;
     uint64_t (*cost)(const struct kernel_call *call);
     const struct kernel_span *spans;
+    kernel_spin *spin;
 };
 const struct named_kernel *kernels_find(const char *name);
 

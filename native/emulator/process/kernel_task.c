@@ -8,6 +8,7 @@
 
 struct computation {
     kernel_body *body;
+    kernel_spin *spin;
     struct kernel_call call;
     unsigned char parameters[];
 };
@@ -16,9 +17,18 @@ static void compute(void *data, uint64_t finished_at) {
     (void)finished_at;
     struct computation *computation = data;
     driver_lock();
-    computation->body(&computation->call);
+    if (computation->body)
+        computation->body(&computation->call);
     driver_unlock();
     free(computation);
+}
+
+static bool spin(void *data) {
+    const struct computation *computation = data;
+    driver_lock();
+    bool ends = computation->spin(&computation->call);
+    driver_unlock();
+    return ends;
 }
 
 static struct kernel_call call_of(const struct kernel_task *kernel) {
@@ -31,12 +41,14 @@ static struct kernel_call call_of(const struct kernel_task *kernel) {
 
 /* Only kernels of ours compute, and only when bytes are kept at all. */
 static struct effect effect_of(const struct kernel_task *kernel) {
-    if (!kernel->function->body || !driver->data)
+    bool computes = kernel->function->body || kernel->function->spin;
+    if (!computes || !driver->data)
         return (struct effect){0};
     struct computation *computation = malloc(sizeof *computation + kernel->parameter_bytes);
     if (!computation)
         return (struct effect){0};
     computation->body = kernel->function->body;
+    computation->spin = kernel->function->spin;
     computation->call = call_of(kernel);
     memcpy(computation->parameters, kernel->parameters, kernel->parameter_bytes);
     computation->call.parameters = computation->parameters;
@@ -108,6 +120,12 @@ CUresult queue_kernel(struct CUstream_st *stream, const struct kernel_task *kern
     struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
     operation.amount = duration_of(kernel, stream->context->gpu, &touch, paid, &fixed);
     operation.flags = fixed ? OPERATION_FIXED_COST : 0;
-    *ticket = stream_push(stream, operation, &touch, effect);
+    if (!kernel->function->spin || !effect.data) {
+        *ticket = stream_push(stream, operation, &touch, effect);
+        return CUDA_SUCCESS;
+    }
+    operation.amount = UNTIL_TOLD_NS;
+    operation.flags = OPERATION_FIXED_COST | OPERATION_UNTIL_TOLD;
+    *ticket = stream_push_poll(stream, operation, &touch, effect, spin);
     return CUDA_SUCCESS;
 }

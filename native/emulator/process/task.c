@@ -49,6 +49,13 @@ uint64_t stream_push(struct CUstream_st *stream, struct operation operation,
     return queue_push(stream->queue, &operation, touch ? touch->reference : NULL, effect);
 }
 
+uint64_t stream_push_poll(struct CUstream_st *stream, struct operation operation,
+                          const struct touch *touch, struct effect effect, poll_function *poll) {
+    wait_for_neighbours(stream);
+    operation.references = (uint16_t)touch->references;
+    return queue_push_poll(stream->queue, &operation, touch->reference, effect, poll);
+}
+
 struct host_call {
     CUhostFn function;
     void *data;

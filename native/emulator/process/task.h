@@ -101,6 +101,10 @@ struct touch;
 uint64_t stream_push(struct CUstream_st *stream, struct operation operation,
                      const struct touch *touch, struct effect effect);
 
+/* The same for one that ends when `poll` says so (worker.h). Only where the model is on. */
+uint64_t stream_push_poll(struct CUstream_st *stream, struct operation operation,
+                          const struct touch *touch, struct effect effect, poll_function *poll);
+
 /* Makes the stream wait for a ticket of another queue of this process. */
 void stream_push_wait(struct CUstream_st *stream, uint32_t queue, uint64_t ticket);
 

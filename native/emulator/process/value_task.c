@@ -56,16 +56,6 @@ CUresult queue_write_value(struct CUstream_st *stream, const struct task *task, 
     return CUDA_SUCCESS;
 }
 
-/* A wait for a word that cannot be read ends, and so does its context. */
-static bool has_gone_astray(const struct value_task *own) {
-    if (!own->reach)
-        return false;
-    pthread_mutex_lock(&driver->worker->effects);
-    bool good = judge(driver->worker, own->queue, own->reach);
-    pthread_mutex_unlock(&driver->worker->effects);
-    return !good;
-}
-
 static bool is_there(const struct value_task *own) {
     uint64_t word = 0;
     driver_lock();
@@ -83,16 +73,30 @@ static bool is_there(const struct value_task *own) {
     }
 }
 
-/* The worker looks at the word until it is right. Other streams' host functions wait meanwhile. */
-static void wait_value(void *data) {
+/* A wait for a word that cannot be read ends, and so does its context. With `effects` held. */
+static bool has_come(void *data) {
+    const struct value_task *own = data;
+    return (own->reach && !judge(driver->worker, own->queue, own->reach)) || is_there(own);
+}
+
+static void end_wait(void *data, uint64_t finished_at) {
+    (void)finished_at;
     struct value_task *own = data;
-    const struct timespec pause = {0, 20000};
-    while (!has_gone_astray(own) && !is_there(own)) {
-        worker_pump();
-        nanosleep(&pause, NULL);
-    }
     free(own->reach);
     free(own);
+}
+
+/* Where nothing takes time, the thread that calls waits. */
+static void wait_here(struct value_task *own) {
+    const struct timespec pause = {0, 20000};
+    for (bool over = false; !over;) {
+        pthread_mutex_lock(&driver->worker->effects);
+        over = has_come(own);
+        pthread_mutex_unlock(&driver->worker->effects);
+        if (!over)
+            nanosleep(&pause, NULL);
+    }
+    end_wait(own, 0);
 }
 
 CUresult queue_wait_value(struct CUstream_st *stream, const struct task *task, uint64_t *ticket) {
@@ -102,9 +106,11 @@ CUresult queue_wait_value(struct CUstream_st *stream, const struct task *task, u
     own->queue = stream->queue;
     own->reach = reach_of(stream, own, REACH_READS);
     if (!driver->model) {
-        wait_value(own);
+        wait_here(own);
         return CUDA_SUCCESS;
     }
-    *ticket = queue_push_host(stream->queue, wait_value, own);
+    struct operation operation = {.kind = OPERATION_HOST};
+    struct effect effect = {.run = end_wait, .data = own};
+    *ticket = queue_push_poll(stream->queue, &operation, NULL, effect, has_come);
     return CUDA_SUCCESS;
 }

@@ -2,7 +2,7 @@
  *
  * Whoever waits for the GPU works the model out himself and carries out the effects of what is done,
  * so that no time is lost in handing over between threads. The worker does the same for operations
- * that nobody waits for, runs host functions, and by living tells the node that the process lives. */
+ * that nobody waits for, has host functions run, and by living tells the node that the process lives. */
 #define _GNU_SOURCE
 #include "worker_state.h"
 
@@ -151,14 +151,15 @@ static uint64_t soonest(uint32_t q, uint64_t ticket) {
     return real_now() + (real < LONG_WAIT_NS * 500ull ? real : LONG_WAIT_NS * 500ull);
 }
 
-/* An operation that waits for another queue, for its copies or for the host gives no hint how long it
- * takes. */
+/* An operation that waits for another queue, for its copies, for the host or for a word of memory gives no hint how
+ * long it takes. */
 static bool end_is_unknown(uint32_t q) {
     const struct queue *queue = shared_queue(q);
     uint64_t completed = __atomic_load_n(&queue->completed, __ATOMIC_ACQUIRE);
     const struct operation *head = &queue->operations[completed % QUEUE_SLOTS];
     return head->kind == OPERATION_WAIT || head->kind == OPERATION_HOST ||
-           (head->kind == OPERATION_WORK && head->stretch == STRETCH_WAITING);
+           (head->kind == OPERATION_WORK &&
+            (head->stretch == STRETCH_WAITING || head->flags & OPERATION_UNTIL_TOLD));
 }
 
 void queue_wait(uint32_t q, uint64_t ticket) {
@@ -231,7 +232,7 @@ static uint64_t push(uint32_t q, const struct operation *operation,
     }
     worker->queues[q]->operations[queue->submitted % QUEUE_SLOTS] = local;
     uint64_t ticket = engine_submit(driver->node, driver->slot, q, operation, references);
-    bool urgent = local.effect.eager || local.function;
+    bool urgent = local.effect.eager || local.function || local.poll;
     if (urgent)
         worker->queues[q]->urgent = ticket;
     node_unlock(driver->node);
@@ -251,28 +252,10 @@ uint64_t queue_push_host(uint32_t q, host_function *function, void *data) {
     return push(q, &operation, NULL, local);
 }
 
-/* Runs the host functions whose turn has come. Returns whether there were any. */
-static bool run_host_functions(struct worker *worker) {
-    bool any = false;
-    for (uint32_t q = 0; q < driver_slot()->queue_limit; q++) {
-        struct queue *queue = shared_queue(q);
-        node_lock(driver->node);
-        struct operation *head = &queue->operations[queue->completed % QUEUE_SLOTS];
-        bool due = worker->queues[q] && queue->completed < queue->submitted &&
-                   head->kind == OPERATION_HOST && head->host_ready && !head->host_done;
-        node_unlock(driver->node);
-        if (!due)
-            continue;
-        reap_all(worker); /* what came before it in any stream is visible to it */
-        struct local_operation *local =
-            &worker->queues[q]->operations[queue->completed % QUEUE_SLOTS];
-        local->function(local->effect.data);
-        node_lock(driver->node);
-        head->host_done = 1;
-        node_unlock(driver->node);
-        any = true;
-    }
-    return any;
+uint64_t queue_push_poll(uint32_t q, const struct operation *operation,
+                         const struct reference *references, struct effect effect,
+                         poll_function *poll) {
+    return push(q, operation, references, (struct local_operation){.effect = effect, .poll = poll});
 }
 
 /* When the worker has to look again. */
@@ -298,7 +281,8 @@ static void work(struct worker *worker) {
         uint64_t seen = worker->changes;
         pthread_mutex_unlock(&worker->sleep);
         worker_pump();
-        if (run_host_functions(worker))
+        attend_to_functions(worker);
+        if (attend_to_words(worker))
             continue;
         uint64_t alarm = next_alarm(worker);
         if (host_limit_exists()) {
@@ -354,6 +338,7 @@ int worker_start(struct driver *new_driver) {
     pthread_mutex_init(&worker->sleep, NULL);
     init_condition(&worker->progress);
     init_condition(&worker->alarm);
+    init_condition(&worker->functions);
     struct start start = {new_driver, worker}; /* the thread copies it before it says `started` */
     sigset_t all, before; /* the program's signals are for the program's threads */
     sigfillset(&all);

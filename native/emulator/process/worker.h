@@ -48,8 +48,15 @@ void worker_pump(void);
 void mappings_begin_change(void);
 void mappings_end_change(void);
 
-/* A function of the user's, run by the worker when its queue has come to it. */
+/* A function of the user's, run when its queue has come to it. */
 typedef void host_function(void *data);
 uint64_t queue_push_host(uint32_t queue, host_function *function, void *data);
+
+/* An operation that is over when `poll` says so, which is asked again and again from when the queue has come to it. It is
+ * called with effect.data. No effect is carried out meanwhile. */
+typedef bool poll_function(void *data);
+uint64_t queue_push_poll(uint32_t queue, const struct operation *operation,
+                         const struct reference *references, struct effect effect,
+                         poll_function *poll);
 
 #endif

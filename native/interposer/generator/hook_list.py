@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 GATED = ("launch", "copy", "wait", "set", "move")
 TIMED = ("fetch", "sync")
-BY_HAND = ("many", "alloc", "free", "info", "context", "stream", "lookup")
+BY_HAND = ("many", "alloc", "free", "info", "context", "stream", "function", "lookup")
 NOT_WRAPPED = "use"
 KINDS = (*GATED, *TIMED, *BY_HAND, NOT_WRAPPED)
 

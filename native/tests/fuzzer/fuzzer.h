@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../client.h"
+#include "../guest.h"
 
 enum { ITEMS = 8, STREAMS = 3, MIB = 1 << 20, GRAIN = 2 * MIB, LARGEST = 40 * MIB };
 

@@ -27,6 +27,9 @@ FIRST_RESULT = 2000
 ANSWERED = {"cuDeviceTotalMem_v2": "*bytes = (size_t)1 << 30"}
 """Functions that succeed, since the interposer needs their answer to do all that it ever does."""
 
+REPLACED = {"fn", "callback", "userData"}
+"""What the interposer puts a function of its own in the place of, which calls the program's."""
+
 RECORDED = """
 {prototype} {{
     record_begin("{name}");
@@ -49,6 +52,12 @@ def parameter_names(function: Function) -> list[str]:
     return function.arguments.split(", ") if function.parameters else []
 
 
+def noted_names(hook: hook_list.Hook) -> list[str]:
+    """The names of the parameters that come to the driver as they are."""
+    names = parameter_names(hook.function)
+    return [name for name in names if hook.kind != "function" or name not in REPLACED]
+
+
 def recorder(
     hooks: list[hook_list.Hook], results: dict[str, int], entries: list[str] | None = None
 ) -> str:
@@ -57,7 +66,7 @@ def recorder(
         RECORDED.format(
             prototype=hook.function.prototype,
             name=hook.name,
-            notes="".join(f"    NOTE({name});\n" for name in parameter_names(hook.function)),
+            notes="".join(f"    NOTE({name});\n" for name in noted_names(hook)),
             answer=ANSWERED.get(hook.name, ""),
             returns=hook.function.returns,
             result=results[hook.name],
@@ -88,7 +97,7 @@ def victims(hooks: list[hook_list.Hook], results: dict[str, int], versions: list
             VICTIM.format(
                 name=hook.name,
                 arguments=arguments,
-                notes="".join(f"    NOTE({name});\n" for name in names),
+                notes="".join(f"    NOTE({name});\n" for name in noted_names(hook)),
                 names=", ".join(names),
                 result=results[hook.name],
             )

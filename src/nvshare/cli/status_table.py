@@ -164,6 +164,7 @@ def duration(seconds: float) -> str:
 def _state(client: ClientStatus) -> str:
     text = f"{client.state} {duration(client.state_seconds)}"
     text += ", overdue" if client.overdue else ""
+    text += ", cannot give way" if client.cannot_drain else ""
     if client.parked:
         why = "by hand" if client.parked == "by hand" else "for being idle"
         text += f", parked {why} {duration(client.parked_seconds)} ago"

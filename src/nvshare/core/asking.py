@@ -13,10 +13,13 @@ from nvshare.core.state import DeviceState
 
 def ask(state: DeviceState, roster: Roster, leader: Client, now: float) -> list[Effect]:
     """Ask everybody who is in the leader's way, and was not asked yet."""
-    # Who was asked may weigh nothing by now, and then is in nobody's way.
-    if sum(client.weight > 0 for client in roster.asked.values()) == roster.running_load.heavy:
+    # Who was asked may weigh nothing by now, and then is in nobody's way. Who cannot give way is
+    # not asked.
+    heavy = roster.running_load.heavy - sum(one.weight > 0 for one in roster.undrained.values())
+    if sum(client.weight > 0 for client in roster.asked.values()) == heavy:
         return []
-    new = [client for client in roster.running.values() if client.weight and not client.asked]
+    running = roster.running.values()
+    new = [one for one in running if one.weight and not one.asked and not one.undrained]
     for client in new:
         roster.ask(client, now)
     return [_please(state, roster, client, leader) for client in new]

@@ -55,7 +55,7 @@ def _claim_at(state: DeviceState, roster: Roster, leader: Client, now: float) ->
     wait = _wait(state, roster, leader)
     if not goes_before:
         protected = (protected_seconds(c, state, roster, now) for c in _in_the_way(roster))
-        wait = max(wait, *protected)
+        wait = max([wait, *protected])
     return now + wait
 
 
@@ -73,4 +73,5 @@ def _has_own_budget(state: DeviceState, leader: Client) -> bool:
 
 
 def _in_the_way(roster: Roster) -> list[Client]:
-    return [client for client in roster.running.values() if client.weight]
+    running = roster.running.values()
+    return [client for client in running if client.weight and not client.undrained]

@@ -54,6 +54,15 @@ class Client:
     # It was told to give way, did not, and others go on without it.
     overdue: bool = False
 
+    # What it has in flight cannot drain (undrained.py): it is told nothing until `retry_at`, if
+    # that is set. When it was first told to give way, since it last could; how often it could not;
+    # and that a person was told.
+    undrained: bool = False
+    retry_at: float = 0.0
+    undrained_since: float | None = None
+    undrained_times: int = 0
+    told_undrained: bool = False
+
     # The turn it was asked or told to give up was one of those that are not for memory.
     sliced: bool = False
     # It computes all the time, as far as is known.

@@ -12,6 +12,8 @@ from nvshare.core.company import note_given
 from nvshare.core.credit import earn, has_claim, spend
 from nvshare.core.effects import Answer, Effect, Report, ReportKind
 from nvshare.core.events import (
+    CanDrain,
+    CannotDrain,
     ClientEvent,
     ClientJoined,
     ClientLeft,
@@ -43,6 +45,7 @@ from nvshare.core.scheduler import Scheduler
 from nvshare.core.shares import may_be_back
 from nvshare.core.state import DeviceSnapshot, DeviceState
 from nvshare.core.turns import Pace
+from nvshare.core.undrained import note_drained, note_may_drain, note_undrained
 from nvshare.core.usage import is_active, is_busy, note_turn_end
 
 
@@ -106,6 +109,12 @@ class Device:
                 return self._on_wanted(event, self._client(event))
             case Released():
                 return self._on_released(event, self._client(event))
+            case CannotDrain():
+                return self._on_cannot_drain(event, self._client(event))
+            case CanDrain():
+                client = self._client(event)
+                if event.turn == client.turn:
+                    note_may_drain(self.roster, client, event.now)
             case MemoryChanged():
                 self._on_memory(event, self._client(event))
             case Moved():
@@ -226,9 +235,15 @@ class Device:
         self._release(event, client)
         return [*effects, *self._handed_over(event)]
 
+    def _on_cannot_drain(self, event: CannotDrain, client: Client) -> list[Effect]:
+        if client.state is not State.YIELDING or event.turn != client.turn:
+            raise IllegalTransition(client.id, client.state, f"going on with turn {event.turn}")
+        return note_undrained(self.state, self.roster, client, event.now)
+
     def _release(self, event: Released, client: Client) -> None:
         wants = event.wants or client.wants
         self._count_turn(event, client)
+        note_drained(client)
         if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
         self._note_memory(client, event.memory, event.moved_bytes, is_answer=True)
@@ -259,7 +274,8 @@ class Device:
         window = self.state.settings.slice_seconds or 1.0
         client.worked_at = event.now
         busy, active = is_busy(client, event, window), is_active(client, event)
-        self.roster.set_busy(client, busy and not client.is_away)
+        takes_part = not client.is_away and not client.undrained
+        self.roster.set_busy(client, busy and takes_part)
         self.roster.set_active(client, active and not client.is_away)
 
     def _judge(self, event: Released, client: Client) -> list[Effect]:

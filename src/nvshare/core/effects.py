@@ -39,6 +39,7 @@ class ReportKind(Enum):
     SPLIT = "split"
     UNPRODUCTIVE = "unproductive switching"
     OVERDUE = "overdue"
+    UNDRAINED = "cannot drain"
     OVERCOMMITTED = "overcommitted"
     # Refusals are called as their verdicts.
     HOST_FULL = "host full"

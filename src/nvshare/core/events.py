@@ -34,6 +34,7 @@ class TimerKind(Enum):
     ROOM = "room"
     PARK = "park"
     GROWTH = "growth"
+    UNDRAINED = "undrained"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,23 @@ class Released(ClientEvent):
     handed_to: int | None = None
     handed_turn: int = 0
     left: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CannotDrain(ClientEvent):
+    """What the client has in flight waits for its own next calls, so its gate is open again.
+
+    It holds its turn as if it had never been told to give way.
+    """
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanDrain(ClientEvent):
+    """What could not drain has come to its end."""
+
+    turn: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from nvshare.core.regimes import first_regime
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
 from nvshare.core.state import RegimeName
+from nvshare.core.undrained import may_lead
 
 if TYPE_CHECKING:
     from nvshare.core.node import Core
@@ -94,6 +95,8 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who have no room yet is wrong"
     if any(not roster.clients[name].holds for name in cramped):
         yield "somebody without a turn waits for room"
+    if set(roster.undrained) != {c.id for c in roster.running.values() if c.undrained}:
+        yield "the set of those who cannot give way is wrong"
     if set(roster.active) != {c.id for c in roster.clients.values() if c.active}:
         yield "the set of those who have work on the device is wrong"
     if set(roster.asked) != {c.id for c in roster.running.values() if c.asked}:
@@ -180,6 +183,9 @@ def _regime(device: Device) -> Iterator[str]:
 
 def _running_fits(roster: Roster) -> Iterator[str]:
     """Those who run fit in memory together, unless one alone does not."""
+    if roster.undrained:
+        # One of them may have grown, and cannot give way; the others have been told to.
+        return
     if not roster.running_load.fits(roster.capacity):
         yield "those who run do not fit together"
     if any(c.grown for c in roster.running.values()) and not roster.host_lets_all(roster.running):
@@ -202,7 +208,7 @@ def _waiting(device: Device) -> Iterator[str]:
     """Who waits, waits for somebody; who fits, does not wait."""
     roster, state = device.roster, device.state
     leader = None if state.leader is None else roster.clients.get(state.leader)
-    able = [client for client in roster.waiting if roster.host_lets(client)]
+    able = [one for one in roster.waiting if roster.host_lets(one) and may_lead(roster, one)]
     if (leader in able) != bool(able) or (leader and leader not in able):
         yield "the leader is not one of those who wait, and could run"
     if leader and roster.admits(leader):
@@ -221,7 +227,7 @@ def _parking(device: Device) -> Iterator[str]:
     """Who is parked by hand has no turn; who is parked has all on the host that may be there."""
     roster, state = device.roster, device.state
     for client in roster.parked.values():
-        if client.state is State.RUNNING:
+        if client.state is State.RUNNING and not client.undrained:
             yield "somebody is parked, and runs"
         if client.park is Park.IDLE and client.state is not State.IDLE:
             yield "somebody is parked for being idle, and is not"
@@ -252,8 +258,12 @@ def _timers(device: Device) -> Iterator[str]:
     behind = ranked and any(c.standing != BEST_STANDING for c in roster.waiting)
     if behind != (TimerKind.FLOOR in state.alarms):
         yield "the timer of the floor is wrong"
-    in_the_way = (client for client in roster.running.values() if client.weight)
+    running = roster.running.values()
+    in_the_way = (one for one in running if one.weight and not one.undrained)
     if needs_turn_end and not all(client.asked for client in in_the_way):
         yield "somebody in the leader's way was not asked to give way"
+    left_alone = [*roster.undrained.values(), *roster.overdue.values()]
+    if any(one.retry_at for one in left_alone) != (TimerKind.UNDRAINED in state.alarms):
+        yield "the timer of those who cannot give way is wrong"
     if bool(roster.yielding) != (TimerKind.PATIENCE in state.alarms):
         yield "the timer of patience is wrong"

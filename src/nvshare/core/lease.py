@@ -40,6 +40,7 @@ class Step(Enum):
     ASK = "ask"
     KEEP = "keep"
     REVOKE = "revoke"
+    CANNOT_DRAIN = "cannot drain"
     RELEASE = "release"
     RELEASE_WANTING = "release wanting"
     LEAVE = "leave"
@@ -65,6 +66,8 @@ TRANSITIONS: dict[tuple[State, Step], State] = {
     (State.RUNNING, Step.LEAVE): State.GONE,
     # Work has arrived at the gate that has just closed.
     (State.YIELDING, Step.WANT): State.YIELDING,
+    # Its gate is open again: what is in flight waits for its next calls.
+    (State.YIELDING, Step.CANNOT_DRAIN): State.RUNNING,
     (State.YIELDING, Step.RELEASE): State.IDLE,
     (State.YIELDING, Step.RELEASE_WANTING): State.WAITING,
     (State.YIELDING, Step.LEAVE): State.GONE,

@@ -92,6 +92,19 @@ class Notes(Fitting):
         client.weight = self.regime.weigh(client)
         self._count(client, 1)
 
+    def set_undrained(self, client: Client, undrained: bool) -> None:
+        """Note that a client cannot give way, and is left alone; or that it may be told to."""
+        if undrained:
+            self.set_busy(client, False)
+        self.company_changed = True
+        self._count(client, -1)
+        client.undrained = undrained
+        client.weight = self.regime.weigh(client)
+        self._count(client, 1)
+        self.undrained.pop(client.id, None)
+        if undrained:
+            self.undrained[client.id] = client
+
     def set_active(self, client: Client, active: bool) -> None:
         """Note whether a client has work on the device."""
         if active == client.active:

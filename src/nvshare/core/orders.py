@@ -27,6 +27,7 @@ from nvshare.core.room import patience_ends
 from nvshare.core.roster import Roster
 from nvshare.core.shares import next_check
 from nvshare.core.state import DeviceState
+from nvshare.core.undrained import next_try
 
 
 def make_room(roster: Roster) -> list[Effect]:
@@ -156,6 +157,8 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
         alarms |= {TimerKind.GROWTH: calm} if calm < inf else {}
     if (starves := next_promotion(state.settings, roster)) < inf:
         alarms[TimerKind.FLOOR] = starves
+    if (tries := next_try(roster)) < inf:
+        alarms[TimerKind.UNDRAINED] = tries
     if (parks := next_look(state, roster, now)) < inf:
         alarms[TimerKind.PARK] = parks
     return alarms

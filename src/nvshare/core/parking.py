@@ -43,7 +43,7 @@ def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
             roster.set_park(client, Park.IDLE, now)
     effects: list[Effect] = []
     for client in sorted(roster.parked.values(), key=_order):
-        if client.state is State.RUNNING:
+        if client.state is State.RUNNING and not client.undrained:
             roster.move(client, Step.REVOKE, now)
             effects.append(Revoke(client.id, client.turn, Urgency.NOW))
         elif client.staying and client.is_away and now >= client.evict_again:

@@ -28,7 +28,7 @@ def is_outranked(leader: Client, roster: Roster) -> bool:
 
 
 def _in_the_way(roster: Roster) -> list[Client]:
-    return [client for client in roster.running.values() if client.weight]
+    return [one for one in roster.running.values() if one.weight and not one.undrained]
 
 
 def patience(settings: Settings, roster: Roster) -> float:

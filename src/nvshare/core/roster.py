@@ -105,6 +105,8 @@ class Roster(Notes):
                 self.with_share[client.id] = client
             if client.active:
                 self.active[client.id] = client
+            if client.undrained:
+                self.undrained[client.id] = client
             self.set_missing(client, client.missing, client.told_missing)
             if client.grown:
                 self.grown[client.id] = client
@@ -257,6 +259,10 @@ class Roster(Notes):
             del self._set_of(client)[client.id]
             self.asked.pop(client.id, None)
         client.asked = client.overdue = False
+        if client.undrained:
+            del self.undrained[client.id]
+            client.undrained = False
+            client.weight = self.regime.weigh(client)
         self.set_rest_asked(client, None)
         self.set_missing(client, 0, 0)
 

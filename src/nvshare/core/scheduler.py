@@ -27,7 +27,8 @@ not hold up the device for ever. Until ``revoke_patience`` is over it counts wit
 only those who fit beside it go on. After that it is reported and not counted any more: the next
 group is let in although there may not be room. The driver then pages the silent program out as
 the others touch their memory. That is slow at first, but it ends, and a hung device does not.
-Its gate stays closed until it has released its turn and been granted another.
+Its gate stays closed until it has released its turn and been granted another. One that does answer,
+and says that it cannot give way, has its gate open again (undrained.py).
 """
 
 from collections.abc import Iterable, Mapping
@@ -60,6 +61,7 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.shares import forget_the_late, tell_shares
 from nvshare.core.state import DeviceState
+from nvshare.core.undrained import may_lead, try_again
 
 # Each round has others move out, or somebody run. There are never more than a few.
 _ROUNDS = 8
@@ -100,6 +102,7 @@ class Scheduler:
                 note_calm(state.settings, roster.clients.values(), now)
             forget_the_late(roster, now)
             self._forget_growth()
+            effects += try_again(roster, now)
             effects += park_memory(state, roster, now)
             effects += self._follow_regime(now)
             self._let_starving_go_first(now)
@@ -252,7 +255,7 @@ class Scheduler:
         for should_go in (self._takes_hope, self._makes_room, self._is_too_much):
             if not self._running_fits():
                 for client in reversed(list(roster.running.values())):
-                    if client.weight and should_go(client):
+                    if client.weight and not client.undrained and should_go(client):
                         roster.move(client, Step.REVOKE, now)
                         victims.append(client)
         if not victims:
@@ -319,14 +322,18 @@ class Scheduler:
 
     def _leader(self) -> Client | None:
         roster = self._roster
-        first = next((client for client in roster.waiting if roster.host_lets(client)), None)
+        first = next((client for client in roster.waiting if self._may_lead(client)), None)
         if self._state.leader is not None:
             leader = roster.clients.get(self._state.leader)
             waits = leader and leader.state is State.WAITING and not leader.is_barred
-            waits = waits and leader and roster.host_lets(leader)
+            waits = waits and leader and self._may_lead(leader)
             if leader and first and waits:
                 return first if first.place[:2] < leader.place[:2] else leader
         return first
+
+    def _may_lead(self, client: Client) -> bool:
+        """Whether a client could run as soon as those have given way who can."""
+        return self._roster.host_lets(client) and may_lead(self._roster, client)
 
     def _admit(self, now: float) -> list[Effect]:
         effects: list[Effect] = []
@@ -394,14 +401,15 @@ class Scheduler:
     def _switch(self, leader: Client, now: float) -> list[Effect]:
         """End the turn: keep of those who run whoever fits into the leader's group."""
         roster = self._roster
-        room = roster.capacity - leader.weight
-        group = {leader.id: leader}
+        fixed = roster.undrained
+        room = roster.capacity - leader.weight - sum(one.weight for one in fixed.values())
+        group = {leader.id: leader, **fixed}
         others = (client for client in roster.waiting if client is not leader)
         coming = pick(others, room, roster, group)
         room -= sum(client.weight for client in coming)
         group |= {client.id: client for client in coming}
-        running = reversed(roster.running.values())
-        staying = {client.id for client in pick(running, room, roster, group)}
+        running = (one for one in reversed(roster.running.values()) if one.id not in fixed)
+        staying = {*fixed, *(client.id for client in pick(running, room, roster, group))}
         going = [client for client in roster.running.values() if client.id not in staying]
         for client in going:
             roster.move(client, Step.REVOKE, now)

@@ -42,6 +42,8 @@ class Sums:
         self.yielding: dict[int, Client] = {}
         # Yielding too, but for so long that others go on without them.
         self.overdue: dict[int, Client] = {}
+        # Those of the running who cannot give way, and are left alone for now.
+        self.undrained: dict[int, Client] = {}
         # Those of the running who were asked to give way when idle.
         self.asked: dict[int, Client] = {}
         # Those of the running who were asked to give their turns up after a long rest.

@@ -57,6 +57,8 @@ class ClientView:
     since: float
     # It was told to give way, did not, and others go on without it.
     is_overdue: bool
+    # Its work in flight waits for its own calls.
+    cannot_drain: bool
     # It is taken to compute all the time.
     is_busy: bool
     park: Park | None
@@ -129,6 +131,7 @@ def view_client(device: "Device", client: Client) -> ClientView:
         state=client.state,
         since=client.since,
         is_overdue=client.overdue,
+        cannot_drain=client.undrained_since is not None,
         is_busy=client.busy,
         park=client.park,
         parked_at=client.parked_at,

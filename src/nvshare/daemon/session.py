@@ -38,13 +38,14 @@ _REASONS = {
 }
 # As much as a NOTICE has room for.
 _NOTICE_CHARACTERS = 500
-# What is for the events of a pod: its memory, and that of others that it waits for.
-_FOR_PODS = {
+# What is for the events of a pod: its memory, that of others that it waits for, and its own ways.
+FOR_PODS = {
     ReportKind.STUCK,
     ReportKind.HELD_UP,
     ReportKind.HOST_FULL,
     ReportKind.TOO_LARGE,
     ReportKind.OVERCOMMITTED,
+    ReportKind.UNDRAINED,
 }
 # Of a refusal the program hears by the answer.
 _REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE}
@@ -117,9 +118,9 @@ class Session:
         if report.kind is ReportKind.TOO_LARGE and self.decision and self.decision.may_mix:
             # It is about to have it in another way.
             return
-        if report.kind in _FOR_PODS - _REFUSALS:
+        if report.kind in FOR_PODS - _REFUSALS:
             self.send(frames.Notice(report.text[:_NOTICE_CHARACTERS]))
-        if self.identity.pod and report.kind in _FOR_PODS:
+        if self.identity.pod and report.kind in FOR_PODS:
             self._node.tell_pod(self.identity.pod, report.kind, self.identity.program, report.text)
 
     def close(self, why: str) -> None:
@@ -235,6 +236,18 @@ class Session:
         )
         self._node.headroom.soon()
 
+    def _go_on(self, frame: frames.CannotDrain, member: "Member") -> None:
+        log.info(
+            "client cannot give way",
+            extra=fields(**self.log_fields, turn=frame.turn, reason=frame.reason.name.lower()),
+        )
+        now = self._node.now()
+        self._node.dispatch(events.CannotDrain(now=now, client=member.id, turn=frame.turn))
+
+    def _may_go(self, frame: frames.CanDrain, member: "Member") -> None:
+        now = self._node.now()
+        self._node.dispatch(events.CanDrain(now=now, client=member.id, turn=frame.turn))
+
     def _allocate(self, frame: frames.Memory, member: "Member") -> None:
         self._node.dispatch(
             events.MemoryChanged(
@@ -341,6 +354,8 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Hello: Session._again,
     frames.Want: Session._want,
     frames.Released: Session._release,
+    frames.CannotDrain: Session._go_on,
+    frames.CanDrain: Session._may_go,
     frames.Memory: Session._allocate,
     frames.Allocates: Session._allocate_otherwise,
     frames.Pinned: Session._pin,

@@ -124,6 +124,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         state_seconds=now - client.since,
         connected_seconds=now - member.since,
         overdue=client.is_overdue,
+        cannot_drain=client.cannot_drain,
         parked=client.park.value if client.park else None,
         parked_seconds=now - client.parked_at if client.park else 0.0,
         # Without its context, which it did not ask for.

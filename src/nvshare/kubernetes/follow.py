@@ -25,6 +25,7 @@ REASONS = {
     "host full": "GpuMemoryRefused",
     "too large": "GpuMemoryRefused",
     "overcommitted": "HostMemoryOvercommitted",
+    "cannot drain": "CannotGiveWay",
 }
 
 Sink = Callable[[str, PodOrders | None], None]

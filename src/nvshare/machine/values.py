@@ -40,10 +40,11 @@ class Event(IntEnum):
     GREW = 15
     WORK = 16
     DRAINED = 17
-    IDLE = 18
-    USED_UP = 19
-    PROGRESS = 20
-    MOVED = 21
+    CANNOT_DRAIN = 18
+    IDLE = 19
+    USED_UP = 20
+    PROGRESS = 21
+    MOVED = 22
 
 
 class Act(IntEnum):
@@ -77,6 +78,7 @@ class Act(IntEnum):
     ANSWER = 25
     TELL_OUT = 26
     TELL_IN = 27
+    TELL_CANNOT_DRAIN = 28
 
 
 class Result(IntEnum):

@@ -255,6 +255,11 @@ PROGRAM: Section[ClientStatus] = Section(
             "1 if it was told to give way and has not, and others go on without it.",
             lambda one: one.overdue,
         ),
+        _gauge(
+            "program_cannot_drain",
+            "1 if it was told to give way and cannot: its work waits for its own next calls.",
+            lambda one: one.cannot_drain,
+        ),
         Metric(
             "nvshare_program_parked",
             "gauge",

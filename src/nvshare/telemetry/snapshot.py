@@ -43,6 +43,8 @@ class ClientStatus(_Model):
     state_seconds: float
     connected_seconds: float
     overdue: bool
+    # It was told to give way, and cannot: its work waits for its own next calls.
+    cannot_drain: bool = False
     # Why all of its memory is to be on the host, if it is; and for how long it has been so.
     parked: Parked | None = None
     parked_seconds: float = 0.0

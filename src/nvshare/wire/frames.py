@@ -34,6 +34,14 @@ class ReleaseReason(IntEnum):
     USED_UP = 3  # its share is used up for now
 
 
+class UndrainedReason(IntEnum):
+    """What shows that work in flight waits for the program itself."""
+
+    FUNCTION = 1  # a host function has not returned
+    STREAM = 2  # a call waits that would not have to wait for that work
+    TIME = 3  # a call waits, and the work has not ended for very long
+
+
 class Urgency(IntEnum):
     """When a turn has to be given up."""
 
@@ -489,6 +497,65 @@ class Host:
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Host":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class CannotDrain:
+    """What is in flight waits for calls at the gate, which is open again: REVOKE is void.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 10
+    LAYOUT: ClassVar[Struct] = Struct("<QI4x")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # that it holds, and goes on with
+    reason: UndrainedReason  # how the client knows
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.reason,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "CannotDrain":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            turn,
+            reason,
+        ) = cls.LAYOUT.unpack_from(payload)
+        return cls(
+            turn,
+            UndrainedReason(reason),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CanDrain:
+    """What could not drain has come to its end: it is worth while to send REVOKE again.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 11
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # of CANNOT_DRAIN
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.turn,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "CanDrain":
         """Read the fields; there may be more bytes behind them."""
         return cls(*cls.LAYOUT.unpack_from(payload))
 
@@ -1088,7 +1155,19 @@ class HostFull:
         return cls(*cls.LAYOUT.unpack_from(payload))
 
 
-FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage | Allocates | Pinned | Host
+FromClient: TypeAlias = (
+    Hello
+    | Want
+    | Released
+    | Memory
+    | Moved
+    | Usage
+    | Allocates
+    | Pinned
+    | Host
+    | CannotDrain
+    | CanDrain
+)
 FromDaemon: TypeAlias = (
     Welcome
     | Grant

@@ -18,6 +18,7 @@ KERNEL = b""".version 6.3
 .address_size 64
 .visible .entry nothing() { ret; }
 .visible .entry slow() { .pragma "nvshare cost_us 20000"; ret; }
+.visible .entry very_slow() { .pragma "nvshare cost_us 2000000"; ret; }
 .visible .entry touch(.param .u64 data) { ret; }
 """
 
@@ -78,6 +79,15 @@ class Gpu:
             self.launches += 1
         return 0
 
+    def launch_very_slow(self, stream: Word) -> int:
+        """Launch a kernel of two seconds."""
+        module, function = Word(), Word()
+        self.cuda.cuModuleLoadData(ctypes.byref(module), KERNEL)
+        self.cuda.cuModuleGetFunction(ctypes.byref(function), module, b"very_slow")
+        return int(
+            self.cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, None, None),
+        )
+
     def touch(self, *pointers: int) -> int:
         """Launch a kernel on each of these allocations."""
         self.cuda.cuCtxSetCurrent(self.context)
@@ -88,6 +98,33 @@ class Gpu:
                 self.cuda.cuLaunchKernel(self.toucher, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
             )
         return int(max(codes))
+
+    def call_back(self) -> list[Any]:
+        """Have functions called in the order of a stream; return what they were given."""
+        stream, seen = self.stream(), list[Any]()
+        host = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+        back = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+        first = host(seen.append)
+        second = back(lambda of, status, data: seen.append([of == stream.value, status, data]))
+        seen.append(self.cuda.cuLaunchHostFunc(stream, first, Word(7)))
+        seen.append(self.cuda.cuStreamAddCallback(stream, second, Word(8), 0))
+        seen.append(self.cuda.cuStreamAddCallback(stream, second, Word(8), 1))
+        seen.append(self.cuda.cuLaunchHostFunc(stream, None, Word(9)))
+        self.cuda.cuStreamSynchronize(stream)
+        return seen
+
+    def capture_function(self) -> list[Any]:
+        """Have a function called by a graph, twice."""
+        stream, graph, ready, seen = self.stream(), Word(), Word(), list[Any]()
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(seen.append)
+        self.cuda.cuStreamBeginCapture_v2(stream, 0)
+        self.cuda.cuLaunchHostFunc(stream, function, Word(7))
+        self.cuda.cuStreamEndCapture(stream, ctypes.byref(graph))
+        self.cuda.cuGraphInstantiateWithFlags(ctypes.byref(ready), graph, Word(0))
+        for _ in range(2):
+            self.cuda.cuGraphLaunch(ready, stream)
+            self.cuda.cuStreamSynchronize(stream)
+        return seen
 
     def stream(self, flags: int = 1) -> Word:
         """Make a stream; non-blocking unless told otherwise."""

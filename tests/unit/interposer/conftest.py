@@ -47,7 +47,8 @@ def build(
     for name, text in modules["generate_hooks"].generate("cc", include, hooks_def).items():
         (generated / name).write_text(text, encoding="utf-8")
 
-    folders = [INTERPOSER, ROOT / "native" / "common", generated]
+    native = ROOT / "native"
+    folders = [INTERPOSER, native / "common", native / "machine", generated]
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
     flags += ["-D__CUDA_API_VERSION_INTERNAL=", "-DNVML_NO_UNVERSIONED_FUNC_DEFS="]
     flags += [f"-I{folder}" for folder in folders]

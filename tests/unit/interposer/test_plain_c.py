@@ -203,6 +203,13 @@ def test_it_keeps_less_when_turns_end_late_for_it_and_when_it_is_woken_in_time(
     assert in_time <= 20_000
 
 
+def test_work_that_waits_for_a_call_is_not_waited_for_by_that_call(inflight: Path) -> None:
+    held_up, longest = json.loads(run(inflight, "elsewhere", BOUND_US))
+    # Each of the marks once.
+    assert longest <= 3 * BOUND_US / 1000
+    assert held_up <= 9 * BOUND_US / 1000
+
+
 def test_a_capture_is_left_alone(inflight: Path) -> None:
     assert json.loads(run(inflight, "capture")) == {"calls": 0, "launches": 0}
 
@@ -313,3 +320,8 @@ def test_moves_while_everything_else_happens(build: Build, sanitizer: str) -> No
 )
 def test_moves_in_single_steps(build: Build, what: str, sanitizer: str) -> None:
     run(build("pacing_check", *MOVER, sanitizer=sanitizer), what)
+
+
+@pytest.mark.parametrize("what", ["fed", "needed", "long", "behind", "function", "nobody", "end"])
+def test_work_that_waits_for_the_program(build: Build, what: str) -> None:
+    run(build("undrained_check", "undrained.c"), what)

@@ -4,8 +4,9 @@ from datetime import datetime, timezone
 
 import pytest
 
+from nvshare.daemon.session import FOR_PODS
 from nvshare.kubernetes.events import warning
-from nvshare.kubernetes.follow import Follower
+from nvshare.kubernetes.follow import REASONS, Follower
 from nvshare.telemetry.pods import PodOrders
 
 from .apiserver import ApiServer
@@ -88,3 +89,7 @@ def test_an_event_is_what_the_api_server_takes() -> None:
     assert event["firstTimestamp"] == "2026-01-02T03:04:05Z"
     assert len(event["message"]) == 1024
     assert event["source"] == {"component": "nvshare", "host": "here"}
+
+
+def test_all_that_pods_are_told_has_a_name() -> None:
+    assert set(REASONS) == {kind.value for kind in FOR_PODS}

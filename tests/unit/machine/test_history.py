@@ -192,6 +192,15 @@ class Client(RuleBasedStateMachine):
         assert not self.machine.holds
         assert there or not self.is_explicit or not self.leaving
 
+    @precondition(lambda self: self.machine.state in (State.CLOSING, State.STOPPING))
+    @rule()
+    def cannot_drain(self) -> None:
+        turn = self.machine.turn
+        self.feed(Event.CANNOT_DRAIN)
+        assert self.machine.turn == turn
+        assert self.machine.holds
+        assert self.gate_is_open == (self.machine.job is not Job.FILLS)
+
     @precondition(lambda self: self.machine.state is State.WATCHED)
     @rule()
     def rest(self) -> None:

@@ -210,6 +210,32 @@ def test_keep_opens_a_gate_that_was_closing_and_voids_what_was_to_leave(state: S
     assert machine.state is State.CLOSED
 
 
+def test_what_cannot_drain_goes_on_with_its_turn_and_the_daemon_is_told() -> None:
+    machine = at(State.CLOSING, evict=10)
+    machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=3)
+    _, actions = machine.feed(Event.CANNOT_DRAIN)
+    assert actions == [
+        Action(Act.OPEN),
+        Action(Act.DROP, descriptor=3),
+        Action(Act.TELL_CANNOT_DRAIN, turn=TURN),
+    ]
+    # It is told again to give the turn up, and what was to leave then is another matter.
+    assert acts(machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)[1])[0] is Act.CLOSE
+    machine.feed(Event.DRAINED, there=100)
+    assert machine.state is State.CLOSED
+
+
+def test_what_cannot_drain_while_memory_comes_opens_when_that_is_there() -> None:
+    machine = at(State.STOPPING, evict=10)
+    assert acts(machine.feed(Event.CANNOT_DRAIN)[1]) == [
+        Act.SET_MISSING,
+        Act.ORDER_FILL,
+        Act.TELL_CANNOT_DRAIN,
+    ]
+    machine.feed(Event.MOVED)
+    assert machine.state is State.OPEN
+
+
 def test_room_is_passed_on_while_memory_comes() -> None:
     for state in (State.FILLING, State.STOPPING):
         _, actions = at(state).feed(Event.ROOM, turn=TURN, missing=4)

@@ -63,6 +63,7 @@ PLAYS: dict[str, Play] = {
     "grew": plain(Event.GREW),
     "work": plain(Event.WORK),
     "drained": plain(Event.DRAINED, there=100),
+    "cannot drain": plain(Event.CANNOT_DRAIN),
     "idle": plain(Event.IDLE, there=100),
     "used up": plain(Event.USED_UP, there=100),
     "progress": plain(Event.PROGRESS),
@@ -108,6 +109,7 @@ EXPECTED = """
     grew               ! ! ! ! ! ! F ! ! ! !
     work               - - - C L - - - - - -
     drained            ! ! ! ! ! ! ! ! ! C C
+    cannot drain       ! ! ! ! ! ! ! ! ! O F
     idle               ! ! ! ! ! ! ! ! C ! !
     used up            - - - - - - - - C C C
     progress           ! - - - L - - - - - -

@@ -14,14 +14,15 @@ class Ranked(Sliced):
     name = RegimeName.RANKED
 
     def weigh(self, client: Client) -> int:
-        """Count heads: who rests now and then may still hold up one who goes before it."""
-        del client
-        return 1
+        """Count heads: who rests now and then may still hold up one who goes before it.
+
+        Who cannot give way computes beside the others.
+        """
+        return int(not client.undrained)
 
     def place(self, client: Client) -> Place:
-        """Nobody computes beside anybody."""
-        del client
-        return Place.IN_TURN
+        """Nobody computes beside anybody, who can help it."""
+        return Place.BESIDE if client.undrained else Place.IN_TURN
 
     def usual_turn(self, settings: Settings, roster: Roster) -> float:
         """So that nobody of high priority waits for long."""

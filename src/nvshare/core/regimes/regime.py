@@ -75,7 +75,8 @@ class Regime:
         """
         if roster.with_share or roster.busy < 2:
             return False
-        in_the_way = (client for client in roster.running.values() if client.weight)
+        running = roster.running.values()
+        in_the_way = (one for one in running if one.weight and not one.undrained)
         return all(client.busy for client in (*in_the_way, *roster.waiting))
 
     def rest_seconds(

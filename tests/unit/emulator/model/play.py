@@ -22,7 +22,8 @@ BLOCK = 2 * MIB
 
 # As in native/emulator/model/state.h.
 COMPUTE, BUS_IN, BUS_OUT = 0, 1, 2
-FIXED_COST, OVERWRITES, READS_ONLY = 1, 2, 4
+FIXED_COST, OVERWRITES, READS_ONLY, UNTIL_TOLD = 1, 2, 4, 8
+UNTIL_TOLD_NS = 2**62
 NOWHERE, HOST = 0, 1
 MAX_QUEUES, QUEUE_SLOTS, REFERENCE_SLOTS = 128, 1024, 2048
 
@@ -221,6 +222,10 @@ class Queue:
         """Submit a kernel that touches no managed memory."""
         return self.work(COMPUTE, ns, flags)
 
+    def spin(self) -> Any:
+        """Submit a kernel that is on the engine until `host_done`."""
+        return self.work(COMPUTE, UNTIL_TOLD_NS, FIXED_COST | UNTIL_TOLD)
+
     def touch(self, *parts: Part, flags: int = 0) -> Any:
         """Submit a kernel that uses managed memory and does nothing else."""
         return self.work(COMPUTE, 0, flags, parts)
@@ -255,7 +260,10 @@ class Queue:
         return self._ask("host")
 
     def host_done(self) -> bool:
-        """Say that the host function has run; False when its turn has not come."""
+        """Say that the host function has run, or that the kernel has seen what it spins for.
+
+        False when its turn has not come.
+        """
         return bool(self._ask("hostdone"))
 
     def has_room(self, references: int = 0) -> bool:

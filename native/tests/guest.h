@@ -1,7 +1,7 @@
 /* For programs that use the driver: calls that must succeed, chance, and files. Whatever is wrong ends them, with a
  * line that says what. */
-#ifndef NVSHARE_TESTS_CLIENT_H
-#define NVSHARE_TESTS_CLIENT_H
+#ifndef NVSHARE_TESTS_GUEST_H
+#define NVSHARE_TESTS_GUEST_H
 
 #include <cuda.h>
 #include <errno.h>

@@ -1,0 +1,113 @@
+"""Work that waits for calls at the closed gate: what the daemon hears, what the program sees."""
+
+import os
+import select
+
+import pytest
+
+from nvshare.wire.frames import (
+    CanDrain,
+    CannotDrain,
+    Grant,
+    HelloFlags,
+    PassTo,
+    Released,
+    Revoke,
+    UndrainedReason,
+    Urgency,
+    Want,
+)
+
+from .conftest import Guest
+from .scripted import Link, Scripted
+
+TURN = 5
+REVOKE = Revoke(turn=TURN, urgency=Urgency.NOW, idle_us=0, evict_bytes=0)
+AWAIT = "gpu.cuda.cuStreamWaitValue32_v2({stream}, gpu.last, 1, 0)"
+ENTER = "gpu.cuda.cuCtxSetCurrent(gpu.context)"
+SET = ENTER + " or gpu.cuda.cuMemsetD8Async(gpu.last, 1, gpu.word(1), {stream})"
+
+
+@pytest.fixture(params=["managed", "explicit"])
+def environment(environment: dict[str, str], request: pytest.FixtureRequest) -> dict[str, str]:
+    """As for all other guests, with both kinds of memory."""
+    return {**environment, "NVSHARE_ALLOCATION": request.param}
+
+
+@pytest.fixture
+def link(scripted: Scripted, guest: Guest) -> Link:
+    """A guest that holds a turn, and has a word of memory and two streams that wait for none."""
+    guest.ask("gpu.start('gpu.init() or gpu.launch()')")
+    link = scripted.accept()
+    if not link.welcome().flags & HelloFlags.WANTS:
+        link.next(Want)
+    link.send(Grant(turn=TURN, fill_bytes=0))
+    assert guest.ask("gpu.done(0, 10)")
+    assert guest.ask(ENTER) == 0
+    assert guest.ask("gpu.alloc(4)")[0] == 0
+    assert guest.ask("gpu.cuda.cuMemsetD8_v2(gpu.last, 0, gpu.word(4))") == 0
+    guest.ask("[gpu.stream().value, gpu.stream().value]")
+    return link
+
+
+def told(link: Link, kind: type, seconds: float = 10) -> object:
+    """The next frame that is not about memory."""
+    while True:
+        frame = link.next(object, seconds)
+        if isinstance(frame, kind):
+            return frame
+        assert type(frame).__name__ in ("Memory", "Moved", "Host"), frame
+
+
+def close(link: Link) -> None:
+    """Have the turn given up, and be sure that the gate is closed."""
+    link.send(REVOKE)
+    link.until_taken_in()
+
+
+def test_a_stream_that_waits_for_another_gets_what_it_waits_for(link: Link, guest: Guest) -> None:
+    assert guest.ask(AWAIT.format(stream="gpu.streams[0]")) == 0
+    close(link)
+    call = SET.format(stream="gpu.streams[1]")
+    job = guest.ask(f"gpu.start({call!r})")
+    assert told(link, CannotDrain) == CannotDrain(TURN, UndrainedReason.STREAM)
+    assert guest.ask(f"gpu.done({job}, 10)")
+    assert guest.ask("gpu.cuda.cuStreamSynchronize(gpu.streams[0])") == 0
+    assert told(link, CanDrain) == CanDrain(TURN)
+    # From now on it gives way as anybody.
+    link.send(REVOKE)
+    told(link, Released)
+
+
+def test_a_turn_that_goes_on_is_handed_to_nobody(link: Link, guest: Guest) -> None:
+    event = os.eventfd(0)
+    guest.ask(AWAIT.format(stream="gpu.streams[0]"))
+    link.send(PassTo(turn=TURN, next_turn=TURN + 1), event)
+    close(link)
+    call = SET.format(stream="gpu.streams[1]")
+    guest.ask(f"gpu.start({call!r})")
+    told(link, CannotDrain)
+    told(link, CanDrain)
+    link.send(REVOKE)
+    told(link, Released)
+    assert not select.select([event], [], [], 0)[0]
+    os.close(event)
+
+
+def test_a_call_that_comes_behind_the_work_does_not_open_the_gate(link: Link, guest: Guest) -> None:
+    assert guest.ask("gpu.launch_very_slow(gpu.streams[0])") == 0
+    close(link)
+    job = guest.ask("gpu.start('gpu.launch(1, slow=True, stream=gpu.streams[0])')")
+    frame = told(link, Released)
+    assert isinstance(frame, Released)
+    assert frame.wants
+    assert not guest.ask(f"gpu.done({job})")
+
+
+def test_functions_get_what_the_program_gave(link: Link, guest: Guest) -> None:
+    del link
+    invalid = 1
+    # The old kind knows no flags, and there is no function without one.
+    seen = guest.ask("gpu.call_back()")
+    assert sorted(map(str, seen)) == sorted(map(str, [0, 0, invalid, invalid, 7, [True, 0, 8]]))
+    assert guest.ask("gpu.capture_function()") == [7, 7]
