@@ -99,6 +99,9 @@ class DeviceAdded(DeviceEvent):
     usable_bytes: int
     settings: Settings = DEFAULTS
     settle_seconds: float = 0.0
+    # What memory that has to be there as a whole leaves free of them: room for the context of one
+    # more program, and for what its owner may gain without asking.
+    newcomer_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,7 @@ class SettingsChanged(DeviceEvent):
 
     settings: Settings
     usable_bytes: int | None = None
+    newcomer_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,10 +177,13 @@ class MemoryChanged(ClientEvent):
 
     With a ``ticket`` it has not yet: it asks whether it may have ``memory``, and waits for the
     Answer. A refusal leaves its memory as it was.
+    ``for_context``: what is new is a context that the driver found no room for. It is pinned, and
+    no driver makes room for it, so that the Answer comes when there is.
     """
 
     memory: Memory
     ticket: int = 0
+    for_context: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,6 +99,8 @@ class Roster:
         self.classes: Counter[Priority] = Counter()
         # Those who bring memory in, and have no room for all of it or have to be told that they do.
         self.cramped: dict[int, Client] = {}
+        # Those whose contexts have no room yet.
+        self.newcomers: dict[int, Client] = {}
         # Those whose gate is closed, but who have memory on the device.
         self.closed: dict[int, Client] = {}
         # Those whose memory is to be on the host.
@@ -136,6 +138,11 @@ class Roster:
     def usable(self) -> int:
         """Bytes of the device that clients may fill."""
         return self._state.usable_bytes
+
+    @property
+    def for_newcomer(self) -> int:
+        """Bytes of those that memory which has to be there as a whole leaves free."""
+        return self._state.newcomer_bytes
 
     @property
     def room(self) -> int:
@@ -278,6 +285,7 @@ class Roster:
             if client.active:
                 self.active[client.id] = client
             self.set_missing(client, client.missing, client.told_missing)
+            self.await_room(client, client.awaits_room)
             if client.grown:
                 self.grown[client.id] = client
 
@@ -501,6 +509,13 @@ class Roster:
         if missing or told:
             self.cramped[client.id] = client
 
+    def await_room(self, client: Client, ticket: int) -> None:
+        """Note that a client waits for room for its context, or with 0 that it does not."""
+        client.awaits_room = ticket
+        self.newcomers.pop(client.id, None)
+        if ticket:
+            self.newcomers[client.id] = client
+
     def offer(self, client: Client, offered: int) -> None:
         """Note how much a client may move out by itself in this turn."""
         if offered > client.offered:
@@ -559,6 +574,7 @@ class Roster:
             self.over.pop(client.id, None)
             self.active.pop(client.id, None)
             self.grown.pop(client.id, None)
+            self.newcomers.pop(client.id, None)
             self.host.forget(client)
         elif client.state is State.WAITING:
             self._enqueue(client)

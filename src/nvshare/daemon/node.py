@@ -126,6 +126,7 @@ class Node:
                 usable_bytes=settings.usable_of(gpu.memory),
                 settings=settings.for_core(),
                 settle_seconds=settle_seconds,
+                newcomer_bytes=newcomer_bytes(gpu, settings),
             )
         )
 
@@ -143,6 +144,7 @@ class Node:
                 device=gpu.uuid,
                 settings=settings.for_core(),
                 usable_bytes=settings.usable_of(gpu.memory),
+                newcomer_bytes=newcomer_bytes(gpu, settings),
             )
         )
         for group in self.groups.all():
@@ -231,7 +233,8 @@ class Node:
         settings = self.settings[gpu.uuid]
         number = next(self._numbers)
         group = self.groups.enter(session, number, hello)
-        context = settings.context_of(gpu.memory)
+        has_context = not hello.flags & frames.HelloFlags.NO_CONTEXT
+        context = settings.context_of(gpu.memory) if has_context else 0
         member = Member(number, gpu, context, self.now(), group)
         self._strangers.discard(session)
         session.member = member
@@ -300,6 +303,11 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
         burst=limits.burst or None,
         priority=None if limits.priority is Priority.NORMAL else limits.priority.value,
     )
+
+
+def newcomer_bytes(gpu: Gpu, settings: DeviceSettings) -> int:
+    """What explicit memory leaves free for one who comes, and for what is not asked for."""
+    return settings.context_of(gpu.memory) + frames.UNASKED_BYTES
 
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:

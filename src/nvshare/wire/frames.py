@@ -12,6 +12,7 @@ from typing import ClassVar, TypeAlias
 MAGIC = 0x4853564E
 VERSION = 1
 MAX_PAYLOAD = 4096
+UNASKED_BYTES = 33554432
 SOCKET_NAME = "nvshare.sock"
 
 HEADER = Struct("<IHHII")
@@ -57,6 +58,7 @@ class Verdict(IntEnum):
     YES = 1  # it may
     HOST_FULL = 2  # no: the host has no room for what would have to leave the GPU
     TOO_LARGE = 3  # no: it has to be on the GPU as a whole, and cannot
+    NOT_NOW = 4  # no context now: others could not come back beside it
 
 
 class HelloFlags(IntFlag):
@@ -73,6 +75,7 @@ class HelloFlags(IntFlag):
     ASKS_NATIVE = 256  # the same with native
     ASKS_AUTO = 512  # the same with auto
     MAY_BE_LARGER = 1024  # its environment says NVSHARE_OVERSUBSCRIBE=1
+    NO_CONTEXT = 2048  # it has no context on the GPU: the driver had no room for one
 
 
 class AllocationFlags(IntFlag):
@@ -173,7 +176,7 @@ class Hello:
         return cls(
             device_uuid,
             AllocationKind(allocation_kind),
-            HelloFlags(flags & 0x7FF),
+            HelloFlags(flags & 0xFFF),
             allocated,
             pinned,
             swapped_out,
@@ -489,6 +492,33 @@ class Host:
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Host":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The driver has no room for one more context: ANSWER comes when there is.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 10
+    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    ticket: int  # as in MEMORY; 0: it does not ask, or has asked in vain
+    has_context: int  # 1: it has one there; 0: it has none
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.ticket,
+            self.has_context,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Context":
         """Read the fields; there may be more bytes behind them."""
         return cls(*cls.LAYOUT.unpack_from(payload))
 
@@ -913,7 +943,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """To a MEMORY with a ticket. A REVOKE that follows from it has come before.
+    """To a MEMORY or CONTEXT with a ticket. A REVOKE that follows from it has come before.
 
     From daemon to client.
     """
@@ -922,7 +952,7 @@ class Answer:
     LAYOUT: ClassVar[Struct] = Struct("<QI4xQ")
     DESCRIPTOR: ClassVar[bool] = False
 
-    ticket: int  # of that MEMORY
+    ticket: int  # of that frame
     verdict: Verdict  # whether it may be allocated
     missing: int  # bytes that others are still moving out to make room for it
 
@@ -1088,7 +1118,9 @@ class HostFull:
         return cls(*cls.LAYOUT.unpack_from(payload))
 
 
-FromClient: TypeAlias = Hello | Want | Released | Memory | Moved | Usage | Allocates | Pinned | Host
+FromClient: TypeAlias = (
+    Hello | Want | Released | Memory | Moved | Usage | Allocates | Pinned | Host | Context
+)
 FromDaemon: TypeAlias = (
     Welcome
     | Grant
