@@ -56,11 +56,17 @@ static void run_unmanaged(struct client *client, const char *why) {
     turn_lose(client, refuses);
 }
 
+/* Also when a thread has asked just after the daemon was lost. */
+static void answer_nobody(struct client *client) {
+    ask_give_up(&client->device->ask);
+    ask_give_up(&client->device->context_ask);
+}
+
 static void go_away(struct client *client, uint64_t now, const char *why) {
     connection_close(&client->connection);
     client->state = CLIENT_AWAY;
     run_unmanaged(client, why);
-    ask_give_up(&client->device->ask);
+    answer_nobody(client);
     client->due = now + client->backoff;
     client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
 }
@@ -82,6 +88,8 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     /* What comes now tells it, but not why it cannot leave. */
     atomic_store(&device->memory_has_changed, atomic_load(&device->account.pinned) > 0);
     client->told_pinned = (struct frame_pinned){0};
+    atomic_store(&device->context_has_changed, false); /* before it looks whether there is one */
+    bool has_context = atomic_load(&device->has_context);
     uint64_t used = atomic_load(&device->account.used);
     atomic_store(&device->account.agreed, used);
     client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
@@ -89,7 +97,8 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     struct frame_hello frame = {
         .allocation_kind = client->told_kind = device_kind(device),
         .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
-                 (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0) | allocation_flags(device),
+                 (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0) |
+                 (has_context ? 0 : HELLO_NO_CONTEXT) | allocation_flags(device),
         .allocated = used,
         .pinned = turn_pinned(client),
         .swapped_out = swap_tell_away(client),
@@ -186,6 +195,7 @@ static enum ask_result result_of(uint32_t verdict) {
     switch (verdict) {
     case VERDICT_YES: return ASK_YES;
     case VERDICT_TOO_LARGE: return ASK_TOO_LARGE;
+    case VERDICT_NOT_NOW: return ASK_NOT_NOW;
     default: return ASK_NO;
     }
 }
@@ -193,6 +203,8 @@ static enum ask_result result_of(uint32_t verdict) {
 static void take_answer(struct client *client, const struct frame_answer *answer) {
     struct device *device = client->device;
     bool is_yes = answer->verdict == VERDICT_YES, can_move;
+    if (ask_is_open(&device->context_ask, answer->ticket, &can_move))
+        ask_answer(&device->context_ask, NULL, result_of(answer->verdict));
     if (!ask_is_open(&device->ask, answer->ticket, &can_move))
         return;
     if (is_yes && can_move && answer->missing)
@@ -315,5 +327,7 @@ uint64_t client_step(struct client *client, uint64_t now) {
     }
     if (result < 0)
         go_away(client, now, strerror(-result));
+    if (client->state == CLIENT_AWAY)
+        answer_nobody(client);
     return next_due(client, now);
 }

@@ -47,9 +47,22 @@ static int report_kind(struct client *client) {
     return connection_send(&client->connection, FRAME_ALLOCATES, &allocates, sizeof allocates);
 }
 
+static int report_context(struct client *client) {
+    struct device *device = client->device;
+    uint64_t ticket = 0;
+    bool is_asked = ask_take(&device->context_ask, 0, &ticket);
+    if (!atomic_exchange(&device->context_has_changed, false) && !is_asked)
+        return 0;
+    struct frame_context context = {.ticket = ticket,
+                                    .has_context = atomic_load(&device->has_context)};
+    return connection_send(&client->connection, FRAME_CONTEXT, &context, sizeof context);
+}
+
 int client_report_memory(struct client *client, uint64_t now) {
     struct device *device = client->device;
     int result = report_kind(client);
+    if (result == 0)
+        result = report_context(client);
     if (result < 0)
         return result;
     uint64_t used = atomic_load(&device->account.used), ticket;

@@ -65,9 +65,6 @@ def test_together(
     company: tuple[str, ...],
     allocation: str,
 ) -> None:
-    if allocation == "explicit":
-        # One that fills the GPU with memory that no driver can push out leaves no room for others.
-        company = tuple(program for program in company if program != "exhaustion")
     started = [
         start(
             sys.executable,
