@@ -65,7 +65,8 @@ class Device:
             pace=Pace(event.settings.initial_bandwidth),
             settle_until=event.now + event.settle_seconds,
             turn_started=event.now,
-            newcomer_bytes=event.newcomer_bytes,
+            context_bytes=event.context_bytes,
+            unasked_bytes=event.unasked_bytes,
         )
         return cls(DeviceSnapshot(state, ()), host)
 
@@ -329,5 +330,5 @@ class Device:
         self.state.deadline = None
         if event.usable_bytes is not None:
             self.state.usable_bytes = event.usable_bytes
-        if event.newcomer_bytes is not None:
-            self.state.newcomer_bytes = event.newcomer_bytes
+        if event.context_bytes is not None:
+            self.state.context_bytes = event.context_bytes

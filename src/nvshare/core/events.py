@@ -99,9 +99,9 @@ class DeviceAdded(DeviceEvent):
     usable_bytes: int
     settings: Settings = DEFAULTS
     settle_seconds: float = 0.0
-    # What memory that has to be there as a whole leaves free of them: room for the context of one
-    # more program, and for what its owner may gain without asking.
-    newcomer_bytes: int = 0
+    # What of them the context of one more program takes; and what each may gain without asking.
+    context_bytes: int = 0
+    unasked_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ class SettingsChanged(DeviceEvent):
 
     settings: Settings
     usable_bytes: int | None = None
-    newcomer_bytes: int | None = None
+    context_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

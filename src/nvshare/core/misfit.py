@@ -23,23 +23,29 @@ def misfit(
 
 
 def _too_large(roster: Roster, client: Client, memory: Memory) -> str | None:
-    """Say why memory could not be on the device as a whole, if that is needed.
-
-    Room is left for one context more. Memory moves out for somebody who comes, but it must be able
-    to come back beside its context: with none left, who comes would have to be refused as long as
-    this memory is there. More than one is not kept: those who come after the first may have to wait
-    until others end, as on a device without us; and what is kept is of no use to anybody. What it
-    may gain without asking is left as well, or that would be the room for the context.
-    """
+    """Say why memory could not be on the device as a whole, if that is needed."""
     if client.kind is not Kind.EXPLICIT or memory.allocated <= client.memory.allocated:
         return None
-    room = roster.room + client.memory.pinned - memory.pinned - roster.for_newcomer
+    room = roster.room + client.memory.pinned - memory.pinned - _kept_free(roster, client)
     if memory.swappable <= room:
         return None
     return (
         f"{gib(memory.swappable)} that move explicitly have to be on the GPU at once, and there is "
         f"room for {gib(max(0, room))}; use managed memory"
     )
+
+
+def _kept_free(roster: Roster, client: Client) -> int:
+    """Return what a client leaves free, although it could have it.
+
+    What it may gain without asking: or it could not come back after it has left for another. And
+    if nobody else has a context, room for one. Memory moves out for who comes, but must be able to
+    come back beside it: one program alone could close the device to all others otherwise. With
+    company nothing is kept, which would be of no use to those who are there. Who comes then and
+    finds no room waits for somebody to end, as on a device without us.
+    """
+    alone = not any(one.memory.pinned for one in roster.clients.values() if one is not client)
+    return roster.unasked + (roster.context if alone else 0)
 
 
 def _context(roster: Roster, context: int) -> tuple[Verdict, str] | None:
@@ -56,7 +62,7 @@ def _context(roster: Roster, context: int) -> tuple[Verdict, str] | None:
     if largest <= room:
         return None
     text = (
-        f"{gib(largest)} that one program moves explicitly have to be on the GPU at once, and would "
-        f"have room for {gib(room)}; end programs, or use managed memory"
+        f"{gib(largest)} that one program moves explicitly have to be on the GPU at once, and "
+        f"would have room for {gib(room)}; end programs, or use managed memory"
     )
     return Verdict.NOT_NOW, text

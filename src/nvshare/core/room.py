@@ -5,8 +5,9 @@ client's as far as the driver is concerned, until somebody takes it. What counts
 they have moved. They tell while they move, so that one fills as fast as the other leaves; who went
 faster would push out memory that was to stay.
 
-Whoever has no context yet, because the device is full of memory that no driver pushes out, waits for
-room in the same way. It has no turn, and is told once: when there is room for all that there is.
+Whoever has no context yet, because the device is full of memory that no driver pushes out, waits
+for room in the same way. It has no turn, and is told once: when there is room for all that there
+is.
 
 Whoever is to leave may be stopped, or stuck. When nothing has moved for ``move_patience``, nobody
 waits for it any longer: the driver makes room then, slower, and at the cost of whoever is oldest.

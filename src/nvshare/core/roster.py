@@ -140,9 +140,14 @@ class Roster:
         return self._state.usable_bytes
 
     @property
-    def for_newcomer(self) -> int:
-        """Bytes of those that memory which has to be there as a whole leaves free."""
-        return self._state.newcomer_bytes
+    def context(self) -> int:
+        """Bytes of those that the context of one more client takes, as far as is known."""
+        return self._state.context_bytes
+
+    @property
+    def unasked(self) -> int:
+        """Bytes that each client may gain without asking."""
+        return self._state.unasked_bytes
 
     @property
     def room(self) -> int:

@@ -126,7 +126,8 @@ class Node:
                 usable_bytes=settings.usable_of(gpu.memory),
                 settings=settings.for_core(),
                 settle_seconds=settle_seconds,
-                newcomer_bytes=newcomer_bytes(gpu, settings),
+                context_bytes=settings.context_of(gpu.memory),
+                unasked_bytes=frames.UNASKED_BYTES,
             )
         )
 
@@ -144,7 +145,7 @@ class Node:
                 device=gpu.uuid,
                 settings=settings.for_core(),
                 usable_bytes=settings.usable_of(gpu.memory),
-                newcomer_bytes=newcomer_bytes(gpu, settings),
+                context_bytes=settings.context_of(gpu.memory),
             )
         )
         for group in self.groups.all():
@@ -303,11 +304,6 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
         burst=limits.burst or None,
         priority=None if limits.priority is Priority.NORMAL else limits.priority.value,
     )
-
-
-def newcomer_bytes(gpu: Gpu, settings: DeviceSettings) -> int:
-    """What explicit memory leaves free for one who comes, and for what is not asked for."""
-    return settings.context_of(gpu.memory) + frames.UNASKED_BYTES
 
 
 def client_settings(settings: DeviceSettings) -> frames.Settings:

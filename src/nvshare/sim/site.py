@@ -93,7 +93,7 @@ class Site:
                 device=self.device,
                 usable_bytes=settings.usable_of(memory),
                 settings=settings.for_core(),
-                newcomer_bytes=self._context,
+                context_bytes=self._context,
             )
         )
 

@@ -17,8 +17,8 @@ NATIVE = Wishes(allocation="native")
 MIB = 1 << 20
 OUT_OF_MEMORY = 2
 
-# Allocates so many MiB at a time until there is no room for more, or as often as it is told. Works with
-# all of it until a line comes, and then looks whether everything is as it should be.
+# Allocates so many MiB at a time until there is no room for more, or as often as it is told. Works
+# with all of it until a line comes, and then looks whether everything is as it should be.
 FILLS = """
 import select, sys
 from cuda.bindings import driver
@@ -101,7 +101,7 @@ def test_two_who_run_together_make_room_at_once(share: Share) -> None:
     assert found == [("running", 1), ("waiting", 1)]
     assert newcomer.ask("gpu.launch()") == 0
     newcomer.end()
-    assert all([is_right(filler) for filler in fillers])
+    assert [is_right(filler) for filler in fillers] == [True, True]
 
 
 def test_two_who_take_turns_make_room_all_the_time(share: Share) -> None:

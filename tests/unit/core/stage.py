@@ -41,6 +41,7 @@ class Stage:
         settle: float = 0.0,
         story_events: int = 100,
         context: int = 0,
+        unasked: int = 0,
         **settings: Any,
     ) -> None:
         self.now = 1000.0
@@ -53,7 +54,8 @@ class Stage:
                 usable_bytes=usable,
                 settings=self.settings,
                 settle_seconds=settle,
-                newcomer_bytes=context,
+                context_bytes=context,
+                unasked_bytes=unasked,
             )
         )
         self.device = self.core.devices[GPU]

@@ -17,7 +17,7 @@ def join(stage: Stage, client: int, allocated: int) -> list[Effect]:
 def test_more_than_could_be_there_at_once_is_refused_and_said_once() -> None:
     stage = Stage(USABLE, context=CONTEXT)
     join(stage, 1, 0)
-    # Room is left for one context more.
+    # Who is alone leaves room for a context.
     assert stage.memory(1, 62, ticket=1)[-1] == Answer(1, 1)
     report, answer = stage.memory(1, 63, ticket=2)
     assert answer == Answer(1, 2, Verdict.TOO_LARGE)
@@ -37,8 +37,19 @@ def test_what_others_have_pinned_is_not_there_for_it() -> None:
     stage = Stage(USABLE, context=CONTEXT)
     stage.join_native(2, 10)
     join(stage, 1, 0)
-    assert stage.memory(1, 52, ticket=1)[-1] == Answer(1, 1)
-    assert stage.memory(1, 53, ticket=2)[-1] == Answer(1, 2, Verdict.TOO_LARGE)
+    assert stage.memory(1, 54, ticket=1)[-1] == Answer(1, 1)
+    assert stage.memory(1, 55, ticket=2)[-1] == Answer(1, 2, Verdict.TOO_LARGE)
+
+
+def test_what_it_may_gain_without_asking_is_left_free() -> None:
+    stage = Stage(USABLE, context=CONTEXT, unasked=5)
+    join(stage, 1, 0)
+    assert stage.memory(1, USABLE - CONTEXT - 5, ticket=1)[-1] == Answer(1, 1)
+    assert stage.memory(1, USABLE - CONTEXT, ticket=2)[-1] == Answer(1, 2, Verdict.TOO_LARGE)
+    # With company no context is left free, but this is.
+    stage.join(2, CONTEXT, pinned=CONTEXT)
+    assert stage.memory(1, USABLE - CONTEXT - 5, ticket=3)[-1] == Answer(1, 3)
+    assert stage.memory(1, USABLE - CONTEXT - 4, ticket=4)[-1] == Answer(1, 4, Verdict.TOO_LARGE)
 
 
 def test_the_first_who_comes_to_a_full_device_gets_its_context_at_once() -> None:
@@ -97,7 +108,7 @@ def test_another_size_of_contexts_holds_from_then_on() -> None:
     stage = Stage(USABLE, context=CONTEXT)
     join(stage, 1, 0)
     stage.core.handle(
-        SettingsChanged(now=stage.now, device=GPU, settings=stage.settings, newcomer_bytes=8)
+        SettingsChanged(now=stage.now, device=GPU, settings=stage.settings, context_bytes=8)
     )
     assert stage.memory(1, USABLE - 7, ticket=1)[-1] == Answer(1, 1, Verdict.TOO_LARGE)
     assert stage.memory(1, USABLE - 8, ticket=2)[-1] == Answer(1, 2)
