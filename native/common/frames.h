@@ -238,8 +238,9 @@ struct frame_pinned {
     uint64_t several_gpus; /* bytes that other GPUs of the program may reach */
     uint64_t pools;        /* bytes from pools that are the driver's own */
     uint64_t arrays;       /* bytes of arrays */
+    uint64_t graphs;       /* bytes that the driver holds for graphs */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_pinned) == 56, "protocol/frames.toml");
+static_assert(sizeof(struct frame_pinned) == 64, "protocol/frames.toml");
 
 /* From client to daemon.
  * What the client holds of the host memory that the daemon has made, and what it may need. */

@@ -3,6 +3,7 @@
 
 #include "client.h"
 #include "clock.h"
+#include "graphs.h"
 
 /* Changes of memory are told at most so often: a program may allocate a million times a second. */
 static const uint64_t report_pause = CLOCK_MS(2);
@@ -31,7 +32,8 @@ static int report_pinned(struct client *client) {
                                   .exported = atomic_load(&by[PINNED_EXPORTED]),
                                   .several_gpus = atomic_load(&by[PINNED_GPUS]),
                                   .pools = atomic_load(&by[PINNED_POOL]),
-                                  .arrays = atomic_load(&by[PINNED_ARRAY])};
+                                  .arrays = atomic_load(&by[PINNED_ARRAY]),
+                                  .graphs = atomic_load(&by[PINNED_GRAPH])};
     if (memcmp(&pinned, &client->told_pinned, sizeof pinned) == 0)
         return 0;
     client->told_pinned = pinned;
@@ -102,6 +104,8 @@ int client_report_usage(struct client *client, uint64_t now) {
         totals.busy_ns != client->told.busy_ns || totals.launches != client->told.launches;
     bool was_new = client->usage_was_new;
     client->usage_was_new = is_new;
+    if (is_new || was_new)
+        graphs_count(client->device); /* it comes and goes with launches */
     if (is_new) {
         atomic_store(&usage->is_followed, true);
         client->usage_due = now + usage_pause;

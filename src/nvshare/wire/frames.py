@@ -436,7 +436,7 @@ class Pinned:
     """
 
     TYPE: ClassVar[int] = 8
-    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     as_asked: int  # bytes as the program asked for them: memory is not to move
@@ -446,10 +446,11 @@ class Pinned:
     several_gpus: int  # bytes that other GPUs of the program may reach
     pools: int  # bytes from pools that are the driver's own
     arrays: int  # bytes of arrays
+    graphs: int = 0  # bytes that the driver holds for graphs
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 56, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 64, 0) + self.LAYOUT.pack(
             self.as_asked,
             self.handles,
             self.rdma,
@@ -457,6 +458,7 @@ class Pinned:
             self.several_gpus,
             self.pools,
             self.arrays,
+            self.graphs,
         )
 
     @classmethod
