@@ -59,7 +59,7 @@ def test_what_was_unmapped_all_the_same_is_not_counted_any_more(
     variables = {
         "NVSHARE_ALLOCATION": allocation,
         "NVSHARE_EMULATOR_FAIL": faults,
-        "NVSHARE_MEMORY_LIMIT": "64Mi",
+        "NVSHARE_GPU_MEMORY_LIMIT": "64Mi",
     }
     program = subprocess.run(
         [sys.executable, "-c", UNMAPS],
