@@ -199,7 +199,7 @@ CUresult device_may_be_used(CUdevice ordinal) {
     driver_need();
     if (config()->is_wrong && !config()->disable)
         return CUDA_ERROR_SYSTEM_NOT_READY;
-    struct device *device = config()->require ? device_get(ordinal) : NULL;
+    struct device *device = config()->require ? device_get_for_context(ordinal) : NULL;
     return device && gate_settle(&device->gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 

@@ -66,7 +66,7 @@ struct device *device_known(CUdevice ordinal);
 /* The device whose gate this is, or NULL if it is nobody's. */
 struct device *device_of_gate(const struct gate *gate);
 
-/* Whether work on a device may begin: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
+/* Whether a context may be made on a device: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
  * unmanaged and finds no daemon, and for one whose limits cannot be understood. */
 CUresult device_may_be_used(CUdevice ordinal);
 

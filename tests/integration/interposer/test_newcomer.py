@@ -105,6 +105,17 @@ def test_without_a_daemon_it_tries_for_a_while(absent: Scripted, full: Full) -> 
     assert not absent.folder.exists()
 
 
+def test_one_that_registers_before_it_may_have_a_context(
+    scripted: Scripted, start_guest: StartGuest
+) -> None:
+    guest = start_guest(NVSHARE_REQUIRE="1")
+    guest.put("gpu.init()")
+    link = scripted.accept()
+    assert link.welcome().flags & HelloFlags.NO_CONTEXT
+    assert link.next(Context) == Context(ticket=0, has_context=1)
+    assert guest.answer() == 0
+
+
 def test_a_second_context_is_asked_for_as_well(scripted: Scripted, start_guest: StartGuest) -> None:
     """And allocations go on being asked for meanwhile: the two do not wait for each other."""
     guest = start_guest()
