@@ -33,6 +33,7 @@ def frames_header(protocol: Protocol) -> str:
                 ("FRAME_MAGIC", f"UINT32_C({protocol.magic:#x})"),
                 ("FRAME_VERSION", str(protocol.version)),
                 ("FRAME_MAX_PAYLOAD", str(protocol.max_payload)),
+                ("FRAME_UNASKED_BYTES", str(protocol.unasked_bytes)),
                 ("FRAME_SOCKET_NAME", f'"{protocol.socket_name}"'),
             ]
         ),

@@ -86,6 +86,7 @@ class Protocol:
     magic: int
     version: int
     max_payload: int
+    unasked_bytes: int
     socket_name: str
     frames: tuple[Frame, ...]
     values: tuple[Values, ...]
@@ -121,6 +122,7 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
         table["magic"],
         table["version"],
         table["max_payload"],
+        table["unasked_bytes"],
         table["socket_name"],
         frames,
         tuple(values.values()),

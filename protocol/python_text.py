@@ -32,6 +32,7 @@ def frames_module(protocol: Protocol) -> str:
         f"MAGIC = 0x{protocol.magic:X}",
         f"VERSION = {protocol.version}",
         f"MAX_PAYLOAD = {protocol.max_payload}",
+        f"UNASKED_BYTES = {protocol.unasked_bytes}",
         f'SOCKET_NAME = "{protocol.socket_name}"',
         "",
         'HEADER = Struct("<IHHII")',
@@ -125,6 +126,11 @@ def _union(name: str, sender: str, protocol: Protocol) -> Iterator[str]:
         yield line
         return
     yield f"{name}: TypeAlias = ("
+    line = f"    {' | '.join(members)}"
+    if len(line) <= 100:
+        yield line
+        yield ")"
+        return
     yield f"    {members[0]}"
     for member in members[1:]:
         yield f"    | {member}"

@@ -11,10 +11,11 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "protocol/frames.toml");
 
-#define FRAME_MAGIC       UINT32_C(0x4853564e)
-#define FRAME_VERSION     1
-#define FRAME_MAX_PAYLOAD 4096
-#define FRAME_SOCKET_NAME "nvshare.sock"
+#define FRAME_MAGIC         UINT32_C(0x4853564e)
+#define FRAME_VERSION       1
+#define FRAME_MAX_PAYLOAD   4096
+#define FRAME_UNASKED_BYTES 33554432
+#define FRAME_SOCKET_NAME   "nvshare.sock"
 
 enum frame_type {
     FRAME_HELLO = 1,
@@ -28,6 +29,7 @@ enum frame_type {
     FRAME_HOST = 9,
     FRAME_CANNOT_DRAIN = 10,
     FRAME_CAN_DRAIN = 11,
+    FRAME_CONTEXT = 12,
     FRAME_WELCOME = 129,
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
@@ -91,6 +93,7 @@ enum verdict {
     VERDICT_YES = 1,       /* it may */
     VERDICT_HOST_FULL = 2, /* no: the host has no room for what would have to leave the GPU */
     VERDICT_TOO_LARGE = 3, /* no: it has to be on the GPU as a whole, and cannot */
+    VERDICT_NOT_NOW = 4,   /* no context now: others could not come back beside it */
 };
 
 /* What a client is doing as it registers. */
@@ -106,6 +109,7 @@ enum hello_flags {
     HELLO_ASKS_NATIVE = 256,    /* the same with native */
     HELLO_ASKS_AUTO = 512,      /* the same with auto */
     HELLO_MAY_BE_LARGER = 1024, /* its environment says NVSHARE_OVERSUBSCRIBE=1 */
+    HELLO_NO_CONTEXT = 2048,    /* it has no context on the GPU: the driver had no room for one */
 };
 
 /* What a client may do that was told how to allocate. */
@@ -243,8 +247,9 @@ struct frame_pinned {
     uint64_t several_gpus; /* bytes that other GPUs of the program may reach */
     uint64_t pools;        /* bytes from pools that are the driver's own */
     uint64_t arrays;       /* bytes of arrays */
+    uint64_t graphs;       /* bytes that the driver holds for graphs */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_pinned) == 56, "protocol/frames.toml");
+static_assert(sizeof(struct frame_pinned) == 64, "protocol/frames.toml");
 
 /* From client to daemon.
  * What the client holds of the host memory that the daemon has made, and what it may need. */
@@ -271,6 +276,14 @@ struct frame_can_drain {
     uint64_t turn; /* of CANNOT_DRAIN */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_can_drain) == 8, "protocol/frames.toml");
+
+/* From client to daemon.
+ * The driver has no room for one more context: ANSWER comes when there is. */
+struct frame_context {
+    uint64_t ticket;      /* as in MEMORY; 0: it does not ask, or has asked in vain */
+    uint64_t has_context; /* 1: it has one there; 0: it has none */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_context) == 16, "protocol/frames.toml");
 
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */
@@ -387,9 +400,9 @@ struct frame_reject {
 static_assert(sizeof(struct frame_reject) == 136, "protocol/frames.toml");
 
 /* From daemon to client.
- * To a MEMORY with a ticket. A REVOKE that follows from it has come before. */
+ * To a MEMORY or CONTEXT with a ticket. A REVOKE that follows from it has come before. */
 struct frame_answer {
-    uint64_t ticket;   /* of that MEMORY */
+    uint64_t ticket;   /* of that frame */
     uint32_t verdict;  /* enum verdict: whether it may be allocated */
     uint32_t reserved; /* sent as 0 */
     uint64_t missing;  /* bytes that others are still moving out to make room for it */

@@ -43,6 +43,17 @@ void account_set_stocked(struct account *account, uint64_t bytes) {
     pthread_mutex_unlock(&account->lock);
 }
 
+void account_set_graphs(struct account *account, uint64_t bytes) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t before = get(&account->pinned_by[PINNED_GRAPH]);
+    uint64_t used = get(&account->used) + bytes - before;
+    set(&account->pinned_by[PINNED_GRAPH], bytes);
+    set(&account->pinned, get(&account->pinned) + bytes - before);
+    set(&account->used, used);
+    seat_tell(&account->seat, used);
+    pthread_mutex_unlock(&account->lock);
+}
+
 void account_join(struct account *account, const struct seat *seat) {
     pthread_mutex_lock(&account->lock);
     struct seat before = account->seat;

@@ -27,6 +27,7 @@ enum pinned_reason {
     PINNED_GPUS,     /* the program uses several GPUs */
     PINNED_POOL,     /* of a pool, the driver's own */
     PINNED_ARRAY,
+    PINNED_GRAPH, /* of memory nodes, the driver's own */
     PINNED_REASONS,
 };
 
@@ -56,6 +57,9 @@ void account_release(struct account *account, uint64_t bytes, bool pinned);
 
 /* Pools keep so many bytes by now, which count as used. They were counted before, so that no limit is looked at. */
 void account_set_stocked(struct account *account, uint64_t bytes);
+
+/* The driver holds so many bytes for graphs by now. They are there already, so that no limit is looked at. */
+void account_set_graphs(struct account *account, uint64_t bytes);
 
 /* Bytes that are counted already are pinned from now on. */
 void account_fix(struct account *account, uint64_t bytes);

@@ -4,9 +4,10 @@
 #include <time.h>
 
 #include "clock.h"
+#include "frames.h"
 
-/* The daemon hears of less by an ordinary report. */
-static const uint64_t least_bytes = (uint64_t)32 << 20;
+/* Answers say no more than to which question they belong: no two of the process have the same number. */
+static _Atomic uint64_t last_ticket;
 
 void ask_init(struct ask *ask, void (*knock)(void *), void *argument) {
     pthread_condattr_t attributes;
@@ -18,10 +19,11 @@ void ask_init(struct ask *ask, void (*knock)(void *), void *argument) {
     pthread_condattr_destroy(&attributes);
 }
 
+/* The daemon hears of less by an ordinary report. */
 bool ask_is_needed(const struct account *account) {
     uint64_t agreed = atomic_load_explicit(&account->agreed, memory_order_relaxed);
     uint64_t used = atomic_load_explicit(&account->used, memory_order_relaxed);
-    return used > agreed && used - agreed > least_bytes;
+    return used > agreed && used - agreed > FRAME_UNASKED_BYTES;
 }
 
 /* With the lock held, as everything below that is static. */
@@ -36,7 +38,7 @@ static bool wait_for_change(struct ask *ask, const struct timespec *until) {
 }
 
 static enum ask_result put(struct ask *ask, bool can_move, const struct timespec *until) {
-    uint64_t ticket = ++ask->ticket;
+    uint64_t ticket = ask->ticket = atomic_fetch_add(&last_ticket, 1) + 1;
     ask->can_move = can_move;
     set_state(ask, ASK_PUT);
     ask->knock(ask->knock_argument);
@@ -47,10 +49,10 @@ static enum ask_result put(struct ask *ask, bool can_move, const struct timespec
     return is_answered ? ask->result : ASK_SILENCE;
 }
 
-/* Another question may bring the answer to this one. */
+/* Another question may bring the answer to this one. A context has none that could. */
 static enum ask_result wait_for_turn(struct ask *ask, const struct account *account, bool can_move,
                                      const struct timespec *until) {
-    while (ask_is_needed(account)) {
+    while (!account || ask_is_needed(account)) {
         if (ask->state == ASK_NOBODY)
             return put(ask, can_move, until);
         if (!wait_for_change(ask, until))
@@ -71,6 +73,10 @@ enum ask_result ask_daemon(struct ask *ask, const struct account *account, bool 
     pthread_mutex_unlock(&ask->lock);
     pthread_setcancelstate(before, &before);
     return result;
+}
+
+enum ask_result ask_for_context(struct ask *ask, uint64_t patience_ns) {
+    return ask_daemon(ask, NULL, false, patience_ns);
 }
 
 bool ask_take(struct ask *ask, uint64_t bytes, uint64_t *ticket) {
@@ -96,7 +102,7 @@ bool ask_is_open(struct ask *ask, uint64_t ticket, bool *can_move) {
 void ask_answer(struct ask *ask, struct account *account, enum ask_result result) {
     pthread_mutex_lock(&ask->lock);
     if (ask->state == ASK_SENT) {
-        if (result == ASK_YES)
+        if (result == ASK_YES && account)
             atomic_store(&account->agreed, ask->bytes);
         ask->result = result;
         set_state(ask, ASK_ANSWERED);

@@ -15,12 +15,6 @@ static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(
 static const uint64_t greeting_time = CLOCK_MS(5000);
 static const uint64_t default_idle_grace = CLOCK_MS(10);
 
-/* Changes of memory are told at most so often: a program may allocate a million times a second. */
-static const uint64_t report_pause = CLOCK_MS(2);
-
-/* What it has used is for people and for slow decisions. */
-static const uint64_t usage_pause = CLOCK_MS(250);
-
 void client_init(struct client *client, struct device *device, uint64_t now) {
     *client = (struct client){.device = device,
                               .due = now,
@@ -62,11 +56,17 @@ static void run_unmanaged(struct client *client, const char *why) {
     turn_lose(client, refuses);
 }
 
+/* Also when a thread has asked just after the daemon was lost. */
+static void answer_nobody(struct client *client) {
+    ask_give_up(&client->device->ask);
+    ask_give_up(&client->device->context_ask);
+}
+
 static void go_away(struct client *client, uint64_t now, const char *why) {
     connection_close(&client->connection);
     client->state = CLIENT_AWAY;
     run_unmanaged(client, why);
-    ask_give_up(&client->device->ask);
+    answer_nobody(client);
     client->due = now + client->backoff;
     client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
 }
@@ -88,6 +88,8 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     /* What comes now tells it, but not why it cannot leave. */
     atomic_store(&device->memory_has_changed, atomic_load(&device->account.pinned) > 0);
     client->told_pinned = (struct frame_pinned){0};
+    atomic_store(&device->context_has_changed, false); /* before it looks whether there is one */
+    bool has_context = atomic_load(&device->has_context);
     uint64_t used = atomic_load(&device->account.used);
     atomic_store(&device->account.agreed, used);
     client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
@@ -95,7 +97,8 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     struct frame_hello frame = {
         .allocation_kind = client->told_kind = device_kind(device),
         .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
-                 (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0) | allocation_flags(device),
+                 (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0) |
+                 (has_context ? 0 : HELLO_NO_CONTEXT) | allocation_flags(device),
         .allocated = used,
         .pinned = turn_pinned(client),
         .swapped_out = swap_tell_away(client),
@@ -192,6 +195,7 @@ static enum ask_result result_of(uint32_t verdict) {
     switch (verdict) {
     case VERDICT_YES: return ASK_YES;
     case VERDICT_TOO_LARGE: return ASK_TOO_LARGE;
+    case VERDICT_NOT_NOW: return ASK_NOT_NOW;
     default: return ASK_NO;
     }
 }
@@ -199,6 +203,8 @@ static enum ask_result result_of(uint32_t verdict) {
 static void take_answer(struct client *client, const struct frame_answer *answer) {
     struct device *device = client->device;
     bool is_yes = answer->verdict == VERDICT_YES, can_move;
+    if (ask_is_open(&device->context_ask, answer->ticket, &can_move))
+        ask_answer(&device->context_ask, NULL, result_of(answer->verdict));
     if (!ask_is_open(&device->ask, answer->ticket, &can_move))
         return;
     if (is_yes && can_move && answer->missing)
@@ -291,89 +297,6 @@ void client_standby_ready(struct client *client, uint64_t now) {
         go_away(client, now, strerror(-result));
 }
 
-static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
-    struct account *account = &client->device->account;
-    if (used < atomic_load(&account->agreed))
-        atomic_store(&account->agreed, used);
-    struct frame_memory memory = {.allocated = used,
-                                  .pinned = turn_pinned(client),
-                                  .swapped_out = swap_tell_away(client),
-                                  .ticket = ticket,
-                                  .untouched = account_nowhere(account),
-                                  .kept = atomic_load(&account->kept)};
-    return connection_send(&client->connection, FRAME_MEMORY, &memory, sizeof memory);
-}
-
-static int report_pinned(struct client *client) {
-    const _Atomic uint64_t *by = client->device->account.pinned_by;
-    struct frame_pinned pinned = {.as_asked = atomic_load(&by[PINNED_AS_ASKED]),
-                                  .handles = atomic_load(&by[PINNED_HANDLE]),
-                                  .rdma = atomic_load(&by[PINNED_RDMA]),
-                                  .exported = atomic_load(&by[PINNED_EXPORTED]),
-                                  .several_gpus = atomic_load(&by[PINNED_GPUS]),
-                                  .pools = atomic_load(&by[PINNED_POOL]),
-                                  .arrays = atomic_load(&by[PINNED_ARRAY])};
-    if (memcmp(&pinned, &client->told_pinned, sizeof pinned) == 0)
-        return 0;
-    client->told_pinned = pinned;
-    return connection_send(&client->connection, FRAME_PINNED, &pinned, sizeof pinned);
-}
-
-/* Before anything that is asked of the daemon in the new way. */
-static int report_kind(struct client *client) {
-    struct frame_allocates allocates = {.allocation_kind = device_kind(client->device)};
-    if (allocates.allocation_kind == client->told_kind)
-        return 0;
-    client->told_kind = allocates.allocation_kind;
-    return connection_send(&client->connection, FRAME_ALLOCATES, &allocates, sizeof allocates);
-}
-
-static int report_memory(struct client *client, uint64_t now) {
-    struct device *device = client->device;
-    uint64_t used = atomic_load(&device->account.used), ticket;
-    if (ask_take(&device->ask, used, &ticket))
-        return tell_memory(client, used, ticket);
-    if (now < client->report_due)
-        return 0;
-    if (!atomic_exchange(&device->memory_has_changed, false) && !swap_has_come_back(client))
-        return 0;
-    client->report_due = now + report_pause;
-    int result = tell_memory(client, atomic_load(&device->account.used), 0);
-    return result < 0 ? result : report_pinned(client);
-}
-
-static int tell_usage(struct client *client, struct usage_totals totals) {
-    client->told = totals;
-    struct share *share = &client->device->share;
-    struct frame_usage usage = {.busy_ns = totals.busy_ns,
-                                .launches = totals.launches,
-                                .throttled_ns = usage_read(&share->throttled).busy_ns,
-                                .gpu_ns = atomic_load(&share->gpu_ns)};
-    return connection_send(&client->connection, FRAME_USAGE, &usage, sizeof usage);
-}
-
-/* A thread that uses the GPU after a pause comes and tells. From then on the session looks by itself, until
- * there is nothing new; that is told as well, once. */
-static int report_usage(struct client *client, uint64_t now) {
-    struct usage *usage = &client->device->usage;
-    if (client->usage_due == CLOCK_NEVER && atomic_load(&usage->is_followed))
-        client->usage_due = now + usage_pause;
-    if (now < client->usage_due)
-        return 0;
-    atomic_store(&usage->is_followed, false); /* before it looks: of what comes after, it is told */
-    client->usage_due = CLOCK_NEVER;
-    struct usage_totals totals = usage_read(usage);
-    bool is_new =
-        totals.busy_ns != client->told.busy_ns || totals.launches != client->told.launches;
-    bool was_new = client->usage_was_new;
-    client->usage_was_new = is_new;
-    if (is_new) {
-        atomic_store(&usage->is_followed, true);
-        client->usage_due = now + usage_pause;
-    }
-    return is_new || was_new ? tell_usage(client, totals) : 0;
-}
-
 static uint64_t next_due(const struct client *client, uint64_t now) {
     uint64_t due = turn_due(client);
     if (client->state != CLIENT_WELCOME)
@@ -394,17 +317,17 @@ uint64_t client_step(struct client *client, uint64_t now) {
         result = turn_look_at_memory(client, now);
     if (client->state == CLIENT_WELCOME) {
         if (result == 0)
-            result = report_kind(client);
-        if (result == 0)
-            result = report_memory(client, now);
+            result = client_report_memory(client, now);
         if (result == 0)
             result = host_tell(client);
         if (result == 0)
             result = turn_step(client, now);
         if (result == 0)
-            result = report_usage(client, now);
+            result = client_report_usage(client, now);
     }
     if (result < 0)
         go_away(client, now, strerror(-result));
+    if (client->state == CLIENT_AWAY)
+        answer_nobody(client);
     return next_due(client, now);
 }

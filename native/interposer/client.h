@@ -69,6 +69,10 @@ void client_standby_ready(struct client *client, uint64_t now);
 /* Sends HELLO, as the machine has it. Returns 0 or a negative errno. */
 int client_say_hello(struct client *client, const struct machine_action *hello);
 
+/* report.c: tells what has changed, if it is time to. Return 0 or a negative errno. */
+int client_report_memory(struct client *client, uint64_t now);
+int client_report_usage(struct client *client, uint64_t now);
+
 /* In a child after fork: gives up the parent's descriptors. */
 void client_forget(struct client *client);
 

@@ -135,6 +135,7 @@ static struct device *make(CUdevice ordinal) {
     mover_init(&device->mover, device);
     device->mover.tidy_up = tidy_up;
     ask_init(&device->ask, session_knock, device);
+    ask_init(&device->context_ask, session_knock, device);
     return device;
 }
 
@@ -156,7 +157,7 @@ static void settle_down(CUdevice other) {
     }
 }
 
-struct device *device_get(CUdevice ordinal) {
+static struct device *get(CUdevice ordinal, bool has_context) {
     struct device *device = device_known(ordinal);
     if (device || ordinal < 0 || ordinal >= DEVICES_MAX || config()->disable)
         return device;
@@ -165,6 +166,7 @@ struct device *device_get(CUdevice ordinal) {
     if (!device)
         settle_down(ordinal);
     if (!device && (device = make(ordinal))) {
+        atomic_store(&device->has_context, has_context);
         session_add(device);
         /* Whether calls are marked has to be known before anybody comes to a gate. */
         if (device->can_map)
@@ -173,6 +175,14 @@ struct device *device_get(CUdevice ordinal) {
     }
     pthread_mutex_unlock(&state.lock);
     return device;
+}
+
+struct device *device_get(CUdevice ordinal) {
+    return get(ordinal, true);
+}
+
+struct device *device_get_for_context(CUdevice ordinal) {
+    return get(ordinal, false);
 }
 
 struct device *device_here(void) {
@@ -189,7 +199,7 @@ CUresult device_may_be_used(CUdevice ordinal) {
     driver_need();
     if (config()->is_wrong && !config()->disable)
         return CUDA_ERROR_SYSTEM_NOT_READY;
-    struct device *device = config()->require ? device_get(ordinal) : NULL;
+    struct device *device = config()->require ? device_get_for_context(ordinal) : NULL;
     return device && gate_settle(&device->gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 

@@ -35,8 +35,11 @@ struct device {
     struct explicit explicit;
     struct mover mover;
     struct ask ask;
-    uint64_t memory_limit;  /* without a group; 0: none */
-    bool may_oversubscribe; /* allocate more than it has */
+    struct ask context_ask;
+    _Atomic bool has_context;         /* or only the wish for one, for which there is no room yet */
+    _Atomic bool context_has_changed; /* since the daemon was last told */
+    uint64_t memory_limit;            /* without a group; 0: none */
+    bool may_oversubscribe;           /* allocate more than it has */
     struct usage usage;
     struct meter meter;
     struct share share;
@@ -56,13 +59,16 @@ struct device *device_here(void);
 /* A device by its number in this process, made at first use. NULL as above, or if there is none. */
 struct device *device_get(CUdevice ordinal);
 
+/* The same, for a program that has no context there yet. */
+struct device *device_get_for_context(CUdevice ordinal);
+
 /* One that is in use already, or NULL. */
 struct device *device_known(CUdevice ordinal);
 
 /* The device whose gate this is, or NULL if it is nobody's. */
 struct device *device_of_gate(const struct gate *gate);
 
-/* Whether work on a device may begin: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
+/* Whether a context may be made on a device: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
  * unmanaged and finds no daemon, and for one whose limits cannot be understood. */
 CUresult device_may_be_used(CUdevice ordinal);
 

@@ -1,80 +1,78 @@
 /* Contexts: made current, created, destroyed. What a context takes along when it goes leaves the books. */
 #include <pthread.h>
-#include <unistd.h>
 
 #include "books.h"
-#include "clock.h"
 #include "config.h"
 #include "contexts.h"
 #include "devices.h"
 #include "gate.h"
+#include "newcomer.h"
 #include "streams.h"
 
-/* How long a context is waited for that has no room on the GPU. */
-static const uint64_t room_patience = CLOCK_MS(5000);
-enum { PAUSE_US = 10000 };
+/* Any of the calls that make a context. */
+struct making {
+    CUresult (*call)(const struct making *making);
+    CUcontext *context;
+    CUdevice device;
+    unsigned flags;
+    CUexecAffinityParam *affinity;
+    int affinities;
+    CUctxCreateParams *parameters;
+};
 
-/* A GPU may be full of memory that others move explicitly. In contrast to managed memory the driver cannot push that
- * out for a context; but it goes when its owner's turn ends, or its owner. Returns whether to try again. */
-static bool is_full_for_now(CUresult result, uint64_t *until) {
-    if (result != CUDA_ERROR_OUT_OF_MEMORY || config()->disable)
-        return false;
-    if (!*until)
-        *until = clock_now() + room_patience;
-    usleep(PAUSE_US);
-    return clock_now() < *until;
-}
-
-static CUresult created(const CUcontext *context, CUresult result) {
-    if (result == CUDA_SUCCESS && !config()->disable)
-        context_created(*context);
+static CUresult make(struct making making) {
+    struct newcomer newcomer = {0};
+    CUresult result = device_may_be_used(making.device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (config()->disable)
+        return making.call(&making);
+    do
+        result = making.call(&making);
+    while (result == CUDA_ERROR_OUT_OF_MEMORY && newcomer_waits(&newcomer, making.device));
+    newcomer_is_done(&newcomer, making.device, result == CUDA_SUCCESS);
     return result;
 }
 
+static CUresult create(struct making making) {
+    CUresult result = make(making);
+    if (result == CUDA_SUCCESS && !config()->disable)
+        context_created(*making.context);
+    return result;
+}
+
+static CUresult call_create(const struct making *m) {
+    return real.cuCtxCreate(m->context, m->flags, m->device);
+}
+
+static CUresult call_create_v2(const struct making *m) {
+    return real.cuCtxCreate_v2(m->context, m->flags, m->device);
+}
+
+static CUresult call_create_v3(const struct making *m) {
+    return real.cuCtxCreate_v3(m->context, m->affinity, m->affinities, m->flags, m->device);
+}
+
+static CUresult call_create_v4(const struct making *m) {
+    return real.cuCtxCreate_v4(m->context, m->parameters, m->flags, m->device);
+}
+
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
-    CUresult result = device_may_be_used(dev);
-    uint64_t until = 0;
-    if (result != CUDA_SUCCESS)
-        return result;
-    do
-        result = real.cuCtxCreate(pctx, flags, dev);
-    while (is_full_for_now(result, &until));
-    return created(pctx, result);
+    return create((struct making){call_create, pctx, dev, flags, NULL, 0, NULL});
 }
 
 CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) {
-    CUresult result = device_may_be_used(dev);
-    uint64_t until = 0;
-    if (result != CUDA_SUCCESS)
-        return result;
-    do
-        result = real.cuCtxCreate_v2(pctx, flags, dev);
-    while (is_full_for_now(result, &until));
-    return created(pctx, result);
+    return create((struct making){call_create_v2, pctx, dev, flags, NULL, 0, NULL});
 }
 
 CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
                         unsigned int flags, CUdevice dev) {
-    CUresult result = device_may_be_used(dev);
-    uint64_t until = 0;
-    if (result != CUDA_SUCCESS)
-        return result;
-    do
-        result = real.cuCtxCreate_v3(pctx, paramsArray, numParams, flags, dev);
-    while (is_full_for_now(result, &until));
-    return created(pctx, result);
+    return create((struct making){call_create_v3, pctx, dev, flags, paramsArray, numParams, NULL});
 }
 
 CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
                         CUdevice dev) {
-    CUresult result = device_may_be_used(dev);
-    uint64_t until = 0;
-    if (result != CUDA_SUCCESS)
-        return result;
-    do
-        result = real.cuCtxCreate_v4(pctx, ctxCreateParams, flags, dev);
-    while (is_full_for_now(result, &until));
-    return created(pctx, result);
+    return create((struct making){call_create_v4, pctx, dev, flags, NULL, 0, ctxCreateParams});
 }
 
 static struct mover *mover_of(struct device *device) {
@@ -186,17 +184,15 @@ CUresult cuCtxSetCurrent(CUcontext ctx) {
  * nobody makes a new one before the old one has left the books. */
 static pthread_mutex_t primary = PTHREAD_MUTEX_INITIALIZER;
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
-    CUresult result = device_may_be_used(dev);
-    uint64_t until = 0;
-    if (result != CUDA_SUCCESS)
-        return result;
-    do {
-        pthread_mutex_lock(&primary);
-        result = real.cuDevicePrimaryCtxRetain(pctx, dev);
-        pthread_mutex_unlock(&primary);
-    } while (is_full_for_now(result, &until));
+static CUresult call_retain(const struct making *m) {
+    pthread_mutex_lock(&primary);
+    CUresult result = real.cuDevicePrimaryCtxRetain(m->context, m->device);
+    pthread_mutex_unlock(&primary);
     return result;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
+    return make((struct making){call_retain, pctx, dev, 0, NULL, 0, NULL});
 }
 
 /* The list of contexts stays locked during the call: the session must not look into one that goes. */

@@ -151,16 +151,54 @@ static CUresult unmap(CUdeviceptr ptr, size_t size, const struct ledger_entry *m
     return result;
 }
 
+static bool is_mapped(const struct ledger_entry *mapping) {
+    CUmemGenericAllocationHandle handle;
+    if (mapping->kind == LEDGER_EXPLICIT)
+        return holding_at(mapping->key) != NULL;
+    if (real.cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)mapping->key) != CUDA_SUCCESS)
+        return false;
+    real.cuMemRelease(handle);
+    return true;
+}
+
+/* Moves out of a list what has a key, or is still mapped, and returns it. */
+static struct ledger_entry *sort_out(struct ledger_entry **list, const uint64_t *key) {
+    struct ledger_entry *out = NULL, *one;
+    while ((one = *list)) {
+        if (key ? one->key != *key : !is_mapped(one)) {
+            list = &one->next_of_owner;
+            continue;
+        }
+        *list = one->next_of_owner;
+        one->next_of_owner = out;
+        out = one;
+    }
+    return out;
+}
+
+/* Some may have been unmapped all the same, and only the driver knows which. The others are put back, with what they are
+ * mappings of. */
+static void keep_mapped(struct ledger_entry **mappings, struct ledger_entry **gone) {
+    struct ledger_entry *stay = sort_out(mappings, NULL);
+    for (const struct ledger_entry *m = stay; m; m = m->next_of_owner) {
+        ledger_put_back(&books.physical, sort_out(gone, &m->target));
+        ledger_refer(&books.physical, m->target);
+    }
+    ledger_put_back(&books.mappings, stay);
+}
+
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     driver_need();
     bool whole;
     struct ledger_entry *mappings = take_mappings(ptr, size, &whole), *gone = NULL;
     for (struct ledger_entry *m = mappings; m; m = m->next_of_owner)
         unrefer(m->target, &gone);
-    CUresult result = freed(gone, unmap(ptr, size, mappings, whole));
-    for (struct ledger_entry *m = mappings; m && result != CUDA_SUCCESS; m = m->next_of_owner)
-        ledger_refer(&books.physical, m->target);
-    return book_freed(&books.mappings, mappings, result);
+    CUresult result = unmap(ptr, size, mappings, whole);
+    if (result != CUDA_SUCCESS)
+        keep_mapped(&mappings, &gone);
+    freed(gone, CUDA_SUCCESS);
+    book_freed(&books.mappings, mappings, CUDA_SUCCESS);
+    return result;
 }
 
 static CUresult set_access(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count,

@@ -5,6 +5,7 @@
 #include "books.h"
 #include "devices.h"
 #include "explicit/pooled.h"
+#include "graphs.h"
 #include "streams.h"
 
 /* The pool may be that of another GPU, or of the host; only the memory itself tells. */
@@ -45,10 +46,13 @@ static CUresult settle(struct device *reserved, CUdeviceptr *pointer, size_t byt
     return result;
 }
 
-/* In a capture this makes a node of a graph, and no memory: see not_hooked.toml. */
+/* In a capture this makes a node of a graph, and no memory: see graphs.h. */
 static struct device *device_for(CUstream stream) {
     struct device *device = device_here();
-    return device && !stream_is_capturing(stream) ? device : NULL;
+    if (!device || !stream_is_capturing(stream))
+        return device;
+    atomic_store_explicit(&graphs_have_memory, true, memory_order_relaxed);
+    return NULL;
 }
 
 /* The pool that explicit memory is to come from, or NULL: then it is the driver's. NULL is also the device's current

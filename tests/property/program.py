@@ -174,17 +174,25 @@ class Program:
         self.used += seconds
         self._send(Used(now=0.0, client=self.id, busy_seconds=self.used))
 
-    def ask(self, memory: Memory, fresh: int = 0) -> None:
+    def ask(self, memory: Memory, fresh: int = 0, *, for_context: bool = False) -> None:
         """Want to have this much memory, which counts as had until the answer says otherwise.
 
-        What is ``fresh`` in it is used later.
+        What is ``fresh`` in it is used later. For a context, the answer comes when there is room.
         """
         self.without = self.memory
         self._have(memory.as_kind(self.kind))
         self.fresh += fresh
         self.ticket += 1
         told = self._told()
-        self._send(MemoryChanged(now=0.0, client=self.id, memory=told, ticket=self.ticket))
+        self._send(
+            MemoryChanged(
+                now=0.0,
+                client=self.id,
+                memory=told,
+                ticket=self.ticket,
+                for_context=for_context,
+            )
+        )
 
     def touch(self) -> None:
         """Use all that it has, in its turn. What was nowhere is on the device then."""

@@ -174,6 +174,13 @@ class Sharing(RuleBasedStateMachine):
             swapped = min(program.memory.swapped, memory.allocated)
             program.ask(replace(memory, swapped=swapped))
 
+    @rule(program=programs, size=st.integers(1, 6))
+    def ask_for_context(self, program: Program, size: int) -> None:
+        if not program.stopped and program.without is None:
+            memory = program.memory
+            more = replace(memory, allocated=memory.allocated + size, pinned=memory.pinned + size)
+            program.ask(more, for_context=True)
+
     @rule(program=programs, excess=st.sampled_from([0, 3, 30]))
     def exceed(self, program: Program, excess: int) -> None:
         """It is over its limit by so much, or not any more."""
@@ -325,6 +332,13 @@ class Sharing(RuleBasedStateMachine):
             late -= {program.id for program in self.world.programs.values() if program.open}
             late -= {one for one, at in self.world.held_up.items() if at >= begin}
         assert not late, "somebody never ran"
+        self._newcomers_are_answered(self.world.now + 2 * self._bound())
+
+    def _newcomers_are_answered(self, end: float) -> None:
+        newcomers = self.world.core._devices[GPU].roster.newcomers
+        while newcomers and self.world.now < end:
+            self.world.advance(0.5)
+        assert not newcomers, "somebody never had an answer"
 
 
 TestSharing = Sharing.TestCase

@@ -74,6 +74,8 @@ class World:
         self.cgroups: dict[str, tuple[int, list[int]]] = {}
         # When somebody last waited for memory of others that could not leave.
         self.held_up: dict[int, float] = {}
+        # Who waits for room for a context, and with which ticket.
+        self.newcomers: set[tuple[int, int]] = set()
         self.start_daemon(settle=0.0)
 
     def start_daemon(self, settle: float) -> None:
@@ -264,9 +266,18 @@ class World:
             for client in held_up_clients(self.core._devices[GPU].roster):
                 self.held_up[client.id] = self.now
 
-    def _check_answer(self, event: Event, effects: list[Effect]) -> None:
+    def _without_newcomers(self, event: Event, effects: list[Effect]) -> list[Answer]:
+        """Return the answers that come at once. Who wants a context is answered once, and later."""
+        if isinstance(event, MemoryChanged) and event.ticket and event.for_context:
+            self.newcomers.add((event.client, event.ticket))
         answers = [effect for effect in effects if isinstance(effect, Answer)]
-        if not isinstance(event, MemoryChanged) or not event.ticket:
+        late = {(one.client, one.ticket) for one in answers} & self.newcomers
+        self.newcomers -= late
+        return [one for one in answers if (one.client, one.ticket) not in late]
+
+    def _check_answer(self, event: Event, effects: list[Effect]) -> None:
+        answers = self._without_newcomers(event, effects)
+        if not isinstance(event, MemoryChanged) or not event.ticket or event.for_context:
             assert not answers, "answered without having been asked"
             return
         assert answers == effects[-1:], "asked, and not answered at the end"

@@ -127,19 +127,22 @@ CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId) {
 
 /* Memory of the last launch that was not freed since may not be allocated again, unless the program
  * asked for launches to free it. */
-static bool take_memory(const struct CUgraph_st *graph, bool automatic) {
+static CUresult take_memory(const struct CUgraph_st *graph, bool automatic) {
     bool fresh = true;
-    for (size_t i = 0; i < graph->nodes.count; i++) {
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < graph->nodes.count && result == CUDA_SUCCESS; i++) {
         const struct CUgraphNode_st *node = graph->nodes.items[i];
         if (node->child)
-            fresh &= take_memory(node->child, automatic);
+            result = take_memory(node->child, automatic);
         if (node->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
             continue;
         driver_lock();
-        fresh &= graph_memory_use(node->task.memory.address);
+        result = graph_memory_use(node->task.memory.address, &fresh);
         driver_unlock();
     }
-    return fresh || automatic;
+    if (result != CUDA_SUCCESS)
+        return result;
+    return fresh || automatic ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* One node after the other in the launch stream: a serial order that keeps every edge. Branches of
@@ -162,11 +165,12 @@ static CUresult launch(const struct CUgraph_st *graph, struct CUstream_st *strea
 
 static CUresult launch_in(CUgraphExec exec, struct CUstream_st *stream) {
     bool automatic = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-    REQUIRE(take_memory(exec->graph, automatic), CUDA_ERROR_INVALID_VALUE);
+    CUresult result = take_memory(exec->graph, automatic);
+    REQUIRE(result == CUDA_SUCCESS, result);
     if (exec->last_queue != NO_INDEX && exec->last_queue != stream->queue)
         stream_push_wait(stream, exec->last_queue, exec->last_ticket);
     uint64_t ticket = 0;
-    CUresult result = launch(exec->graph, stream, &ticket);
+    result = launch(exec->graph, stream, &ticket);
     exec->last_queue = stream->queue;
     exec->last_ticket = ticket;
     if (!exec->graph->objects || result != CUDA_SUCCESS)

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "../process/arena.h"
 #include "../process/pool.h"
+#include "../process/room.h"
 
 struct graph_memory {
     uint64_t address;
@@ -26,6 +28,10 @@ static struct graph_memory **find(uint64_t address) {
 static struct allocation *allocation_of(const struct graph_memory *memory) {
     struct allocation *allocation = memory_find(memory->address);
     return allocation && allocation->id == memory->allocation ? allocation : NULL;
+}
+
+static uint64_t chunk_bytes(const struct allocation *allocation) {
+    return (allocation->bytes + CHUNK_BYTES - 1) / CHUNK_BYTES * CHUNK_BYTES;
 }
 
 CUresult graph_memory_retain(uint64_t address) {
@@ -59,13 +65,20 @@ void graph_memory_drop(uint64_t address) {
     free(memory);
 }
 
-bool graph_memory_use(uint64_t address) {
+CUresult graph_memory_use(uint64_t address, bool *fresh) {
     struct graph_memory *memory = *find(address);
     if (!memory)
-        return true;
-    bool fresh = !memory->in_use;
+        return CUDA_SUCCESS;
+    struct allocation *allocation = allocation_of(memory);
+    if (allocation && allocation->is_unbacked) {
+        CUresult result = room_take(allocation->gpu, ROOM_FOR_PLAIN, chunk_bytes(allocation));
+        if (result != CUDA_SUCCESS)
+            return result;
+        allocation->is_unbacked = false;
+    }
+    *fresh &= !memory->in_use;
     memory->in_use = true;
-    return fresh;
+    return CUDA_SUCCESS;
 }
 
 bool graph_memory_free(uint64_t address) {
@@ -82,7 +95,8 @@ static uint64_t total(uint32_t gpu, bool in_use_only) {
     uint64_t bytes = 0;
     for (const struct graph_memory *m = all; m; m = m->next) {
         const struct allocation *allocation = allocation_of(m);
-        if (allocation && allocation->gpu == gpu && (m->in_use || !in_use_only))
+        if (allocation && allocation->gpu == gpu && !allocation->is_unbacked &&
+            (m->in_use || !in_use_only))
             bytes += allocation->bytes;
     }
     return bytes;
@@ -109,7 +123,21 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
     return CUDA_SUCCESS;
 }
 
+/* What no launch has in use goes, and its address stays: the next launch brings it back, or is out of memory. Small
+ * allocations share their chunk with others, and stay. Documented, for what is neither executing nor scheduled to; that
+ * it is so for graphs which can be launched again is assumed. */
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
     REQUIRE_DEVICE(device);
+    uint32_t gpu = gpu_of_device(device);
+    driver_lock();
+    for (const struct graph_memory *m = all; m; m = m->next) {
+        struct allocation *allocation = allocation_of(m);
+        if (!allocation || allocation->gpu != gpu || m->in_use || allocation->is_unbacked ||
+            allocation->bytes <= CHUNK_BYTES / 2)
+            continue;
+        allocation->is_unbacked = true;
+        room_give_plain(gpu, chunk_bytes(allocation));
+    }
+    driver_unlock();
     return CUDA_SUCCESS;
 }

@@ -1,7 +1,8 @@
 /* Memory that belongs to graphs: what their allocation nodes promise an address for.
  *
- * A real driver backs such memory while a graph that allocates it runs. Here it is backed from the
- * creation of the node to the end of the last graph that has it, so it counts as used for longer.
+ * A real driver backs such memory while a graph that allocates it runs, and keeps it until it is trimmed. Here it is
+ * backed from the creation of the node to the end of the last graph that has it, so it counts as used for longer; or
+ * until it is trimmed.
  * All functions want the driver's lock. */
 #ifndef NVSHARE_EMULATOR_GRAPH_MEMORY_H
 #define NVSHARE_EMULATOR_GRAPH_MEMORY_H
@@ -15,8 +16,9 @@ CUresult graph_memory_retain(uint64_t address);
  * then it is the program's to free. */
 void graph_memory_drop(uint64_t address);
 
-/* An allocation node is launched: the memory is in use. False if it is already. */
-bool graph_memory_use(uint64_t address);
+/* An allocation node is launched: the memory is in use. Clears *fresh if it is already. What was trimmed comes back, if
+ * there is room. */
+CUresult graph_memory_use(uint64_t address, bool *fresh);
 
 /* Somebody frees it. True if it belongs to a graph: it stays where it is, for the next launch. To
  * be asked by everything that frees memory in the order of a stream, and by cuMemFree. */

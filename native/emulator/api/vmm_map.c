@@ -150,9 +150,25 @@ static uint64_t access_toll(const struct allocation *piece) {
     return toll_for(profile->handle_access_ns, profile->handle_access_block_ns, piece->bytes);
 }
 
-static void unmap_piece(struct allocation *piece, const void *data) {
-    (void)data;
-    memory_unregister(piece);
+/* One after the other. If one fails, those before it are gone, and those behind it are there. Assumed: the published
+ * driver takes them apart one by one as well (uvm_unmap_external_in_range); what its closed part makes of an error is not
+ * known. */
+static CUresult unmap_pieces(uint64_t address, uint64_t bytes, uint64_t *toll) {
+    for (uint64_t at = 0; at < bytes;) {
+        struct allocation *piece = memory_find(address + at);
+        CUresult result = inject(INJECT_UNMAP);
+        if (result != CUDA_SUCCESS)
+            return result;
+        at += piece->bytes;
+        *toll += unmap_toll(piece);
+        memory_unregister(piece);
+    }
+    return CUDA_SUCCESS;
+}
+
+static uint64_t no_toll(const struct allocation *piece) {
+    (void)piece;
+    return 0;
 }
 
 /* Waits for nobody: work that reaches the memory afterwards kills its context. Published driver: an
@@ -164,17 +180,13 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     CUresult result = capture_forbids_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
-    result = inject(INJECT_UNMAP);
-    REQUIRE(result == CUDA_SUCCESS, result);
     uint64_t toll = 0;
     mappings_begin_change();
-    bool done = are_mappings(ptr, size, unmap_toll, &toll);
-    if (done)
-        for_each_mapping(ptr, size, unmap_piece, NULL);
+    bool is_right = are_mappings(ptr, size, no_toll, &toll);
+    result = is_right ? unmap_pieces(ptr, size, &toll) : CUDA_ERROR_INVALID_VALUE;
     mappings_end_change();
-    if (done)
-        toll_of_node(toll);
-    return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    toll_of_node(toll);
+    return result;
 }
 
 static bool is_access(CUmemAccess_flags flags) {

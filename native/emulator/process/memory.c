@@ -200,7 +200,8 @@ static void release_plain(struct allocation *allocation) {
     arena_release(plain->arena, allocation->address, &first, &chunks);
     if (!chunks)
         return;
-    room_give_plain(allocation->gpu, chunks * CHUNK_BYTES);
+    if (!allocation->is_unbacked)
+        room_give_plain(allocation->gpu, chunks * CHUNK_BYTES);
     if (allocation->bytes > CHUNK_BYTES / 2) /* small ones are bounded by their peak */
         punch_hole(plain, first * CHUNK_BYTES, chunks * CHUNK_BYTES);
 }

@@ -29,6 +29,7 @@ struct allocation {
     void *owner;              /* a pool's block, a mapping, ...: begins with a uint32_t magic */
     void (*finish)(struct allocation *allocation); /* takes down what lies behind it; or NULL */
     bool freeing;     /* a stream is going to free it: the program may not do so again */
+    bool is_unbacked; /* it has addresses, but none of the GPU's memory */
     bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
     bool guarded;     /* only these GPUs may reach it, one bit each; otherwise all may */
     uint16_t readers, writers;

@@ -203,7 +203,7 @@ static void free_block(struct pool_block *block) {
     block->used = 0;
     block->allocation->freeing = false;
     block->allocation->bytes = 0;
-    if (pool->destroyed)
+    if (pool->destroyed || block->allocation->is_unbacked)
         release_block(block);
     remove_if_empty(pool);
 }

@@ -94,6 +94,7 @@ _STAYING = {
     "several_gpus": "used by several GPUs",
     "pools": "from memory pools",
     "arrays": "in arrays",
+    "graphs": "for graphs",
 }
 # Less than this is not worth a line.
 _LITTLE = 64 << 20

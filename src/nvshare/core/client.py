@@ -133,6 +133,8 @@ class Client:
     # It may be bringing memory in, of which so much had no room yet; and what it was told of that.
     missing: int = 0
     told_missing: int = 0
+    # The ticket of its ask for a context that there is no room for yet; 0: none.
+    awaits_room: int = 0
     # Bytes that are to be on the host, being beyond its limit; and how many of them have left in
     # the turn that it holds, or were told to. What comes back in a turn is in use, and stays.
     excess: int = 0

@@ -70,6 +70,8 @@ class Device:
             pace=Pace(event.settings.initial_bandwidth),
             settle_until=event.now + event.settle_seconds,
             turn_started=event.now,
+            context_bytes=event.context_bytes,
+            unasked_bytes=event.unasked_bytes,
         )
         return cls(DeviceSnapshot(state, ()), host)
 
@@ -81,7 +83,7 @@ class Device:
     def handle(self, event: Event) -> list[Effect]:
         """Take an event, return what is to be done."""
         effects = [*self._take_down(event), *self.restore(event.now)]
-        if isinstance(event, MemoryChanged) and event.ticket:
+        if isinstance(event, MemoryChanged) and event.ticket and not event.for_context:
             effects.append(self._answer(event, self._client(event)))
         return effects
 
@@ -190,6 +192,8 @@ class Device:
     def _on_memory(self, event: MemoryChanged, client: Client) -> None:
         before, out = client.memory, client.hosted
         self.roster.set_memory(client, event.memory)
+        if event.for_context:
+            self.roster.await_room(client, event.ticket)
         # What it was told to move out counts as swapped as soon as it has begun, and is on the
         # device still. So does what it has allocated behind its gate. What it asks for is nowhere.
         new = client.memory.untouched - before.untouched
@@ -369,3 +373,5 @@ class Device:
         self.state.deadline = None
         if event.usable_bytes is not None:
             self.state.usable_bytes = event.usable_bytes
+        if event.context_bytes is not None:
+            self.state.context_bytes = event.context_bytes

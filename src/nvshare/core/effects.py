@@ -31,6 +31,8 @@ class Verdict(Enum):
     """It could never be used: the host has no room for what would have to leave the device."""
     TOO_LARGE = "too large"
     """All of it would have to be on the device at once, which has no room for that."""
+    NOT_NOW = "not now"
+    """It is a context, and somebody who is there could not come back beside it."""
 
 
 class ReportKind(Enum):
@@ -44,6 +46,7 @@ class ReportKind(Enum):
     # Refusals are called as their verdicts.
     HOST_FULL = "host full"
     TOO_LARGE = "too large"
+    NOT_NOW = "not now"
     HELD_UP = "held up"
     STUCK = "cannot leave"
 
@@ -161,7 +164,8 @@ class Answer(Effect):
     """Tell a client that has asked whether it may allocate. It comes after all that follows.
 
     ``missing`` is what others are still to move out until all who run have room for theirs. It is 0
-    for a client that does not run: it waits for a turn in any case.
+    for a client that does not run: it waits for a turn in any case. An ask for a context is
+    answered when there is room for it (room.py).
     """
 
     client: int

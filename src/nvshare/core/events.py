@@ -100,6 +100,9 @@ class DeviceAdded(DeviceEvent):
     usable_bytes: int
     settings: Settings = DEFAULTS
     settle_seconds: float = 0.0
+    # What of them the context of one more program takes; and what each may gain without asking.
+    context_bytes: int = 0
+    unasked_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +111,7 @@ class SettingsChanged(DeviceEvent):
 
     settings: Settings
     usable_bytes: int | None = None
+    context_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,10 +195,13 @@ class MemoryChanged(ClientEvent):
 
     With a ``ticket`` it has not yet: it asks whether it may have ``memory``, and waits for the
     Answer. A refusal leaves its memory as it was.
+    ``for_context``: what is new is a context that the driver found no room for. It is pinned, and
+    no driver makes room for it, so that the Answer comes when there is.
     """
 
     memory: Memory
     ticket: int = 0
+    for_context: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,16 @@ class Fitting(Sums):
         return self._state.usable_bytes
 
     @property
+    def context(self) -> int:
+        """Bytes of those that the context of one more client takes, as far as is known."""
+        return self._state.context_bytes
+
+    @property
+    def unasked(self) -> int:
+        """Bytes that each client may gain without asking."""
+        return self._state.unasked_bytes
+
+    @property
     def room(self) -> int:
         """Bytes of the device that swappable memory may fill."""
         return self._state.usable_bytes - self.pinned

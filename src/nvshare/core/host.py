@@ -5,7 +5,8 @@ would need that waits. So a client that asks for memory is refused only what wou
 would be larger than the device and the host together; or nobody could run any more; or it is
 pinned, and would push out at once what has no place on the host. Where there are no turns nobody
 waits, and all that would have to leave is refused if it cannot. One that does not ask has its
-memory already, and all that is left is to say so.
+memory already, and all that is left is to say so. What cannot be on the device at all, or not as a
+whole where that is needed, is refused by misfit.py.
 """
 
 from collections.abc import Iterable
@@ -16,12 +17,10 @@ from nvshare.core.effects import Answer, Effect, Report, ReportKind, Verdict
 from nvshare.core.events import HostRoomChanged, MemoryChanged
 from nvshare.core.hope import may_hope
 from nvshare.core.hostroom import HostRoom, gib
-from nvshare.core.memory import Kind, Memory
+from nvshare.core.memory import Memory
+from nvshare.core.misfit import misfit
 from nvshare.core.roster import Roster
 from nvshare.core.state import HostState, Pool
-
-# The part of a device that memory which has to be there as a whole leaves free.
-CONTEXTS = 32
 
 
 class Host:
@@ -46,18 +45,19 @@ class Host:
     def refuse(self, device: Device, client: Client, ask: MemoryChanged) -> list[Effect]:
         """Return the refusal of an ask for what could never be used, or nothing if it may be."""
         memory = ask.memory.as_kind(client.kind)
-        verdict = Verdict.TOO_LARGE
-        why = _misfit(device.roster, client, memory)
-        if why is None and (why := self._objection(device.roster, client, memory)) is not None:
-            verdict, why = Verdict.HOST_FULL, f"{why}: {self.room.why(client)}"
-        if why is None:
+        refusal = misfit(device.roster, client, memory, for_context=ask.for_context)
+        if refusal is None and (why := self._objection(device.roster, client, memory)) is not None:
+            refusal = Verdict.HOST_FULL, f"{why}: {self.room.why(client)}"
+        if refusal is None:
             client.refused = False
             return []
+        verdict, why = refusal
         answer = Answer(client.id, ask.ticket, verdict)
         if client.refused:
             return [answer]
         client.refused = True
-        text = f"was refused {gib(memory.allocated - client.memory.allocated)}: {why}"
+        what = "a context of " if ask.for_context else ""
+        text = f"was refused {what}{gib(memory.allocated - client.memory.allocated)}: {why}"
         return [Report(ReportKind(verdict.value), device.state.id, client.id, text), answer]
 
     def _objection(self, roster: Roster, client: Client, memory: Memory) -> str | None:
@@ -110,20 +110,3 @@ class Host:
             f"host_memory allows {gib(limit)}; end programs, or raise host_memory"
         )
         return [Report(ReportKind.OVERCOMMITTED, device, client, text)]
-
-
-def _misfit(roster: Roster, client: Client, memory: Memory) -> str | None:
-    """Say why memory could not be on the device as a whole, if that is needed.
-
-    Some room is left to the contexts of those who come later: who has left for somebody's turn
-    must be able to come back.
-    """
-    if client.kind is not Kind.EXPLICIT or memory.allocated <= client.memory.allocated:
-        return None
-    room = roster.room + client.memory.pinned - memory.pinned - roster.usable // CONTEXTS
-    if memory.swappable <= room:
-        return None
-    return (
-        f"{gib(memory.swappable)} that move explicitly have to be on the GPU at once, and there is "
-        f"room for {gib(max(0, room))}; use managed memory"
-    )

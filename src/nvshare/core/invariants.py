@@ -93,6 +93,8 @@ def _membership(roster: Roster) -> Iterator[str]:
     cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
     if set(roster.cramped) != cramped:
         yield "the set of those who have no room yet is wrong"
+    if set(roster.newcomers) != {c.id for c in roster.clients.values() if c.awaits_room}:
+        yield "the set of those whose contexts have no room yet is wrong"
     if any(not roster.clients[name].holds for name in cramped):
         yield "somebody without a turn waits for room"
     if set(roster.undrained) != {c.id for c in roster.running.values() if c.undrained}:

@@ -204,7 +204,7 @@ class Core:
         effects = device.handle(event)
         client = event.client if isinstance(event, ClientEvent) else None
         answers = [effect for effect in effects if isinstance(effect, Answer)]
-        effects = effects[: len(effects) - len(answers)]
+        effects = [effect for effect in effects if not isinstance(effect, Answer)]
         effects += self._host.judge(device.state.id, client)
         for other in self._devices.values():
             # What it waits for may have happened here.

@@ -145,6 +145,13 @@ class Notes(Fitting):
         if missing or told:
             self.cramped[client.id] = client
 
+    def await_room(self, client: Client, ticket: int) -> None:
+        """Note that a client waits for room for its context, or with 0 that it does not."""
+        client.awaits_room = ticket
+        self.newcomers.pop(client.id, None)
+        if ticket:
+            self.newcomers[client.id] = client
+
     def offer(self, client: Client, offered: int) -> None:
         """Note how much a client may move out by itself in this turn."""
         if offered > client.offered:

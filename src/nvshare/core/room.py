@@ -5,13 +5,17 @@ client's as far as the driver is concerned, until somebody takes it. What counts
 they have moved. They tell while they move, so that one fills as fast as the other leaves; who went
 faster would push out memory that was to stay.
 
+Whoever has no context yet, because the device is full of memory that no driver pushes out, waits
+for room in the same way. It has no turn, and is told once: when there is room for all that there
+is.
+
 Whoever is to leave may be stopped, or stuck. When nothing has moved for ``move_patience``, nobody
 waits for it any longer: the driver makes room then, slower, and at the cost of whoever is oldest.
 """
 
 from math import inf
 
-from nvshare.core.effects import Effect, Room
+from nvshare.core.effects import Answer, Effect, Room
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
 
@@ -28,7 +32,19 @@ def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
         if missing != client.told_missing:
             effects.append(Room(client.id, client.turn, missing))
         roster.set_missing(client, missing, missing)
+    if roster.newcomers and _has_room_for_contexts(roster):
+        for client in list(roster.newcomers.values()):
+            effects.append(Answer(client.id, client.awaits_room))
+            roster.await_room(client, 0)
     return effects
+
+
+def _has_room_for_contexts(roster: Roster) -> bool:
+    """Whether a context may be tried: who was told to give way is waited for as long as by others.
+
+    Nothing moves before it has, and that may take longer than the patience with those who move.
+    """
+    return not roster.missing and not (roster.lacking and roster.yielding)
 
 
 def patience_ends(state: DeviceState) -> float:
@@ -39,7 +55,8 @@ def patience_ends(state: DeviceState) -> float:
 
 
 def _be_patient(state: DeviceState, roster: Roster, now: float) -> None:
-    lacking = roster.lacking if roster.cramped else 0
+    waits = roster.cramped or (roster.newcomers and not roster.yielding)
+    lacking = roster.lacking if waits else 0
     if not lacking:
         state.room_since, state.room_waived = None, False
     elif state.room_since is None or lacking < state.room_lacking:

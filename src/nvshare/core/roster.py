@@ -108,6 +108,7 @@ class Roster(Notes):
             if client.undrained:
                 self.undrained[client.id] = client
             self.set_missing(client, client.missing, client.told_missing)
+            self.await_room(client, client.awaits_room)
             if client.grown:
                 self.grown[client.id] = client
 
@@ -242,6 +243,7 @@ class Roster(Notes):
             self.over.pop(client.id, None)
             self.active.pop(client.id, None)
             self.grown.pop(client.id, None)
+            self.newcomers.pop(client.id, None)
             self.host.forget(client)
         elif client.state is State.WAITING:
             self._enqueue(client)

@@ -70,6 +70,9 @@ class DeviceState:
     # How often somebody gave its turn up for memory, and how often one that was not for memory.
     turn_changes: int = 0
     slices: int = 0
+    # What the context of one more program takes; and what each may gain without asking.
+    context_bytes: int = 0
+    unasked_bytes: int = 0
     alarms: dict[TimerKind, float] = field(default_factory=dict)
 
     def number_turn(self) -> int:

@@ -29,6 +29,7 @@ _VERDICT = {
     effects.Verdict.YES: frames.Verdict.YES,
     effects.Verdict.HOST_FULL: frames.Verdict.HOST_FULL,
     effects.Verdict.TOO_LARGE: frames.Verdict.TOO_LARGE,
+    effects.Verdict.NOT_NOW: frames.Verdict.NOT_NOW,
 }
 _LONGEST_US = 2**32 - 1
 Kind = TypeVar("Kind", bound=Effect)
@@ -42,6 +43,9 @@ class Recipient(Protocol):
 
     def granted(self, now: float) -> None:
         """Take note of a turn that it was granted."""
+
+    def answered(self, answer: effects.Answer) -> None:
+        """Take note of what it was answered."""
 
     def reported(self, report: effects.Report) -> None:
         """Take note of what people are told about it."""
@@ -150,8 +154,11 @@ class Executor:
             self.on_provide(effect.client, effect.host_bytes)
 
     def _answer(self, effect: effects.Answer) -> None:
-        verdict = _VERDICT[effect.verdict]
-        self._send(effect.client, frames.Answer(effect.ticket, verdict, effect.missing))
+        recipient = self._recipients.get(effect.client)
+        if recipient is not None:
+            verdict = _VERDICT[effect.verdict]
+            recipient.send(frames.Answer(effect.ticket, verdict, effect.missing))
+            recipient.answered(effect)
 
     def _set_limits(self, effect: effects.SetLimits) -> None:
         limits = effect.limits

@@ -128,6 +128,8 @@ class Node:
                 usable_bytes=settings.usable_of(gpu.memory),
                 settings=settings.for_core(),
                 settle_seconds=settle_seconds,
+                context_bytes=settings.context_of(gpu.memory),
+                unasked_bytes=frames.UNASKED_BYTES,
             )
         )
 
@@ -144,6 +146,7 @@ class Node:
                 device=gpu.uuid,
                 settings=settings.for_core(),
                 usable_bytes=settings.usable_of(gpu.memory),
+                context_bytes=settings.context_of(gpu.memory),
             )
         )
 
@@ -228,7 +231,8 @@ class Node:
         settings = self.settings[gpu.uuid]
         number = next(self._numbers)
         group = self.groups.enter(session, number, hello)
-        context = settings.context_of(gpu.memory)
+        has_context = not hello.flags & frames.HelloFlags.NO_CONTEXT
+        context = settings.context_of(gpu.memory) if has_context else 0
         member = Member(number, gpu, context, self.now(), group)
         self._strangers.discard(session)
         session.member = member

@@ -44,11 +44,12 @@ FOR_PODS = {
     ReportKind.HELD_UP,
     ReportKind.HOST_FULL,
     ReportKind.TOO_LARGE,
+    ReportKind.NOT_NOW,
     ReportKind.OVERCOMMITTED,
     ReportKind.UNDRAINED,
 }
 # Of a refusal the program hears by the answer.
-_REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE}
+_REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE, ReportKind.NOT_NOW}
 # Who connects and says nothing is let go after this time.
 _HELLO_SECONDS = 10.0
 # Numbers that are beyond all reason, but leave room for sums and successors in 64 bits.
@@ -82,6 +83,8 @@ class Session:
         self.left = 0
         self.tally = Tally()
         self.history = History()
+        # The ask for a context that is not answered yet, and what counted before it.
+        self._context_ticket = self._context_before = 0
         self._told_settings: frames.Settings | None = None
         self._used_ns = 0
         self._decoder = client_frames()
@@ -122,6 +125,13 @@ class Session:
             self.send(frames.Notice(report.text[:_NOTICE_CHARACTERS]))
         if self.identity.pod and report.kind in FOR_PODS:
             self._node.tell_pod(self.identity.pod, report.kind, self.identity.program, report.text)
+
+    def answered(self, answer: effects.Answer) -> None:
+        """Take note of an answer: a context that was refused is not there."""
+        if self.member and answer.ticket == self._context_ticket:
+            self._context_ticket = 0
+            if answer.verdict is not effects.Verdict.YES:
+                self.member.context = self._context_before
 
     def close(self, why: str) -> None:
         """End the connection."""
@@ -259,6 +269,32 @@ class Session:
         )
         self._node.headroom.soon()
 
+    def _be_newcomer(self, frame: frames.Context, member: "Member") -> None:
+        """Have room made for a context, which cannot leave once it is there."""
+        gpu = member.gpu
+        one = self._node.settings[gpu.uuid].context_of(gpu.memory)
+        if frame.ticket:
+            self._context_ticket, self._context_before = frame.ticket, member.context
+            context = member.context + one if frame.has_context else max(member.context, one)
+        else:
+            # What it has asked for in vain is not there.
+            context = max(self._context_before, one) if frame.has_context else 0
+        more = context - member.context
+        memory = self._node.core.client_view(member.id).memory
+        allocated, pinned = memory.allocated + more, memory.pinned + more
+        memory = replace(memory, allocated=allocated, pinned=pinned, context=context)
+        # A refusal comes before this returns, and is heard of by answered().
+        member.context = context
+        self._node.dispatch(
+            events.MemoryChanged(
+                now=self._node.now(),
+                client=member.id,
+                memory=memory,
+                ticket=frame.ticket,
+                for_context=bool(frame.ticket),
+            )
+        )
+
     def _move(self, frame: frames.Moved, member: "Member") -> None:
         seconds = frame.ns / 1e9
         self._moved(frame.out_bytes, frame.in_bytes, seconds)
@@ -359,6 +395,7 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Memory: Session._allocate,
     frames.Allocates: Session._allocate_otherwise,
     frames.Pinned: Session._pin,
+    frames.Context: Session._be_newcomer,
     frames.Moved: Session._move,
     frames.Usage: Session._use,
     frames.Host: Session._hold,

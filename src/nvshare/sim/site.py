@@ -94,6 +94,7 @@ class Site:
                 device=self.device,
                 usable_bytes=settings.usable_of(memory),
                 settings=settings.for_core(),
+                context_bytes=self._context,
             )
         )
 

@@ -12,6 +12,7 @@ from typing import ClassVar, TypeAlias
 MAGIC = 0x4853564E
 VERSION = 1
 MAX_PAYLOAD = 4096
+UNASKED_BYTES = 33554432
 SOCKET_NAME = "nvshare.sock"
 
 HEADER = Struct("<IHHII")
@@ -65,6 +66,7 @@ class Verdict(IntEnum):
     YES = 1  # it may
     HOST_FULL = 2  # no: the host has no room for what would have to leave the GPU
     TOO_LARGE = 3  # no: it has to be on the GPU as a whole, and cannot
+    NOT_NOW = 4  # no context now: others could not come back beside it
 
 
 class HelloFlags(IntFlag):
@@ -81,6 +83,7 @@ class HelloFlags(IntFlag):
     ASKS_NATIVE = 256  # the same with native
     ASKS_AUTO = 512  # the same with auto
     MAY_BE_LARGER = 1024  # its environment says NVSHARE_OVERSUBSCRIBE=1
+    NO_CONTEXT = 2048  # it has no context on the GPU: the driver had no room for one
 
 
 class AllocationFlags(IntFlag):
@@ -181,7 +184,7 @@ class Hello:
         return cls(
             device_uuid,
             AllocationKind(allocation_kind),
-            HelloFlags(flags & 0x7FF),
+            HelloFlags(flags & 0xFFF),
             allocated,
             pinned,
             swapped_out,
@@ -441,7 +444,7 @@ class Pinned:
     """
 
     TYPE: ClassVar[int] = 8
-    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQ")
+    LAYOUT: ClassVar[Struct] = Struct("<QQQQQQQQ")
     DESCRIPTOR: ClassVar[bool] = False
 
     as_asked: int  # bytes as the program asked for them: memory is not to move
@@ -451,10 +454,11 @@ class Pinned:
     several_gpus: int  # bytes that other GPUs of the program may reach
     pools: int  # bytes from pools that are the driver's own
     arrays: int  # bytes of arrays
+    graphs: int = 0  # bytes that the driver holds for graphs
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 56, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 64, 0) + self.LAYOUT.pack(
             self.as_asked,
             self.handles,
             self.rdma,
@@ -462,6 +466,7 @@ class Pinned:
             self.several_gpus,
             self.pools,
             self.arrays,
+            self.graphs,
         )
 
     @classmethod
@@ -556,6 +561,33 @@ class CanDrain:
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "CanDrain":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The driver has no room for one more context: ANSWER comes when there is.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 12
+    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    ticket: int  # as in MEMORY; 0: it does not ask, or has asked in vain
+    has_context: int  # 1: it has one there; 0: it has none
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.ticket,
+            self.has_context,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Context":
         """Read the fields; there may be more bytes behind them."""
         return cls(*cls.LAYOUT.unpack_from(payload))
 
@@ -980,7 +1012,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """To a MEMORY with a ticket. A REVOKE that follows from it has come before.
+    """To a MEMORY or CONTEXT with a ticket. A REVOKE that follows from it has come before.
 
     From daemon to client.
     """
@@ -989,7 +1021,7 @@ class Answer:
     LAYOUT: ClassVar[Struct] = Struct("<QI4xQ")
     DESCRIPTOR: ClassVar[bool] = False
 
-    ticket: int  # of that MEMORY
+    ticket: int  # of that frame
     verdict: Verdict  # whether it may be allocated
     missing: int  # bytes that others are still moving out to make room for it
 
@@ -1167,6 +1199,7 @@ FromClient: TypeAlias = (
     | Host
     | CannotDrain
     | CanDrain
+    | Context
 )
 FromDaemon: TypeAlias = (
     Welcome

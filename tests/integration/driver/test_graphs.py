@@ -340,6 +340,41 @@ def memory_of_a_graph_lasts_as_long_as_it(cu: Any) -> None:
     assert cu.free() == free
 
 
+def memory_of_a_graph_that_is_trimmed_comes_back_with_a_launch(cu: Any) -> None:
+    bench = Bench(cu)
+    graph = cu.cuGraphCreate(0)
+    params = cu.CUDA_MEM_ALLOC_NODE_PARAMS()
+    params.poolProps.allocType = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    params.poolProps.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    params.bytesize = 4 << 20
+    before = cu.free()
+    take = cu.cuGraphAddMemAllocNode(graph, [], 0, params)
+    address = int(params.dptr)
+    cu.cuGraphAddKernelNode(graph, [take], 1, bench.kernel(5, address))
+    executable = cu.cuGraphInstantiate(graph, 0)
+    bench.run(executable)
+    cu.cuDeviceGraphMemTrim(0)  # it is in use
+    assert (cu.free(), bench.see(address)) == (before - (4 << 20), words(5))
+    cu.cuMemFreeAsync(address, bench.stream)
+    cu.cuStreamSynchronize(bench.stream)
+    reserved = cu.CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT
+    for kept in (4 << 20, 0, 0):
+        assert int(cu.cuDeviceGetGraphMemAttribute(0, reserved)) == kept
+        assert cu.free() == before - kept
+        cu.cuDeviceGraphMemTrim(0)
+    everything = cu.cuMemAlloc(cu.free() - (2 << 20))
+    assert cu.error("cuGraphLaunch", executable, bench.stream) == "OUT_OF_MEMORY"
+    cu.cuMemFree(everything)
+    bench.run(executable)
+    assert (cu.free(), bench.see(address)) == (before - (4 << 20), words(5))
+    cu.cuMemFreeAsync(address, bench.stream)
+    cu.cuStreamSynchronize(bench.stream)
+    cu.cuDeviceGraphMemTrim(0)
+    cu.cuGraphExecDestroy(executable)
+    cu.cuGraphDestroy(graph)
+    assert cu.free() == before
+
+
 def user_objects_outlive_the_launches(cu: Any) -> None:
     bench = Bench(cu)
     gone = threading.Event()
@@ -441,6 +476,7 @@ def a_graph_can_be_drawn(cu: Any) -> None:
         clones_know_their_originals,
         an_executable_graph_is_updated_as_a_whole,
         memory_of_a_graph_lasts_as_long_as_it,
+        memory_of_a_graph_that_is_trimmed_comes_back_with_a_launch,
         user_objects_outlive_the_launches,
         any_node_can_be_added_by_one_function,
         launches_of_one_graph_never_overlap,

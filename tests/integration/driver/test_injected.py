@@ -59,6 +59,23 @@ def from_the_second_on(cu: Any) -> None:
         assert cu.error("cuMemCreate", GRAIN, properties(cu), 0) == "OUT_OF_MEMORY"
 
 
+def in_the_middle(cu: Any) -> None:
+    """Of three mappings the second fails: the first is gone, and the others are there."""
+    address = int(cu.cuMemAddressReserve(3 * GRAIN, 0, 0, 0))
+    for number in range(3):
+        handle = cu.cuMemCreate(GRAIN, properties(cu), 0)
+        cu.cuMemMap(address + number * GRAIN, GRAIN, 0, handle, 0)
+        cu.cuMemRelease(handle)
+    free = cu.free()
+    # A range that is not of whole mappings is wrong, and nothing happens to it.
+    assert cu.error("cuMemUnmap", address, 3 * GRAIN - 4096) == "INVALID_VALUE"
+    assert cu.error("cuMemUnmap", address, 3 * GRAIN) == "UNKNOWN"
+    assert cu.free() == free + GRAIN
+    assert cu.error("cuMemUnmap", address, GRAIN) == "INVALID_VALUE"
+    cu.cuMemUnmap(address + GRAIN, 2 * GRAIN)
+    assert cu.free() == free + 3 * GRAIN
+
+
 def another_takes_it(cu: Any) -> None:
     """Every second release: there is as much free as before, and nobody of the node has it."""
     handles = [cu.cuMemCreate(100 * MIB, properties(cu), 0) for _ in range(2)]
@@ -109,6 +126,10 @@ def test_calls_that_fail(emulated: Any) -> None:
 
 def test_calls_that_fail_from_then_on(emulated: Any) -> None:
     emulated(from_the_second_on, variables={"NVSHARE_EMULATOR_FAIL": "create+2=2"})
+
+
+def test_an_unmapping_that_fails_in_the_middle(emulated: Any) -> None:
+    emulated(in_the_middle, variables={"NVSHARE_EMULATOR_FAIL": "unmap@2=999"})
 
 
 @pytest.mark.parametrize("model", [True, False])

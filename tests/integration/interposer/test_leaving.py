@@ -4,9 +4,21 @@ To unmap memory that work still uses is the end of a program's context: each of 
 hear of it.
 """
 
+import os
+import time
+
 import pytest
 
-from nvshare.wire.frames import Evict, Memory, Moved, Released, SettingFlags, Settings
+from nvshare.wire.frames import (
+    Evict,
+    Memory,
+    Moved,
+    Released,
+    SettingFlags,
+    Settings,
+    Standby,
+    Want,
+)
 
 from .conftest import StartGuest
 from .scripted import Scripted
@@ -94,4 +106,54 @@ def test_nothing_leaves_while_a_stream_is_captured(swapper: Swapper) -> None:
     assert on_gpu(swapper) == 0
     swapper.grant()
     assert guest.ask(f"[gpu.touch({pointer}), gpu.sync()]") == [0, 0]
+    assert guest.end() == ""
+
+
+OUT_OF_MEMORY = 2
+
+
+def test_a_turn_does_not_end_while_a_thread_is_inside(
+    swapper: Swapper, start_guest: StartGuest
+) -> None:
+    """It has passed the gate, and looks for room on a GPU that has none for a fifth of a second."""
+    guest = swapper.guest
+    other = start_guest(NVSHARE_DISABLE="1")
+    assert other.ask("gpu.init()") == 0
+    code, plain = other.ask(f"gpu.alloc({200 * MIB})")
+    assert code == 0
+    allocates = f"gpu.codes.append(gpu.alloc({2 * SIZE})[0])"
+    guest.ask(f"gpu.start('gpu.use(gpu.context) or {allocates}')")
+    while not swapper.told(Memory).ticket:
+        continue
+    time.sleep(0.05)  # it has its answer, and goes in
+    swapper.revoke(0)
+    swapper.told(Released)
+    # Had the turn ended before, it would find the room that there is now.
+    assert other.ask(f"gpu.free({plain})") == 0
+    assert guest.ask("gpu.done(1, 10)")
+    # Unless it was late, and came to a closed gate: then it gets its memory with the next turn.
+    assert guest.ask("gpu.codes") == [OUT_OF_MEMORY] or on_gpu(swapper) == 0
+
+
+def test_a_gate_does_not_open_by_itself_if_memory_was_allocated_behind_it(
+    swapper: Swapper,
+) -> None:
+    """The turn is handed on by another program, which knows nothing of that."""
+    guest = swapper.guest
+    swapper.swap_out(0)
+    guest.ask("gpu.start('gpu.launch()')")
+    swapper.link.next(Want)
+    descriptor = os.eventfd(0)
+    swapper.turn += 1
+    swapper.link.send(Standby(swapper.turn, fill_bytes=0), descriptor)
+    swapper.link.until_taken_in()
+    # It has addresses, and no memory yet.
+    pointer = swapper.allocate(32)
+    assert on_gpu(swapper) == 0
+    guest.ask(f"gpu.start('gpu.touch({pointer})')")
+    assert not guest.ask("gpu.done(2, 0.1)")
+    os.eventfd_write(descriptor, 1)
+    assert guest.ask("gpu.done(1, 10) and gpu.done(2, 10)")
+    assert guest.ask("gpu.sync()") == 0
+    assert on_gpu(swapper) == SIZE
     assert guest.end() == ""

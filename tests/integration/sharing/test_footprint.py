@@ -66,3 +66,18 @@ def test_what_a_pool_keeps_is_taken_from_everybody_until_it_gives_it_back(share:
     assert guest.ask(f"gpu.trim({pool})") == 0
     sharing.until_status(lambda status: all(c.context < 320 * MIB for c in status.clients))
     assert guest.end() == ""
+
+
+def test_what_explicit_memory_is_rounded_up_by_is_counted(share: Share) -> None:
+    """It moves in whole pages of 2 MiB. A program tells what it has asked for; NVML, the rest."""
+    sharing = share("t4")
+    guest = sharing.guest(Wishes(allocation="explicit"))
+    assert guest.ask("gpu.init()") == 0
+    sizes = f"[gpu.alloc({2 * MIB + 1})[0] for _ in range(100)]"
+    assert guest.ask(sizes) == [0] * 100
+    status = sharing.until_status(
+        lambda status: any(490 * MIB < c.context < 520 * MIB for c in status.clients)
+    )
+    (client,) = status.clients
+    assert client.allocated == 100 * (2 * MIB + 1)
+    assert guest.end() == ""

@@ -1,6 +1,9 @@
 """What cannot leave the GPU is shown with the reason."""
 
+import sys
 from collections.abc import Callable
+
+import pytest
 
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
@@ -51,3 +54,64 @@ def test_in_the_other_way(share: Callable[..., Sharing]) -> None:
     sharing.until_status(lambda status: pinned(status) == {"pools": 8, "handles": 2})
     assert guest.ask(f"gpu.free_async({pointer})") == 0
     sharing.until_status(lambda status: pinned(status) == {"handles": 2})
+
+
+# Launches a graph with 32 MiB of its own, after each line, beside 140 MiB; tells what came of it.
+GRAPH = """
+import sys
+from cuda.bindings import driver
+
+MIB = 1 << 20
+
+def do(result):
+    assert not result[0], result[0]
+    return result[-1]
+
+do(driver.cuInit(0))
+do(driver.cuCtxSetCurrent(do(driver.cuDevicePrimaryCtxRetain(0))))
+stream = do(driver.cuStreamCreate(1))
+kept = do(driver.cuMemAlloc(140 * MIB))
+mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+do(driver.cuStreamBeginCapture(stream, mode))
+memory = do(driver.cuMemAllocAsync(32 * MIB, stream))
+do(driver.cuMemsetD8Async(memory, 7, 32 * MIB, stream))
+do(driver.cuMemcpyDtoDAsync(kept, memory, 4096, stream))
+do(driver.cuMemFreeAsync(memory, stream))
+graph = do(driver.cuGraphInstantiate(do(driver.cuStreamEndCapture(stream)), 0))
+for line in sys.stdin:
+    do(driver.cuMemsetD8(kept, 0, 4096))
+    do(driver.cuGraphLaunch(graph, stream))
+    do(driver.cuStreamSynchronize(stream))
+    found = bytearray(4096)
+    do(driver.cuMemcpyDtoH(found, kept, 4096))
+    print(found == bytes([7]) * 4096, flush=True)
+"""
+
+
+@pytest.mark.parametrize("allocation", ["managed", "explicit"])
+def test_memory_of_graphs_is_counted_and_stays(
+    share: Callable[..., Sharing], allocation: str
+) -> None:
+    sharing = share("tiny", speed=20)
+    wishes = Wishes(allocation=allocation)
+    program = sharing.start(sys.executable, "-c", GRAPH, wishes=wishes)
+    assert program.stdin is not None
+    assert program.stdout is not None
+
+    def launch() -> str:
+        print("go", file=program.stdin, flush=True)
+        return program.stdout.readline() if program.stdout else ""
+
+    assert launch() == "True\n"
+    status = sharing.until_status(lambda status: pinned(status) == {"graphs": 32})
+    assert (status.clients[0].pinned, status.clients[0].allocated) == (32 * MIB, 172 * MIB)
+    # NVML counts it too, and it may have been taken for a part of the context at first.
+    sharing.until_status(lambda status: status.clients[0].context < 16 * MIB)
+    # Another one needs room. The next launch needs that of the graph, and finds it.
+    other = sharing.guest(wishes)
+    assert other.ask("gpu.init() or gpu.launch()") == 0
+    assert other.ask(f"gpu.alloc({140 * MIB})")[0] == 0
+    assert other.ask("gpu.touch(gpu.last.value) or gpu.sync()") == 0
+    assert pinned(sharing.daemon().status()) == {"graphs": 32}
+    assert launch() == "True\n"
+    other.end()

@@ -36,7 +36,13 @@ class Stage:
     """What tests of the core play on."""
 
     def __init__(
-        self, usable: int = 16, settle: float = 0.0, story_events: int = 100, **settings: Any
+        self,
+        usable: int = 16,
+        settle: float = 0.0,
+        story_events: int = 100,
+        context: int = 0,
+        unasked: int = 0,
+        **settings: Any,
     ) -> None:
         self.now = 1000.0
         self.core = Core(check=True, story_events=story_events)
@@ -48,6 +54,8 @@ class Stage:
                 usable_bytes=usable,
                 settings=self.settings,
                 settle_seconds=settle,
+                context_bytes=context,
+                unasked_bytes=unasked,
             )
         )
         self.device = self.core._devices[GPU]
@@ -86,6 +94,13 @@ class Stage:
         memory = Memory(allocated, pinned, swapped)
         return self.core.handle(
             MemoryChanged(now=self.now, client=client, memory=memory, ticket=ticket)
+        )
+
+    def ask_for_context(self, client: int, context: int, ticket: int = 1) -> list[Effect]:
+        memory = self.device.roster.clients[client].memory
+        more = replace(memory, allocated=memory.allocated + context, pinned=memory.pinned + context)
+        return self.core.handle(
+            MemoryChanged(now=self.now, client=client, memory=more, ticket=ticket, for_context=True)
         )
 
     def moved(self, client: int, memory: Memory, **more: Any) -> list[Effect]:

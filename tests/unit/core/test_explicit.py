@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nvshare.core.effects import Answer, Grant, Report, ReportKind, Revoke, Verdict
+from nvshare.core.effects import Answer, Grant, Revoke, Verdict
 from nvshare.core.events import ExcessChanged, KindChanged, TimerKind
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.settings import RoomSetting
@@ -14,33 +14,6 @@ USABLE = 64
 
 def join(stage: Stage, client: int, allocated: int) -> None:
     stage.join(client, allocated, kind=Kind.EXPLICIT)
-
-
-def test_more_than_could_be_there_at_once_is_refused_and_said_once() -> None:
-    stage = Stage(USABLE)
-    join(stage, 1, 0)
-    # Two of 64 are left for the contexts of others.
-    assert stage.memory(1, 62, ticket=1)[-1] == Answer(1, 1)
-    report, answer = stage.memory(1, 63, ticket=2)
-    assert answer == Answer(1, 2, Verdict.TOO_LARGE)
-    assert isinstance(report, Report)
-    assert report.kind is ReportKind.TOO_LARGE
-    assert "have to be on the GPU at once" in report.text
-    assert stage.memory(1, 64, ticket=3) == [Answer(1, 3, Verdict.TOO_LARGE)]
-
-
-def test_managed_memory_may_be_larger() -> None:
-    stage = Stage(USABLE)
-    stage.join(1, 0)
-    assert stage.memory(1, 63, ticket=1)[-1] == Answer(1, 1)
-
-
-def test_what_others_have_pinned_is_not_there_for_it() -> None:
-    stage = Stage(USABLE)
-    stage.join_native(2, 10)
-    join(stage, 1, 0)
-    assert stage.memory(1, 52, ticket=1)[-1] == Answer(1, 1)
-    assert stage.memory(1, 53, ticket=2)[-1] == Answer(1, 2, Verdict.TOO_LARGE)
 
 
 def test_a_turn_brings_all_of_it_in() -> None:
@@ -86,7 +59,7 @@ def test_no_driver_pushes_it_out_and_it_pushes_nobody_out() -> None:
 def test_with_managed_memory_beside_it_a_client_may_be_larger() -> None:
     stage = Stage(USABLE)
     join(stage, 1, 40)
-    assert stage.memory(1, 63, ticket=1)[-1] == Answer(1, 1, Verdict.TOO_LARGE)
+    assert stage.memory(1, 65, ticket=1)[-1] == Answer(1, 1, Verdict.TOO_LARGE)
     stage.core.handle(KindChanged(now=stage.now, client=1, kind=Kind.MIXED))
     assert stage.memory(1, 80, ticket=2)[-1] == Answer(1, 2)
     stage.leave(1)

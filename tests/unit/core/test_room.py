@@ -1,8 +1,11 @@
-from nvshare.core.effects import Effect, Grant, Handover, Room
+from nvshare.core.effects import Answer, Effect, Evict, Grant, Handover, Revoke, Room
 from nvshare.core.events import TimerKind
-from nvshare.core.memory import Memory
+from nvshare.core.lease import State
+from nvshare.core.memory import Kind, Memory
+from nvshare.core.node import Core
+from nvshare.core.settings import Mode
 
-from .stage import Stage
+from .stage import Stage, told
 
 
 def rooms(effects: list[Effect]) -> list[Room]:
@@ -49,10 +52,10 @@ def test_who_has_nothing_to_bring_in_misses_nothing() -> None:
 def test_room_is_told_as_it_is_made() -> None:
     stage = changing()
     stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
-    told = stage.moved(1, Memory(12, 0, 8), out_bytes=5, seconds=1, left=3)
-    assert rooms(told) == [Room(2, 2, 3)]
-    told = stage.moved(1, Memory(12, 0, 8), out_bytes=3, seconds=1)
-    assert rooms(told) == [Room(2, 2, 0)]
+    effects = stage.moved(1, Memory(12, 0, 8), out_bytes=5, seconds=1, left=3)
+    assert rooms(effects) == [Room(2, 2, 3)]
+    effects = stage.moved(1, Memory(12, 0, 8), out_bytes=3, seconds=1)
+    assert rooms(effects) == [Room(2, 2, 0)]
 
 
 def test_what_was_told_is_not_told_again() -> None:
@@ -126,3 +129,77 @@ def test_one_that_comes_back_while_it_leaves_has_what_it_had() -> None:
     stage.release(1, wants=True, memory=Memory(12, 0, 8), left=8)
     stage.leave(2)
     assert stage.device.roster.outbound_bytes == 0
+
+
+def answers(effects: list[Effect]) -> list[Answer]:
+    return [effect for effect in effects if isinstance(effect, Answer)]
+
+
+def full() -> Stage:
+    """Two of 8 bytes run on 16 together, and no driver would push any of that out."""
+    stage = Stage(context=2)
+    for client in (1, 2):
+        stage.join(client, 8, kind=Kind.EXPLICIT)
+        stage.want(client)
+    stage.join(3)
+    return stage
+
+
+def test_a_newcomer_is_answered_when_those_who_run_have_made_room_for_its_context() -> None:
+    stage = full()
+    effects = stage.ask_for_context(3, 2, ticket=7)
+    # One of them gives way, and two of its bytes leave.
+    assert [(e.client, e.evict_bytes) for e in effects if isinstance(e, Revoke)] == [(2, 2)]
+    assert answers(effects) == []
+    assert answers(stage.release(2, wants=True, memory=Memory(8, 0, 2), left=2)) == []
+    assert answers(stage.moved(2, Memory(8, 0, 2), out_bytes=1, seconds=1, left=1)) == []
+    effects = stage.moved(2, Memory(8, 0, 2), out_bytes=1, seconds=1)
+    assert effects[-1] == Answer(3, 7)
+    assert answers(stage.moved(2, Memory(8, 0, 2))) == []
+
+
+def test_memory_that_nobody_uses_leaves_for_a_context_without_any_change_of_turn() -> None:
+    stage = full()
+    stage.join(4, 4, swapped=4, kind=Kind.EXPLICIT)
+    stage.release(2)
+    assert stage.state(2) is State.IDLE
+    effects = stage.ask_for_context(3, 2, ticket=7)
+    assert (told(effects), Evict(2, 2) in effects) == ([], True)
+    assert stage.moved(2, Memory(8, 0, 2), out_bytes=2, seconds=1)[-1] == Answer(3, 7)
+
+
+def test_who_gives_way_is_waited_for_longer_than_who_moves() -> None:
+    stage = full()
+    stage.ask_for_context(3, 2, ticket=7)
+    # Nothing moves while work drains, and that may take as long as it may for anybody.
+    assert TimerKind.ROOM not in stage.device.state.alarms
+    stage.now += 10
+    assert answers(stage.release(2, wants=True, memory=Memory(8, 0, 2), left=2)) == []
+    # It is stuck in the middle: the newcomer is to see for itself.
+    assert answers(stage.fire(TimerKind.ROOM)) == [Answer(3, 7)]
+
+
+def test_nobody_waits_for_who_does_not_give_way_at_all() -> None:
+    stage = full()
+    stage.ask_for_context(3, 2, ticket=7)
+    assert answers(stage.fire(TimerKind.PATIENCE)) == [Answer(3, 7)]
+
+
+def test_a_newcomer_that_goes_is_not_answered() -> None:
+    stage = full()
+    stage.ask_for_context(3, 2, ticket=7)
+    stage.leave(3)
+    assert answers(stage.release(2, wants=True)) == []
+
+
+def test_where_nobody_takes_turns_no_room_is_made_and_none_is_waited_for() -> None:
+    stage = full()
+    stage.change(mode=Mode.CONCURRENT)
+    assert stage.ask_for_context(3, 2, ticket=7) == [Answer(3, 7)]
+
+
+def test_a_newcomer_outlives_a_snapshot() -> None:
+    stage = full()
+    stage.ask_for_context(3, 2, ticket=7)
+    twin = Core(stage.core.snapshot(), check=True)
+    assert list(twin._devices["gpu"].roster.newcomers) == [3]

@@ -41,12 +41,16 @@ class Ear:
         self.heard: list[frames.FromDaemon] = []
         self.descriptors: list[int] = []
         self.turns = 0
+        self.answers: list[effects.Answer] = []
         self.reports: list[effects.Report] = []
 
     def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
         self.heard.append(frame)
         if descriptor >= 0:
             self.descriptors.append(os.dup(descriptor))
+
+    def answered(self, answer: effects.Answer) -> None:
+        self.answers.append(answer)
 
     def granted(self, now: float) -> None:
         del now

@@ -1,0 +1,68 @@
+"""What could not be on a device at once with all that has to be: refusals, with the reasons.
+
+Memory that its owner copies (explicit) has to be there as a whole for a turn, and no driver pushes
+it out for anybody. So nobody is given more of it than has room beside all that is pinned, and no
+newcomer's context takes the room that somebody needs to come back.
+"""
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Verdict
+from nvshare.core.hostroom import gib
+from nvshare.core.memory import Kind, Memory
+from nvshare.core.roster import Roster
+
+
+def misfit(
+    roster: Roster, client: Client, memory: Memory, *, for_context: bool
+) -> tuple[Verdict, str] | None:
+    """Return the verdict on memory that a client asks for, and why, or None if it may be there."""
+    if for_context:
+        return _context(roster, memory.pinned - client.memory.pinned)
+    why = _too_large(roster, client, memory)
+    return None if why is None else (Verdict.TOO_LARGE, why)
+
+
+def _too_large(roster: Roster, client: Client, memory: Memory) -> str | None:
+    """Say why memory could not be on the device as a whole, if that is needed."""
+    if client.kind is not Kind.EXPLICIT or memory.allocated <= client.memory.allocated:
+        return None
+    room = roster.room + client.memory.pinned - memory.pinned - _kept_free(roster, client)
+    if memory.swappable <= room:
+        return None
+    return (
+        f"{gib(memory.swappable)} that move explicitly have to be on the GPU at once, and there is "
+        f"room for {gib(max(0, room))}; use managed memory"
+    )
+
+
+def _kept_free(roster: Roster, client: Client) -> int:
+    """Return what a client leaves free, although it could have it.
+
+    What it may gain without asking: or it could not come back after it has left for another. And
+    if nobody else has a context, room for one. Memory moves out for who comes, but must be able to
+    come back beside it: one program alone could close the device to all others otherwise. With
+    company nothing is kept, which would be of no use to those who are there. Who comes then and
+    finds no room waits for somebody to end, as on a device without us.
+    """
+    alone = not any(one.memory.pinned for one in roster.clients.values() if one is not client)
+    return roster.unasked + (roster.context if alone else 0)
+
+
+def _context(roster: Roster, context: int) -> tuple[Verdict, str] | None:
+    """Say why there could be no room for one context more, or none at present."""
+    room = roster.room - context
+    if room < 0:
+        text = (
+            f"{gib(roster.pinned)} of {gib(roster.usable)} cannot leave the GPU; "
+            "end programs, or let their memory move"
+        )
+        return Verdict.TOO_LARGE, text
+    whole = [c.memory.swappable for c in roster.copied.values() if c.kind is Kind.EXPLICIT]
+    largest = max(whole, default=0)
+    if largest <= room:
+        return None
+    text = (
+        f"{gib(largest)} that one program moves explicitly have to be on the GPU at once, and "
+        f"would have room for {gib(room)}; end programs, or use managed memory"
+    )
+    return Verdict.NOT_NOW, text
