@@ -21,9 +21,9 @@ test: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/installed ## Run every test (ARGS="-k name" to choose)
 ifeq ($(strip $(ARGS)),)
-	@# What measures time needs the machine for itself. Of the rest some always wait: three keep two cores busy.
+	@# What measures time needs the machine for itself. Of the rest some always wait: four keep two cores busy.
 	@status=0; \
-	$(BIN)/python -m pytest -n 3 --dist loadfile --part=together || status=1; \
+	$(BIN)/python -m pytest -n 4 --dist loadfile --part=together || status=1; \
 	$(BIN)/python -m pytest --part=alone || status=1; \
 	exit $$status
 else

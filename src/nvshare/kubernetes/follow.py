@@ -24,6 +24,7 @@ REASONS = {
     "held up": "WaitsForGpuMemory",
     "host full": "GpuMemoryRefused",
     "too large": "GpuMemoryRefused",
+    "not now": "GpuMemoryRefused",
     "overcommitted": "HostMemoryOvercommitted",
     "cannot drain": "CannotGiveWay",
 }

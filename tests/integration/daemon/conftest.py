@@ -58,7 +58,12 @@ class Daemon:
     @property
     def log(self) -> str:
         """What it has logged."""
-        return Path(f"{self.folder}.log").read_text()
+        return self.log_file.read_text()
+
+    @property
+    def log_file(self) -> Path:
+        """Where it logs."""
+        return Path(f"{self.folder}.log")
 
     def start(self) -> None:
         """Start it, and wait until it says that it is ready."""

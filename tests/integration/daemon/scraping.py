@@ -3,6 +3,7 @@
 import http.client
 import re
 import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,11 +47,15 @@ class Scrape:
         return value
 
 
-def port_in(log: str) -> int:
-    """Return the port that a daemon has logged that it offers metrics on."""
-    found = re.search(r"msg=metrics address=127\.0\.0\.1:([0-9]+)", log)
-    assert found is not None, log
-    return int(found[1])
+def port_in(log: Path) -> int:
+    """Return the port that a daemon logs, soon, that it offers metrics on."""
+    end = time.monotonic() + SECONDS
+    while True:
+        text = log.read_text()
+        if found := re.search(r"msg=metrics address=127\.0\.0\.1:([0-9]+)", text):
+            return int(found[1])
+        assert time.monotonic() < end, text
+        time.sleep(0.01)
 
 
 def scrape(place: Path | int, path: str = "/metrics", accept: str = "") -> Scrape:

@@ -36,7 +36,7 @@ def scraped(start_daemon: StartDaemon) -> Daemon:
 def test_both_sockets_tell_the_same_metrics(scraped: Daemon) -> None:
     client = scraped.connect()
     client.join(scraped.gpus[1], allocated=GIB)
-    for place in (scraped.folder / CONTROL_NAME, port_in(scraped.log)):
+    for place in (scraped.folder / CONTROL_NAME, port_in(scraped.log_file)):
         found = scrape(place)
         assert (found.status, found.content_type) == (
             200,
@@ -49,7 +49,7 @@ def test_both_sockets_tell_the_same_metrics(scraped: Daemon) -> None:
         assert asked.content_type.startswith("application/openmetrics-text; version=1.0.0")
     # And nothing else over the network.
     assert scrape(scraped.folder / CONTROL_NAME, "/v1/status").status == 200
-    assert scrape(port_in(scraped.log), "/v1/status").status == 404
+    assert scrape(port_in(scraped.log_file), "/v1/status").status == 404
 
 
 def test_what_a_gpu_has_counted_outlives_the_programs(scraped: Daemon) -> None:
@@ -106,14 +106,14 @@ def test_a_program_may_have_any_name(scraped: Daemon, tmp_path: Path) -> None:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"
-            found = scrape(port_in(scraped.log))
+            found = scrape(port_in(scraped.log_file))
             assert found.value("nvshare_program_overdue", program=script.name) == 0
         finally:
             process.kill()
 
 
 def test_scrapers_that_do_nothing_hold_nobody_up(scraped: Daemon) -> None:
-    port = port_in(scraped.log)
+    port = port_in(scraped.log_file)
     dead = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
     try:
         for sock in dead[:50]:

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from nvshare.emulator.workload import workload_command
 from nvshare.telemetry.snapshot import NodeStatus
 
@@ -12,8 +10,6 @@ from ..cgroups import cgroup
 from .conftest import Sharing
 
 __all__ = ["cgroup"]
-
-pytestmark = pytest.mark.alone
 
 Share = Callable[..., Sharing]
 GIB = 1 << 30

@@ -28,7 +28,7 @@ def test_a_program_that_computes_is_seen_over_both_sockets(
     folder = sharing.node.folder / "daemon"
     pid = str(guest.process.pid)
     first = scrape(folder / CONTROL_NAME)
-    for found in (first, scrape(port_in((folder / LOG).read_text()))):
+    for found in (first, scrape(port_in(folder / LOG))):
         assert found.value("nvshare_program_memory_allocated_bytes", pid=pid) == GIB
         assert found.value("nvshare_program_memory_limit_bytes", pid=pid) == 4 * GIB
         assert found.value("nvshare_group_memory_used_bytes") == GIB

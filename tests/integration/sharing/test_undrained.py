@@ -20,8 +20,6 @@ from nvshare.telemetry.snapshot import ClientStatus
 
 from .conftest import Sharing
 
-pytestmark = pytest.mark.alone
-
 Share = Callable[..., Sharing]
 PROGRAM = Path(__file__).parent / "programs" / "tangled.py"
 NS = 1_000_000_000
