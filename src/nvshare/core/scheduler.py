@@ -122,7 +122,9 @@ class Scheduler:
         roster, effects = self._roster, list[Effect]()
         for _ in range(_ROUNDS):
             effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
-            orders = [*make_room(roster), *move_excess_out(roster)]
+            room = make_room(roster)
+            self._let_pay(room, now)
+            orders = [*room, *move_excess_out(roster)]
             effects += orders
             leader = self._leader()
             is_same = (leader.id if leader else None) == self._state.leader
@@ -130,6 +132,19 @@ class Scheduler:
                 break
             # What leaves for one takes the host's room from another.
         return effects
+
+    def _let_pay(self, orders: list[Effect], now: float) -> None:
+        """Lengthen a turn for which others move memory out, so that this is worth while.
+
+        Somebody may have grown at the end of its turn, and would have to give way at once.
+        """
+        state, settings, roster = self._state, self._state.settings, self._roster
+        if not orders or state.deadline is None or settings.turn_seconds is not None:
+            return
+        moved = roster.leaving_bytes + roster.outbound_bytes
+        pays = now + settings.turn_multiplier * state.pace.swap_seconds(moved, 0)
+        latest = state.turn_started + settings.longest_turn
+        state.deadline = max(state.deadline, min(pays, latest))
 
     def grant(self, client: Client, now: float) -> Grant:
         """Open a client's gate. A turn begins with the first to run, and with a leader."""

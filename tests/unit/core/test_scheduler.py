@@ -5,6 +5,7 @@ import pytest
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Grant, Keep, Report, ReportKind, Revoke, Urgency
 from nvshare.core.events import TimerKind
+from nvshare.core.memory import Memory
 from nvshare.core.scheduler import pick
 from nvshare.core.settings import Mode
 
@@ -370,3 +371,19 @@ def test_a_change_to_concurrent_lets_everybody_in() -> None:
     assert granted(effects) == [2]
     assert Keep(1, 1) in effects
     assert stage.device.state.alarms == {}
+
+
+def test_a_turn_is_lengthened_for_one_who_has_grown_at_its_end() -> None:
+    # 1 and 3 run beside what 2 has left on the device, and 4 waits. Two bytes move in a second.
+    stage = Stage(initial_bandwidth=2)
+    stage.join(1, 2)
+    stage.join(3, 8)
+    stage.join(2, 12)
+    stage.moved(2, Memory(12, 0, 6), out_bytes=6)
+    stage.busy(4, 12)
+    end = stage.device.state.alarms[TimerKind.TURN]
+    assert end == stage.now + 30
+    stage.now += 29
+    # Six bytes leave for it, which takes three seconds: that pays in five times as many.
+    stage.memory(1, 8)
+    assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 15
