@@ -33,7 +33,6 @@ and says that it cannot give way, has its gate open again (undrained.py).
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from math import inf
 from typing import TypeAlias
 
 from nvshare.core.asking import ask, relax
@@ -41,6 +40,7 @@ from nvshare.core.claims import charge_claim, note_claim
 from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.credit import earn, prompt_seconds
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
+from nvshare.core.ending import lengthen_turn, turn_end
 from nvshare.core.hope import leaves_hope, note_calm
 from nvshare.core.lease import State, Step
 from nvshare.core.moves import (
@@ -53,7 +53,7 @@ from nvshare.core.moves import (
 from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
 from nvshare.core.outlook import tell_what_cannot_leave
 from nvshare.core.parking import ask_to_rest, park_memory
-from nvshare.core.priority import is_outranked, outranks, starving
+from nvshare.core.priority import starving
 from nvshare.core.providing import provide
 from nvshare.core.regimes import choose_regime
 from nvshare.core.room import tell_room
@@ -123,7 +123,8 @@ class Scheduler:
         for _ in range(_ROUNDS):
             effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
             room = make_room(roster)
-            self._let_pay(room, now)
+            if room:
+                lengthen_turn(self._state, roster, now)
             orders = [*room, *move_excess_out(roster)]
             effects += orders
             leader = self._leader()
@@ -132,19 +133,6 @@ class Scheduler:
                 break
             # What leaves for one takes the host's room from another.
         return effects
-
-    def _let_pay(self, orders: list[Effect], now: float) -> None:
-        """Lengthen a turn for which others move memory out, so that this is worth while.
-
-        Somebody may have grown at the end of its turn, and would have to give way at once.
-        """
-        state, settings, roster = self._state, self._state.settings, self._roster
-        if not orders or state.deadline is None or settings.turn_seconds is not None:
-            return
-        moved = roster.leaving_bytes + roster.outbound_bytes
-        pays = now + settings.turn_multiplier * state.pace.swap_seconds(moved, 0)
-        latest = state.turn_started + settings.longest_turn
-        state.deadline = max(state.deadline, min(pays, latest))
 
     def grant(self, client: Client, now: float) -> Grant:
         """Open a client's gate. A turn begins with the first to run, and with a leader."""
@@ -243,7 +231,7 @@ class Scheduler:
             effects += relax(self._state, self._roster, now)
             effects += self._let_somebody_in(now)
         elif not self._roster.running_admits(leader):
-            end = self._turn_end(leader)
+            end = turn_end(self._state, self._roster, leader)
             claim = note_claim(self._state, self._roster, leader, now)
             if now >= end:
                 effects += self._switch(leader, now)
@@ -372,35 +360,6 @@ class Scheduler:
         leaders = {leader.id: leader}
         held = {**roster.running, **roster.yielding}
         return pick(others, min(roster.headroom, beside_leader), roster, leaders, held)
-
-    def _turn_end(self, leader: Client) -> float:
-        state, is_steady = self._state, self._roster.regime.is_steady(self._roster)
-        if is_steady is not state.is_steady:
-            state.is_steady, state.deadline = is_steady, None
-        if len(self._roster.classes) > 1:
-            # It depends on who runs, which changes.
-            state.deadline = state.turn_started + self._ranked_length(leader)
-        elif state.deadline is None or state.deadline == inf:
-            # Or those who went before the leader, whose turn had no end for it, are of its priority
-            # by now.
-            state.deadline = state.turn_started + self._turn_length(leader)
-        return state.deadline
-
-    def _ranked_length(self, leader: Client) -> float:
-        """Nobody ends the turn of one who goes before it; and who goes before others need not wait.
-
-        Except for memory to be moved: that has to be worth while.
-        """
-        if is_outranked(leader, self._roster):
-            return inf
-        if not outranks(leader, self._roster):
-            return self._turn_length(leader)
-        return self._roster.regime.least_turn(self._state.settings)
-
-    def _turn_length(self, leader: Client) -> float:
-        length = self._roster.regime.turn_seconds(self._state, self._roster, leader)
-        limit = self._state.turn_limit
-        return length if limit is None else min(length, limit)
 
     def _interrupt(self, leader: Client, now: float) -> list[Effect]:
         """End the turn before its end: who has to go goes on with it when the leader rests."""

@@ -1,0 +1,54 @@
+"""When a turn ends that somebody waits for, unless it is interrupted (claims.py)."""
+
+from math import inf
+
+from nvshare.core.client import Client
+from nvshare.core.priority import is_outranked, outranks
+from nvshare.core.roster import Roster
+from nvshare.core.state import DeviceState
+
+
+def turn_end(state: DeviceState, roster: Roster, leader: Client) -> float:
+    """Return when the present turn ends for the leader; never: infinity."""
+    is_steady = roster.regime.is_steady(roster)
+    if is_steady is not state.is_steady:
+        state.is_steady, state.deadline = is_steady, None
+    if len(roster.classes) > 1:
+        # It depends on who runs, which changes.
+        state.deadline = state.turn_started + _ranked_length(state, roster, leader)
+    elif state.deadline is None or state.deadline == inf:
+        # Or those who went before the leader, whose turn had no end for it, are of its priority by
+        # now.
+        state.deadline = state.turn_started + _length(state, roster, leader)
+    return state.deadline
+
+
+def _ranked_length(state: DeviceState, roster: Roster, leader: Client) -> float:
+    """Nobody ends the turn of one who goes before it; and who goes before others need not wait.
+
+    Except for memory to be moved: that has to be worth while.
+    """
+    if is_outranked(leader, roster):
+        return inf
+    if not outranks(leader, roster):
+        return _length(state, roster, leader)
+    return roster.regime.least_turn(state.settings)
+
+
+def _length(state: DeviceState, roster: Roster, leader: Client) -> float:
+    length = roster.regime.turn_seconds(state, roster, leader)
+    return length if state.turn_limit is None else min(length, state.turn_limit)
+
+
+def lengthen_turn(state: DeviceState, roster: Roster, now: float) -> None:
+    """Have a turn for which others move memory out last until that was worth while.
+
+    Somebody may have grown at the end of its turn, and would have to give way at once.
+    """
+    settings = state.settings
+    if state.deadline is None or settings.turn_seconds is not None:
+        return
+    moved = roster.leaving_bytes + roster.outbound_bytes
+    pays = now + settings.turn_multiplier * state.pace.swap_seconds(moved, 0)
+    latest = state.turn_started + settings.longest_turn
+    state.deadline = max(state.deadline, min(pays, latest))
