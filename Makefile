@@ -16,7 +16,7 @@ help: ## Print this list
 demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 	$(BIN)/nvshare demo
 
-SLOW_FIRST := tests/integration/sharing tests/integration tests/property tests/replay tests/unit
+SLOW_FIRST := tests/integration tests/unit/sim tests/property tests/replay tests/unit
 
 # The tests start Python hundreds of times: compiled modules are kept, whatever the user does elsewhere.
 test: export PYTHONDONTWRITEBYTECODE :=

