@@ -28,12 +28,13 @@ MIB = 1 << 20
 LOOKS = 10
 DEATHS = 1
 # Somebody else has what is not for contexts, nor for one of them, which needs 46 MiB in whole
-# pages of 2 MiB. What others keep for a few bytes are two such pages each; the daemon counts bytes,
-# and what each may gain without asking has to be left.
+# pages of 2 MiB; and for what each may gain without asking. Two do not fit. What others keep for a
+# few bytes are two such pages each; the daemon counts bytes.
 CONTEXT = 10
 USABLE = 248
-ROOM = 56
-COUNTED = 43 + UNASKED_BYTES // MIB
+UNASKED = UNASKED_BYTES // MIB
+ROOM = 56 + UNASKED
+COUNTED = 43 + UNASKED
 
 
 def settings(count: int) -> dict[str, object]:
