@@ -18,8 +18,7 @@ def ask(state: DeviceState, roster: Roster, leader: Client, now: float) -> list[
     heavy = roster.running_load.heavy - sum(one.weight > 0 for one in roster.undrained.values())
     if sum(client.weight > 0 for client in roster.asked.values()) == heavy:
         return []
-    running = roster.running.values()
-    new = [one for one in running if one.weight and not one.asked and not one.undrained]
+    new = [client for client in roster.in_the_way if not client.asked]
     for client in new:
         roster.ask(client, now)
     return [_please(state, roster, client, leader) for client in new]

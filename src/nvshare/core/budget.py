@@ -24,7 +24,7 @@ class Budget:
 
     def count(self, now: float, moving: float, rate: float, turn: float) -> None:
         """Bring it up to date: for so long has memory moved, in all."""
-        most = rate * TURNS * turn
+        most = _most(rate, turn)
         saved = most if self.saved is None else self.saved
         gained = rate * max(0.0, now - self.counted_at)
         self.saved = max(0.0, min(most, saved + gained) - (moving - self.counted))
@@ -39,9 +39,14 @@ class Budget:
 
         ``left`` is the part of what can be saved that is to be there afterwards.
         """
-        most = rate * TURNS * turn
+        most = _most(rate, turn)
         if most <= 0:
             return inf if cost > 0 else 0.0
         # What costs more than can ever be saved is let through when all is.
         needed = min(cost + left * most, most)
         return max(0.0, needed - (self.saved or 0.0)) / rate
+
+
+def _most(rate: float, turn: float) -> float:
+    """Return what can be saved."""
+    return rate * TURNS * turn

@@ -54,7 +54,7 @@ def _claim_at(state: DeviceState, roster: Roster, leader: Client, now: float) ->
     count_budgets(state, now)
     wait = _wait(state, roster, leader)
     if not goes_before:
-        protected = (protected_seconds(c, state, roster, now) for c in _in_the_way(roster))
+        protected = (protected_seconds(c, state, roster, now) for c in roster.in_the_way)
         wait = max([wait, *protected])
     return now + wait
 
@@ -63,15 +63,10 @@ def _wait(state: DeviceState, roster: Roster, leader: Client) -> float:
     settings, cost = state.settings, claim_cost(state, roster, leader)
     if _has_own_budget(state, leader):
         return state.high_budget.wait(cost, settings.high_move_budget, settings.turn_min)
-    goes_last = all(standing_of(priority) >= leader.standing for priority in roster.classes)
-    left = 0.0 if goes_last else LEFT_TO_OTHERS
+    goes_first = all(leader.standing <= standing_of(priority) for priority in roster.classes)
+    left = 0.0 if goes_first else LEFT_TO_OTHERS
     return state.budget.wait(cost, settings.move_budget, settings.turn_min, left)
 
 
 def _has_own_budget(state: DeviceState, leader: Client) -> bool:
     return state.settings.high_move_budget > 0 and leader.usual_standing == BEST_STANDING
-
-
-def _in_the_way(roster: Roster) -> list[Client]:
-    running = roster.running.values()
-    return [client for client in running if client.weight and not client.undrained]

@@ -231,7 +231,8 @@ class Device:
             self._scheduler.grant(client, event.now)
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
-        self._measure(event.now, event.seconds, out_bytes=event.moved_bytes)
+        self.state.pace.measure(event.now, event.seconds, out_bytes=event.moved_bytes)
+        count_budgets(self.state, event.now)
         # A turn that a person has ended, or one with a claim, says nothing about those that end by
         # themselves.
         judged = not client.sliced and client.park is None and client.interrupted is None
@@ -299,13 +300,14 @@ class Device:
         return [self._scheduler.grant(heir, event.now)]
 
     def _on_moved(self, event: Moved, client: Client) -> None:
-        self._measure(
+        self.state.pace.measure(
             event.now,
             event.seconds,
             out_bytes=event.out_bytes,
             in_bytes=event.in_bytes,
             more=event.left > 0,
         )
+        count_budgets(self.state, event.now)
         if event.in_bytes and client.turn == event.turn:
             self.roster.set_missing(client, 0, 0)
             client.calm_since = event.now
@@ -323,19 +325,6 @@ class Device:
         self.roster.set_outbound(client, event.left)
         out = min(client.surely_out + event.out_bytes + event.left, client.memory.swapped)
         self._note_surely_out(client, out, event.left)
-
-    def _measure(
-        self,
-        now: float,
-        seconds: float,
-        *,
-        out_bytes: int = 0,
-        in_bytes: int = 0,
-        more: bool = False,
-    ) -> None:
-        pace = self.state.pace
-        pace.measure(now, seconds, out_bytes=out_bytes, in_bytes=in_bytes, more=more)
-        count_budgets(self.state, now)
 
     def _note_memory(
         self,

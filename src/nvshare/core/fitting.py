@@ -95,6 +95,12 @@ class Fitting(Sums):
         """The weight that could be let in now, beside those who hold a turn."""
         return self.capacity - self.running_load.weight - self.yielding_load.weight
 
+    @property
+    def in_the_way(self) -> list[Client]:
+        """Those who run, take any of what clients compete for, and can give way."""
+        running = self.running.values()
+        return [client for client in running if client.weight and not client.undrained]
+
     def admits(self, client: Client) -> bool:
         """Whether a client fits beside all who hold a turn."""
         running, yielding = self.running_load, self.yielding_load

@@ -6,7 +6,7 @@ memory too: a shell that knows the figure adds it to both ``allocated`` and ``pi
 as ``context``, since it does not count where a limit does.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 
@@ -61,6 +61,13 @@ class Memory:
     def own(self) -> int:
         """What the program has asked for."""
         return self.allocated - self.context
+
+    def with_context(self, context: int) -> "Memory":
+        """Return the same memory beside a context of another size."""
+        more = context - self.context
+        return replace(
+            self, allocated=self.allocated + more, pinned=self.pinned + more, context=context
+        )
 
     @property
     def swappable(self) -> int:

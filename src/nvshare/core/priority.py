@@ -14,7 +14,7 @@ from nvshare.core.settings import Settings
 
 def outranks(leader: Client, roster: Roster) -> bool:
     """Whether a client goes before all who are in its way."""
-    return all(leader.standing < client.standing for client in _in_the_way(roster))
+    return all(leader.standing < client.standing for client in roster.in_the_way)
 
 
 def is_outranked(leader: Client, roster: Roster) -> bool:
@@ -23,12 +23,8 @@ def is_outranked(leader: Client, roster: Roster) -> bool:
     Where all are of one priority nobody does, though some may have been let go first a while ago.
     """
     return len(roster.classes) > 1 and any(
-        client.standing < leader.standing for client in _in_the_way(roster)
+        client.standing < leader.standing for client in roster.in_the_way
     )
-
-
-def _in_the_way(roster: Roster) -> list[Client]:
-    return [one for one in roster.running.values() if one.weight and not one.undrained]
 
 
 def patience(settings: Settings, roster: Roster) -> float:

@@ -12,7 +12,6 @@ import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from nvshare.core.events import MemoryChanged
@@ -161,13 +160,10 @@ class Footprint:
                 self._change(member, rest // len(members))
 
     def _change(self, member: "Member", context: int) -> None:
-        more = context - member.context
-        if abs(more) < _LITTLE:
+        if abs(context - member.context) < _LITTLE:
             return
         member.context = context
-        memory = self._client(member).memory
-        allocated, pinned = memory.allocated + more, memory.pinned + more
-        memory = replace(memory, allocated=allocated, pinned=pinned, context=context)
+        memory = self._client(member).memory.with_context(context)
         event = MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
         self._node.dispatch(event)
 

@@ -27,7 +27,8 @@ from nvshare.daemon.identity import own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
 from nvshare.daemon.pods import Pods
-from nvshare.daemon.session import Rejection, Session
+from nvshare.daemon.reading import Rejection
+from nvshare.daemon.session import Session
 from nvshare.telemetry.pods import PodOrders
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.wire import frames

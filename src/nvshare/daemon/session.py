@@ -3,18 +3,19 @@
 import asyncio
 import logging
 import socket
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any
 
 from nvshare.core import effects, events
 from nvshare.core.effects import ReportKind
 from nvshare.core.lease import IllegalTransition
-from nvshare.core.memory import Kind, Memory
+from nvshare.core.memory import Kind
 from nvshare.daemon.allocation import Decision
 from nvshare.daemon.connection import Connection
 from nvshare.daemon.history import History
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
+from nvshare.daemon.reading import MOST_BYTES, MOST_TURNS, Rejection, memory_of, own_limits_of
 from nvshare.daemon.tally import Report, Tally
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.wire import frames
@@ -52,17 +53,6 @@ FOR_PODS = {
 _REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE, ReportKind.NOT_NOW}
 # Who connects and says nothing is let go after this time.
 _HELLO_SECONDS = 10.0
-# Numbers that are beyond all reason, but leave room for sums and successors in 64 bits.
-_MOST_BYTES = 1 << 52
-_MOST_TURNS = 1 << 52
-
-
-class Rejection(Exception):  # noqa: N818  (it is an answer, not a failure)
-    """The client is turned away."""
-
-    def __init__(self, code: frames.RejectCode, text: str) -> None:
-        super().__init__(text)
-        self.code = code
 
 
 class Session:
@@ -156,10 +146,10 @@ class Session:
             raise Rejection(frames.RejectCode.PROTOCOL, "the first frame has to be HELLO")
         self._patience.cancel()
         self.hello = frame
-        self.own_limits = _limits(frame)
-        if frame.turn > _MOST_TURNS:
+        self.own_limits = own_limits_of(frame)
+        if frame.turn > MOST_TURNS:
             raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {frame.turn}")
-        memory = _memory(frame)
+        memory = memory_of(frame)
         member = self._node.enter(self, frame)
         now = self._node.now()
         running = bool(frame.flags & frames.HelloFlags.RESUMING)
@@ -173,7 +163,7 @@ class Session:
                 now=now,
                 client=member.id,
                 device=member.gpu.uuid,
-                memory=_on_gpu(memory, member),
+                memory=memory.with_context(member.context),
                 kind=kind,
                 running=running,
                 turn=frame.turn,
@@ -208,7 +198,7 @@ class Session:
         """People look at it; the sum, by which is decided, comes with MEMORY."""
         del member
         pinned = {name: value for name, value in asdict(frame).items() if value}
-        if sum(pinned.values()) > _MOST_BYTES:
+        if sum(pinned.values()) > MOST_BYTES:
             raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
         self.pinned_by = pinned
 
@@ -235,13 +225,13 @@ class Session:
                 client=member.id,
                 turn=frame.turn,
                 reason=_REASONS[frame.reason],
-                memory=_on_gpu(_memory(frame), member),
+                memory=memory_of(frame).with_context(member.context),
                 wants=bool(frame.wants),
                 moved_bytes=frame.moved_bytes,
                 seconds=seconds,
                 handed_to=self._node.heir(member, frame.handed_turn),
                 handed_turn=frame.handed_turn,
-                left=min(frame.left, _MOST_BYTES),
+                left=min(frame.left, MOST_BYTES),
             )
         )
         self._node.headroom.soon()
@@ -263,7 +253,7 @@ class Session:
             events.MemoryChanged(
                 now=self._node.now(),
                 client=member.id,
-                memory=_on_gpu(_memory(frame), member),
+                memory=memory_of(frame).with_context(member.context),
                 ticket=frame.ticket,
             )
         )
@@ -279,10 +269,7 @@ class Session:
         else:
             # What it has asked for in vain is not there.
             context = max(self._context_before, one) if frame.has_context else 0
-        more = context - member.context
-        memory = self._node.core.client_view(member.id).memory
-        allocated, pinned = memory.allocated + more, memory.pinned + more
-        memory = replace(memory, allocated=allocated, pinned=pinned, context=context)
+        memory = self._node.core.client_view(member.id).memory.with_context(context)
         # A refusal comes before this returns, and is heard of by answered().
         member.context = context
         self._node.dispatch(
@@ -304,11 +291,11 @@ class Session:
                 now=self._node.now(),
                 client=member.id,
                 turn=frame.turn,
-                memory=_on_gpu(_memory(frame), member),
+                memory=memory_of(frame).with_context(member.context),
                 out_bytes=frame.out_bytes,
                 in_bytes=frame.in_bytes,
                 seconds=seconds,
-                left=min(frame.left, _MOST_BYTES),
+                left=min(frame.left, MOST_BYTES),
             )
         )
         self._node.headroom.soon()
@@ -331,7 +318,7 @@ class Session:
         )
 
     def _hold(self, frame: frames.Host, member: "Member") -> None:
-        if max(astuple(frame)) > _MOST_BYTES:
+        if max(astuple(frame)) > MOST_BYTES:
             raise Rejection(frames.RejectCode.PROTOCOL, "no host has that much memory")
         self._node.extents.report(member.id, frame)
 
@@ -354,36 +341,6 @@ class Session:
         if self.member is not None:
             log.info("client left", extra=fields(why=why, **self.log_fields))
         self._node.leave(self)
-
-
-def _memory(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved) -> Memory:
-    memory = Memory(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched, frame.kept)
-    if max(astuple(memory)) > _MOST_BYTES:
-        raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
-    return memory
-
-
-def _on_gpu(own: Memory, member: "Member") -> Memory:
-    """What a client has on the GPU: its context is there too, and cannot leave."""
-    context = member.context
-    return replace(
-        own, allocated=own.allocated + context, pinned=own.pinned + context, context=context
-    )
-
-
-def _limits(hello: frames.Hello) -> ClientLimits:
-    if hello.compute_percent > 100:
-        raise Rejection(frames.RejectCode.PROTOCOL, f"a share of {hello.compute_percent} percent")
-    if hello.memory_limit > _MOST_BYTES:
-        raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has as much memory as that limit")
-    flags = hello.limit_flags
-    high, low = flags & frames.LimitFlags.HIGH, flags & frames.LimitFlags.LOW
-    return ClientLimits(
-        memory_limit=hello.memory_limit or None,
-        compute_percent=hello.compute_percent or None,
-        burst=True if flags & frames.LimitFlags.BURST else None,
-        priority="high" if high else "low" if low else None,
-    )
 
 
 _EVENTS: dict[type[Any], Any] = {

@@ -53,3 +53,9 @@ def test_somebody_too_large_runs_alone() -> None:
 
 def test_who_weighs_nothing_fits_even_where_nothing_does() -> None:
     assert Load(20, 2).admits(0, -4)
+
+
+def test_another_context_changes_what_is_pinned_and_nothing_else() -> None:
+    memory = Memory(allocated=10, pinned=4, swapped=3, context=2)
+    assert memory.with_context(5) == Memory(allocated=13, pinned=7, swapped=3, context=5)
+    assert memory.with_context(5).own == memory.own

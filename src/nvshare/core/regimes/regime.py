@@ -75,9 +75,7 @@ class Regime:
         """
         if roster.with_share or roster.busy < 2:
             return False
-        running = roster.running.values()
-        in_the_way = (one for one in running if one.weight and not one.undrained)
-        return all(client.busy for client in (*in_the_way, *roster.waiting))
+        return all(client.busy for client in (*roster.in_the_way, *roster.waiting))
 
     def rest_seconds(
         self, state: DeviceState, roster: Roster, client: Client, leader: Client
