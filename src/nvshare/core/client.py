@@ -99,10 +99,9 @@ class Client:
     credit: float = 0.0
     contested_before: float = 0.0
     claims: bool = False
-    # It has had no turn yet; it has its first; and it has interrupted others for the one it has.
+    # It has had no turn yet; and it has its first.
     is_new: bool = False
     is_first_turn: bool = False
-    is_prompt: bool = False
     # For how long its turn had lasted, if somebody with a claim has interrupted it. It goes on with
     # the rest of its turn.
     interrupted: float | None = None

@@ -56,8 +56,14 @@ def claim_cost(state: DeviceState, roster: Roster, leader: Client) -> float:
     return 2 * swap_seconds(state, roster, leader, leader.memory.swappable)
 
 
-def prompt_seconds(client: Client, settings: Settings) -> float:
-    """Return how long a turn is that has interrupted another."""
+def prompt_limit(client: Client, roster: Roster, settings: Settings) -> float | None:
+    """Return how long the turn may be that a client is about to have. None: as long as any.
+
+    Who has interrupted others by its credit has it for as long as the credit lasts: they wait for
+    the rest of their turns.
+    """
+    if not client.claims or not roster.interrupted:
+        return None
     return max(client.credit, FIRST * settings.turn_min if client.is_new else 0.0)
 
 

@@ -255,7 +255,7 @@ class Device:
         client.wants = False
         spend(client, self.state, event.now)
         if not wants:
-            client.interrupted = None
+            self.roster.set_interrupted(client, None)
         if client.interrupted is None:
             client.served_at = event.now
         # It had rested for as long as it was to when it gave way for that.

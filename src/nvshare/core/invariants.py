@@ -101,6 +101,10 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who cannot give way is wrong"
     if set(roster.active) != {c.id for c in roster.clients.values() if c.active}:
         yield "the set of those who have work on the device is wrong"
+    if set(roster.interrupted) != {
+        c.id for c in roster.clients.values() if c.interrupted is not None
+    }:
+        yield "the set of those who were interrupted is wrong"
     if set(roster.asked) != {c.id for c in roster.running.values() if c.asked}:
         yield "the set of those who were asked is wrong"
 

@@ -92,6 +92,16 @@ class Notes(Fitting):
         client.weight = self.regime.weigh(client)
         self._count(client, 1)
 
+    def set_interrupted(self, client: Client, seconds: float | None) -> None:
+        """Note for how long a client's turn had lasted when it was interrupted; or that it was not.
+
+        Its place in the queue depends on that, so this is for those who are not in it.
+        """
+        client.interrupted = seconds
+        self.interrupted.pop(client.id, None)
+        if seconds is not None:
+            self.interrupted[client.id] = client
+
     def set_undrained(self, client: Client, undrained: bool) -> None:
         """Note that a client cannot give way, and is left alone; or that it may be told to."""
         if undrained:

@@ -109,6 +109,8 @@ class Roster(Notes):
                 self.undrained[client.id] = client
             self.set_missing(client, client.missing, client.told_missing)
             self.await_room(client, client.awaits_room)
+            if client.interrupted is not None:
+                self.interrupted[client.id] = client
             if client.grown:
                 self.grown[client.id] = client
 
@@ -244,6 +246,7 @@ class Roster(Notes):
             self.active.pop(client.id, None)
             self.grown.pop(client.id, None)
             self.newcomers.pop(client.id, None)
+            self.interrupted.pop(client.id, None)
             self.host.forget(client)
         elif client.state is State.WAITING:
             self._enqueue(client)

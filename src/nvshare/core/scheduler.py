@@ -38,7 +38,7 @@ from typing import TypeAlias
 from nvshare.core.asking import ask, relax
 from nvshare.core.claims import charge_claim, note_claim
 from nvshare.core.client import BEST_STANDING, Client, Park
-from nvshare.core.credit import earn, prompt_seconds
+from nvshare.core.credit import earn, prompt_limit
 from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
 from nvshare.core.ending import lengthen_turn, turn_end
 from nvshare.core.hope import leaves_hope, note_calm
@@ -141,8 +141,7 @@ class Scheduler:
             # Who was interrupted goes on with its turn.
             self._state.turn_started = now - (client.interrupted or 0.0)
             self._state.deadline = None
-            prompt = client.is_prompt
-            self._state.turn_limit = prompt_seconds(client, settings) if prompt else None
+            self._state.turn_limit = prompt_limit(client, self._roster, settings)
         if leads:
             self._state.appoint(None, now)
         if client.state is State.IDLE:
@@ -159,7 +158,8 @@ class Scheduler:
             self._roster.set_park(client, None, now)
         client.turn, client.next_turn = turn, None
         client.is_first_turn, client.is_new = client.is_new, False
-        client.claims, client.is_prompt, client.interrupted = False, False, None
+        client.claims = False
+        self._roster.set_interrupted(client, None)
         client.contested_before = self._state.contested(now)
         client.worked_at = now
         client.granted_at, client.moved_before = now, self._state.pace.moving
@@ -365,11 +365,10 @@ class Scheduler:
         """End the turn before its end: who has to go goes on with it when the leader rests."""
         lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
         charge_claim(self._state, self._roster, leader)
-        leader.is_prompt = True
         effects = self._switch(leader, now)
         for name, client in self._roster.yielding.items():
             if name not in gone:
-                client.interrupted = lasted
+                self._roster.set_interrupted(client, lasted)
         return effects
 
     def _switch(self, leader: Client, now: float) -> list[Effect]:

@@ -48,6 +48,8 @@ class Sums:
         self.asked: dict[int, Client] = {}
         # Those of the running who were asked to give their turns up after a long rest.
         self.resting: dict[int, Client] = {}
+        # Those whose turns were interrupted, and who are to have the rest of them.
+        self.interrupted: dict[int, Client] = {}
         # Those whose compute is capped; and those who have not been told their limits.
         self.with_share: dict[int, Client] = {}
         self.untold: dict[int, Client] = {}

@@ -55,7 +55,8 @@ def _go_on(roster: Roster, client: Client, now: float) -> None:
     roster.move(client, Step.CANNOT_DRAIN, now)
     roster.set_evicting(client, 0)
     roster.set_unused(client, 0)
-    client.sliced, client.interrupted = False, None
+    roster.set_interrupted(client, None)
+    client.sliced = False
 
 
 def _report(state: DeviceState, client: Client) -> Report:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nvshare.core.effects import Effect, Report, ReportKind
-from nvshare.core.events import LimitsChanged, TimerKind
+from nvshare.core.events import CannotDrain, LimitsChanged, Reason, TimerKind
 from nvshare.core.memory import Memory
 from nvshare.core.settings import Limits, Priority
 
@@ -164,6 +164,28 @@ def test_a_higher_priority_interrupts_without_having_rested() -> None:
     stage = begin()
     stage.core.handle(LimitsChanged(now=stage.now, client=2, limits=HIGH))
     assert told(stage.want(2)) == [1]
+
+
+def test_who_interrupts_by_its_priority_alone_has_a_whole_turn() -> None:
+    stage = begin()
+    stage.join(3, 12, swapped=12, turn=1)
+    for client in (2, 3):
+        stage.core.handle(LimitsChanged(now=stage.now, client=client, limits=HIGH))
+    stage.want(2)
+    switch(stage, 1, 2)
+    stage.want(3)
+    assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 30
+
+
+def test_who_could_not_interrupt_has_a_whole_turn_later() -> None:
+    stage = begin()
+    stage.now += 20
+    stage.want(2)
+    # It finds out that it cannot give way, and runs on; and gives its turn up much later.
+    stage.core.handle(CannotDrain(now=stage.now, client=1, turn=3))
+    stage.now += 60
+    stage.release(1, wants=True, memory=Memory(12, 0, 12), reason=Reason.IDLE)
+    assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 30
 
 
 @pytest.mark.parametrize(("high", "prompt"), [(False, True), (True, False)])

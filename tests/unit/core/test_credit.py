@@ -3,7 +3,7 @@ from math import inf
 import pytest
 
 from nvshare.core.client import Client
-from nvshare.core.credit import FIRST, prompt_seconds, protected_seconds
+from nvshare.core.credit import FIRST, prompt_limit, protected_seconds
 from nvshare.core.settings import DEFAULTS
 
 from .stage import Stage
@@ -62,9 +62,21 @@ def test_it_neither_grows_nor_falls_beyond_a_turn(stage: Stage) -> None:
     assert credit(stage, 2) == -DEFAULTS.turn_min
 
 
-def test_who_has_just_come_has_its_first_seconds() -> None:
-    assert prompt_seconds(Client(1, is_new=True), DEFAULTS) == FIRST * DEFAULTS.turn_min
-    assert prompt_seconds(Client(1, credit=7.0), DEFAULTS) == 7.0
+@pytest.mark.parametrize(
+    ("client", "limit"),
+    [
+        (Client(3, claims=True, is_new=True), FIRST * DEFAULTS.turn_min),
+        (Client(3, claims=True, credit=7.0), 7.0),
+        (Client(3, credit=7.0), None),
+    ],
+)
+def test_who_has_interrupted_others_has_its_turn_for_as_long_as_its_credit_lasts(
+    stage: Stage, client: Client, limit: float | None
+) -> None:
+    roster = stage.device.roster
+    assert prompt_limit(client, roster, DEFAULTS) is None
+    roster.set_interrupted(roster.clients[1], 5.0)
+    assert prompt_limit(client, roster, DEFAULTS) == limit
 
 
 def test_a_first_turn_is_not_interrupted(stage: Stage) -> None:
