@@ -16,19 +16,12 @@ help: ## Print this list
 demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 	$(BIN)/nvshare demo
 
-SLOW_FIRST := tests/integration tests/unit/sim tests/property tests/replay tests/unit
-
 # The tests start Python hundreds of times: compiled modules are kept, whatever the user does elsewhere.
 test: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/installed ## Run every test (ARGS="-k name" to choose)
 ifeq ($(strip $(ARGS)),)
-	@# What measures time needs the machine for itself. Of the rest some always wait: four keep two cores busy. Files that
-	@# take long come first, or one of them would be waited for in the end.
-	@status=0; \
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --part=together $(SLOW_FIRST) || status=1; \
-	$(BIN)/python -m pytest --part=alone || status=1; \
-	exit $$status
+	$(BIN)/python -m tests.run
 else
 	$(BIN)/python -m pytest $(ARGS)
 endif

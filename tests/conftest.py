@@ -1,8 +1,11 @@
 """Options of the test suite as a whole, and what its processes share."""
 
 import os
+import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +18,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Sizes that are larger on request, and the parts in which `make test` runs everything."""
     parser.addoption(
         "--part",
-        choices=["together", "alone"],
-        help="only tests that can run beside others, or only those that are marked alone",
+        choices=["together", "timed"],
+        help="only tests that can run beside others, or only those that are marked timed",
     )
     parser.addoption(
         "--bad-frames",
@@ -27,11 +30,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+# What a test may need that a machine may not have, and why it needs it.
+_MISSING = {
+    "root": None if os.getuid() == 0 else "only root can become other users",
+    "systemd": None if shutil.which("systemd-analyze") else "there is no systemd-analyze",
+}
+_LEFT_OUT = pytest.StashKey[dict[str, int]]()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the other part out. It is not counted as deselected, since it has a run of its own."""
+    """Leave out what cannot run here, and the other part.
+
+    Neither is counted as deselected: the other part has a run of its own, and of what cannot run
+    here the summary says so.
+    """
+    left_out = config.stash[_LEFT_OUT] = Counter(why for why in map(_obstacle, items) if why)
+    if left_out:
+        items[:] = [item for item in items if not _obstacle(item)]
     if part := config.getoption("part"):
-        alone = part == "alone"
-        items[:] = [item for item in items if bool(item.get_closest_marker("alone")) == alone]
+        timed = part == "timed"
+        items[:] = [item for item in items if bool(item.get_closest_marker("timed")) == timed]
+
+
+def _obstacle(item: pytest.Item) -> str | None:
+    needs = [marker.args[0] for marker in item.iter_markers("needs")]
+    return next((why for need in needs if (why := _MISSING[need])), None)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what was left out."""
+    for why, count in config.stash.get(_LEFT_OUT, {}).items():
+        terminalreporter.write_line(f"not run here: {count} tests, because {why}")
 
 
 @pytest.fixture(scope="session")

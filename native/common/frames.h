@@ -30,6 +30,7 @@ enum frame_type {
     FRAME_CANNOT_DRAIN = 10,
     FRAME_CAN_DRAIN = 11,
     FRAME_CONTEXT = 12,
+    FRAME_HELD = 13,
     FRAME_WELCOME = 129,
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
@@ -38,6 +39,7 @@ enum frame_type {
     FRAME_STANDBY = 134,
     FRAME_CANCEL_PASS = 135,
     FRAME_EVICT = 136,
+    FRAME_FILL = 150,
     FRAME_TRIM = 142,
     FRAME_ROOM = 143,
     FRAME_LIMITS = 137,
@@ -49,6 +51,8 @@ enum frame_type {
     FRAME_ALLOCATION = 145,
     FRAME_EXTENT = 146,
     FRAME_HOST_FULL = 147,
+    FRAME_HOLD = 148,
+    FRAME_STEP = 149,
 };
 
 /* How the memory of a program is allocated. */
@@ -110,6 +114,8 @@ enum hello_flags {
     HELLO_ASKS_AUTO = 512,      /* the same with auto */
     HELLO_MAY_BE_LARGER = 1024, /* its environment says NVSHARE_OVERSUBSCRIBE=1 */
     HELLO_NO_CONTEXT = 2048,    /* it has no context on the GPU: the driver had no room for one */
+    HELLO_CAN_HOLD = 4096,      /* it understands HOLD and STEP */
+    HELLO_PATIENT = 8192,       /* its environment says NVSHARE_WAIT_NOTICE=0 */
 };
 
 /* What a client may do that was told how to allocate. */
@@ -179,7 +185,7 @@ struct frame_released {
     uint64_t turn;        /* the turn that it gives back */
     uint32_t reason;      /* enum release_reason: why */
     uint32_t wants;       /* 1: it has more work, as if WANT followed; 0: not now */
-    uint64_t handed_turn; /* the turn that it has handed on by an eventfd; 0: none */
+    uint64_t handed_turn; /* the turn that it has handed on by itself; 0: none */
     uint64_t allocated;   /* as in MEMORY */
     uint64_t pinned;      /* as in MEMORY */
     uint64_t swapped_out; /* as in MEMORY; what is still on its way counts */
@@ -262,11 +268,11 @@ struct frame_host {
 static_assert(sizeof(struct frame_host) == 32, "protocol/frames.toml");
 
 /* From client to daemon.
- * What is in flight waits for calls at the gate, which is open again: REVOKE is void. */
+ * What is in flight waits for calls at the gate, which is open again: REVOKE or HOLD is void. */
 struct frame_cannot_drain {
-    uint64_t turn;     /* that it holds, and goes on with */
-    uint32_t reason;   /* enum undrained_reason: how the client knows */
-    uint32_t reserved; /* sent as 0 */
+    uint64_t turn;   /* that it holds, and goes on with */
+    uint32_t reason; /* enum undrained_reason: how the client knows */
+    uint32_t number; /* of the HOLD or STEP before; 0: it was REVOKE */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_cannot_drain) == 16, "protocol/frames.toml");
 
@@ -284,6 +290,15 @@ struct frame_context {
     uint64_t has_context; /* 1: it has one there; 0: it has none */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_context) == 16, "protocol/frames.toml");
+
+/* From client to daemon.
+ * Behind the gate that HOLD has closed nothing is in flight, or a thread begins to wait. */
+struct frame_held {
+    uint64_t turn;   /* that it holds, and keeps */
+    uint32_t waits;  /* 1: a thread waits at the gate; 0: none does */
+    uint32_t number; /* of the HOLD or STEP that it answers */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_held) == 16, "protocol/frames.toml");
 
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */
@@ -315,14 +330,14 @@ struct frame_revoke {
 static_assert(sizeof(struct frame_revoke) == 32, "protocol/frames.toml");
 
 /* From daemon to client.
- * Nobody waits any more: REVOKE and PASS_TO of this turn are void. */
+ * Nobody waits any more: REVOKE, HOLD and PASS_TO of this turn are void. */
 struct frame_keep {
     uint64_t turn; /* the turn that goes on */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_keep) == 8, "protocol/frames.toml");
 
 /* From daemon to client. Carries a descriptor.
- * To the holder: when you release this turn, write to the eventfd before you send RELEASED. */
+ * To the holder: when you release this turn, write to the socket before you send RELEASED. */
 struct frame_pass_to {
     uint64_t turn;      /* the turn that the receiver holds */
     uint64_t next_turn; /* the turn that begins with the write */
@@ -330,7 +345,7 @@ struct frame_pass_to {
 static_assert(sizeof(struct frame_pass_to) == 16, "protocol/frames.toml");
 
 /* From daemon to client. Carries a descriptor.
- * To the successor: when the eventfd is readable, you hold this turn, as if GRANT had come. */
+ * To the successor: when the socket is readable, you hold this turn, as if GRANT had come. */
 struct frame_standby {
     uint64_t turn;       /* the turn that begins then */
     uint64_t fill_bytes; /* as in GRANT */
@@ -351,6 +366,13 @@ struct frame_evict {
     uint64_t evict_bytes; /* to move */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_evict) == 8, "protocol/frames.toml");
+
+/* From daemon to client.
+ * To a client that waits for a turn: bring memory back ahead of it, and answer with MOVED. */
+struct frame_fill {
+    uint64_t fill_bytes; /* to bring back, there being room for so much; 0: no more */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_fill) == 8, "protocol/frames.toml");
 
 /* From daemon to client.
  * To a client with a turn: move memory to the host meanwhile, and answer with MOVED. */
@@ -446,5 +468,23 @@ struct frame_host_full {
     uint64_t held; /* bytes that it has, as the daemon counts */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_host_full) == 8, "protocol/frames.toml");
+
+/* From daemon to client.
+ * Close the gate, let work in flight drain, keep the turn and all memory, send HELD. */
+struct frame_hold {
+    uint64_t turn;     /* the turn that the receiver holds */
+    uint32_t number;   /* that HELD and CANNOT_DRAIN repeat; not 0 */
+    uint32_t reserved; /* sent as 0 */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_hold) == 16, "protocol/frames.toml");
+
+/* From daemon to client.
+ * To a client that has said HELD: let one call pass, let it drain, send HELD again. */
+struct frame_step {
+    uint64_t turn;     /* the turn that the receiver holds */
+    uint32_t number;   /* that HELD and CANNOT_DRAIN repeat; not 0 */
+    uint32_t reserved; /* sent as 0 */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_step) == 16, "protocol/frames.toml");
 
 #endif

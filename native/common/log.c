@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +16,36 @@
 
 static _Atomic int lowest = LOG_LEVEL_WARN;
 static _Atomic int output = STDERR_FILENO;
+
+/* What standard error was when we came. */
+static struct stat stderr_at_start;
+
+/* Not the function of this name, which old images do not have. */
+static bool look_at(int descriptor, struct stat *found) {
+    return syscall(SYS_fstat, descriptor, found) == 0;
+}
+
+__attribute__((constructor)) static void remember_stderr(void) {
+    int before = errno;
+    look_at(STDERR_FILENO, &stderr_at_start);
+    errno = before;
+}
+
+/* A program may have closed its standard error, and another file of it may have the number since. A terminal or a pipe in
+ * its place was put there for what is written to standard error. */
+static bool is_stderr(void) {
+    struct stat now;
+    if (!look_at(STDERR_FILENO, &now))
+        return false;
+    bool is_the_same = now.st_dev == stderr_at_start.st_dev && now.st_ino == stderr_at_start.st_ino;
+    return is_the_same || S_ISCHR(now.st_mode) || S_ISFIFO(now.st_mode);
+}
+
+/* A pipe that is full would have the program wait, and one that nobody reads would end it. */
+static bool can_take_a_line(int descriptor) {
+    struct pollfd set = {.fd = descriptor, .events = POLLOUT};
+    return poll(&set, 1, 0) == 1 && set.revents == POLLOUT;
+}
 
 static const char *const level_names[] = {"debug", "info", "warn"};
 
@@ -83,7 +115,9 @@ void log_line(enum log_level level, const char *format, ...) {
         length = LOG_LINE_MAX - 1;
     line[length++] = '\n';
     /* There is nobody to tell if this fails. */
-    ssize_t written = write(descriptor, line, (size_t)length);
-    (void)written;
+    if ((descriptor != STDERR_FILENO || is_stderr()) && can_take_a_line(descriptor)) {
+        ssize_t written = write(descriptor, line, (size_t)length);
+        (void)written;
+    }
     errno = before;
 }

@@ -3,6 +3,9 @@
  *     NVSHARE_LOG=debug|info|warn   what is written (warn)
  *     NVSHARE_LOG_FILE=path         appended to, instead of stderr; without it only warnings appear
  *
+ * Standard error is the program's: nothing is written to it that would have to wait, nor to a file that has its number
+ * after the program has closed it.
+ *
  * A line is one write(2) of at most LOG_LINE_MAX bytes, made without locks or allocation; so it may
  * come from any thread, and from a child right after fork. It begins with "nvshare[pid]: ", in a
  * file with "nvshare[pid] seconds: " by the monotonic clock. errno is left as it was. */

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 struct suffix {
@@ -70,4 +71,15 @@ int quantity_parse(const char *text, uint64_t *bytes) {
         return -ERANGE;
     *bytes = (uint64_t)size;
     return 0;
+}
+
+void quantity_show(uint64_t bytes, char text[QUANTITY_TEXT]) {
+    if (bytes < 1 << 20) {
+        snprintf(text, QUANTITY_TEXT, "%u bytes", (unsigned)bytes);
+        return;
+    }
+    bool is_large = bytes >> 30;
+    unsigned __int128 tenths = (unsigned __int128)bytes * 10 >> (is_large ? 30 : 20);
+    snprintf(text, QUANTITY_TEXT, "%llu.%u %s", (unsigned long long)(tenths / 10),
+             (unsigned)(tenths % 10), is_large ? "GiB" : "MiB");
 }

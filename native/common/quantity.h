@@ -9,4 +9,8 @@
  * A fraction of a byte counts as a whole one. */
 int quantity_parse(const char *text, uint64_t *bytes);
 
+/* Writes an amount for a person: "1.5 GiB", "20.0 MiB", "512 bytes". A point is a point, whatever the locale is. */
+enum { QUANTITY_TEXT = 32 };
+void quantity_show(uint64_t bytes, char text[QUANTITY_TEXT]);
+
 #endif

@@ -1,7 +1,7 @@
 /* The page that the processes of a group share, one for each GPU: what the group may use, and what each
  * of them does use. It is a file that the daemon makes, and hands out as a descriptor (QUOTA).
  *
- * The daemon writes `magic`, `limit`, `check`, `seats` and who sits in which slot; it writes with pwrite, so
+ * The daemon writes `magic`, `limit`, `check`, `limit_source`, `seats` and who sits in which slot; it writes with pwrite, so
  * that nobody who shortens the file can harm it. A process writes its own slot, and `lock`. Sums are never
  * stored: they are added up under the lock each time, so that a process which dies at any moment leaves
  * nothing behind but its own slot, which the daemon clears.
@@ -19,6 +19,14 @@
 #define QUOTA_CHECK    UINT64_C(0x9e3779b97f4a7c15) /* `check` is the limit, exclusive-or this */
 #define QUOTA_SLOTS    1024
 
+/* Who has set a limit. Older daemons say nothing. */
+enum quota_source {
+    QUOTA_SOURCE_UNKNOWN,
+    QUOTA_SOURCE_ENVIRONMENT, /* that of a process of the group */
+    QUOTA_SOURCE_SET,         /* a person, with nvshare limit */
+    QUOTA_SOURCE_POD,         /* the annotation of a pod */
+};
+
 struct quota_slot {
     _Atomic uint64_t seat;  /* drawn by the daemon for one process; 0: the slot is free */
     _Atomic uint64_t used;  /* bytes */
@@ -28,11 +36,12 @@ struct quota_slot {
 
 struct quota_page {
     uint64_t magic;
-    _Atomic uint64_t limit; /* bytes */
-    _Atomic uint64_t check; /* a limit without it is half written */
-    _Atomic uint32_t seats; /* slots behind these are free */
-    _Atomic uint32_t lock;  /* who adds up; 0: nobody */
-    uint64_t reserved[4];
+    _Atomic uint64_t limit;        /* bytes */
+    _Atomic uint64_t check;        /* a limit without it is half written */
+    _Atomic uint32_t seats;        /* slots behind these are free */
+    _Atomic uint32_t lock;         /* who adds up; 0: nobody */
+    _Atomic uint64_t limit_source; /* who has set the limit, for people: enum quota_source */
+    uint64_t reserved[3];
     _Atomic uint64_t paid_until; /* of the group's share of compute, see bucket.h */
     uint64_t reserved_for_compute[15];
     struct quota_slot slots[QUOTA_SLOTS];

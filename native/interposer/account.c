@@ -87,6 +87,13 @@ uint64_t account_left(struct account *account) {
     return left;
 }
 
+uint64_t account_limit_source(struct account *account) {
+    pthread_mutex_lock(&account->lock);
+    uint64_t source = seat_limit_source(&account->seat);
+    pthread_mutex_unlock(&account->lock);
+    return source;
+}
+
 /* These change one after the other, so that for a moment they need not go together. */
 uint64_t account_there(const struct account *account) {
     uint64_t used = atomic_load(&account->used);

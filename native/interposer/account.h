@@ -71,6 +71,9 @@ void account_join(struct account *account, const struct seat *seat);
 uint64_t account_limit(struct account *account);
 uint64_t account_left(struct account *account);
 
+/* Who has set the limit of the group: enum quota_source. */
+uint64_t account_limit_source(struct account *account);
+
 /* Bytes on the GPU that can leave it; bytes elsewhere that a fill would bring in; and bytes that are nowhere,
  * because nobody has used them yet or because they are only just being allocated. */
 uint64_t account_there(const struct account *account);

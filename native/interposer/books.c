@@ -1,9 +1,11 @@
 #include "books.h"
 
 #include "clock.h"
+#include "config.h"
 #include "devices.h"
 #include "explicit/pooled.h"
 #include "log.h"
+#include "quantity.h"
 #include "residency.h"
 #include "session.h"
 
@@ -13,16 +15,41 @@ struct books books = {LEDGER_INITIALIZER, LEDGER_INITIALIZER, LEDGER_INITIALIZER
 /* A daemon that does not answer for so long has other troubles. The program goes on without. */
 static const uint64_t answer_patience = CLOCK_MS(5000);
 
+static const char *own_limit_source(void) {
+    return config()->is_limit_of_run ? "`nvshare run --memory`"
+                                     : "NVSHARE_GPU_MEMORY_LIMIT in its environment";
+}
+
+static const char *limit_source(struct device *device, uint64_t limit) {
+    switch (account_limit_source(&device->account)) {
+    case QUOTA_SOURCE_SET: return "`nvshare limit`";
+    case QUOTA_SOURCE_POD: return "the annotation of its pod";
+    case QUOTA_SOURCE_ENVIRONMENT:
+        return limit == config()->memory_limit ? own_limit_source()
+                                               : "the environment of a process that shares it";
+    default: return limit == config()->memory_limit ? own_limit_source() : "its daemon";
+    }
+}
+
+/* Programs that try how much they can have would fill a terminal: the first time is enough. */
+static void say_limited(struct device *device, uint64_t bytes, uint64_t limit) {
+    char wanted[QUANTITY_TEXT], all[QUANTITY_TEXT], left[QUANTITY_TEXT];
+    quantity_show(bytes, wanted);
+    quantity_show(limit, all);
+    quantity_show(account_left(&device->account), left);
+    log_warn_once("GPU %d: %s refused: this program may use %s, and %s of that are left. The limit "
+                  "is set by %s. This is said once",
+                  device->ordinal, wanted, all, left, limit_source(device, limit));
+    log_info("GPU %d: %llu bytes refused: that would pass the memory limit (%llu)", device->ordinal,
+             (unsigned long long)bytes, (unsigned long long)limit);
+}
+
 /* More memory than the GPU has can be had only if it can be moved. */
 static void say_why(struct device *device, uint64_t bytes, enum ledger_kind kind) {
     unsigned long long wanted = bytes, used = atomic_load(&device->account.used);
     struct device_view view = device_view(device);
     if (view.is_limited)
-        log_info(
-            "GPU %d: %llu bytes refused: that would pass the memory limit (%llu of %llu are left, "
-            "and this process uses %llu)",
-            device->ordinal, wanted, (unsigned long long)account_left(&device->account),
-            (unsigned long long)view.total, used);
+        say_limited(device, bytes, account_limit(&device->account));
     else if (residency_can_move(kind))
         log_warn_once(
             "GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has, "

@@ -80,7 +80,8 @@ static uint32_t allocation_flags(const struct device *device) {
     return wishes[config()->allocation] | (device->is_decided ? 0 : HELLO_UNDECIDED) |
            (device->can_manage ? HELLO_CAN_MANAGE : 0) | (device->can_map ? HELLO_CAN_MAP : 0) |
            (device->has_company ? HELLO_SEVERAL : 0) |
-           (config()->oversubscribe ? HELLO_MAY_BE_LARGER : 0);
+           (config()->oversubscribe ? HELLO_MAY_BE_LARGER : 0) |
+           (config()->is_patient ? HELLO_PATIENT : 0);
 }
 
 int client_say_hello(struct client *client, const struct machine_action *hello) {
@@ -98,7 +99,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .allocation_kind = client->told_kind = device_kind(device),
         .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
                  (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0) |
-                 (has_context ? 0 : HELLO_NO_CONTEXT) | allocation_flags(device),
+                 (has_context ? 0 : HELLO_NO_CONTEXT) | HELLO_CAN_HOLD | allocation_flags(device),
         .allocated = used,
         .pinned = turn_pinned(client),
         .swapped_out = swap_tell_away(client),

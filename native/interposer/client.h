@@ -20,14 +20,16 @@ enum client_state {
 
 /* What the session keeps beside the machine: descriptors, and when to look at something again. */
 struct turn {
-    int standby;     /* an eventfd that brings a turn, or -1: none, or the gate has it */
+    int standby;     /* a socket that brings a turn, or -1: none, or the gate has it */
     uint64_t handed; /* the turn that was handed on just now */
     uint64_t ended;  /* when the last one did */
 
     uint64_t idle_ns; /* how long it has to be without work */
     uint64_t quiet_since;
-    bool is_marked;  /* the work submitted so far, for drain.h */
-    bool fell_short; /* the gate was to open, and could not */
+    bool is_marked;   /* the work submitted so far, for drain.h */
+    bool fell_short;  /* the gate was to open, or to let somebody pass, and could not */
+    bool has_stepped; /* it has let somebody pass since it closed */
+    bool has_settled; /* nobody is on the way through it any more who has come before it closed */
     uint64_t closing_since;
     uint64_t tidied;     /* when pools were */
     uint64_t due;        /* when to look again at what is in flight */
@@ -62,7 +64,7 @@ void client_init(struct client *client, struct device *device, uint64_t now);
 /* Does what is to be done by now. Returns when it has to be called again at the latest. */
 uint64_t client_step(struct client *client, uint64_t now);
 
-/* The socket is readable; or the standby eventfd is, or the gate has opened by that one. */
+/* The socket is readable; or the standby is, or the gate has opened by that one. */
 void client_receive(struct client *client, uint64_t now);
 void client_standby_ready(struct client *client, uint64_t now);
 
@@ -85,13 +87,22 @@ int turn_feed(struct client *client, struct machine_input input);
 void turn_init(struct turn *turn);
 int turn_handle(struct client *client, const struct frame_view *frame);
 int turn_is_handed(struct client *client);
+
+/* Whoever was to hand its turn on cannot any more: the turn comes with GRANT. */
+void turn_lose_standby(struct client *client);
 int turn_grows(struct client *client, uint64_t missing);
 void turn_lose(struct client *client, bool refuses);
 
-/* Looks at the gate and at what is in flight, and at memory that moves; and when to look again. */
+/* Looks at the gate and at what is in flight (turn_work.c), and at memory that moves; and when to look again. */
 int turn_step(struct client *client, uint64_t now);
 int turn_look_at_memory(struct client *client, uint64_t now);
 uint64_t turn_due(const struct client *client);
+
+/* Whether explicit memory cannot leave yet after a turn that has ended although something may be in flight; to find out
+ * whether that is over; and to say that it is, or may not be. */
+bool turn_is_unsure(const struct client *client);
+void turn_look_at_quiet(struct client *client, uint64_t now);
+void turn_set_quiet(struct client *client, bool is_quiet);
 
 /* Bytes on the GPU that can leave it now; and bytes that cannot, as the daemon is told. */
 uint64_t turn_there(const struct client *client);

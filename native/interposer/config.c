@@ -68,6 +68,20 @@ static uint64_t get_memory_limit(void) {
     return bytes;
 }
 
+/* nvshare run says what it has set: an environment that was changed since is not its own. */
+static bool is_limit_of_run(void) {
+    const char *value = get(ENVIRONMENT_GPU_MEMORY_LIMIT);
+    const char *told = get(ENVIRONMENT_RUN_MEMORY_LIMIT);
+    return value && told && strcmp(value, told) == 0;
+}
+
+static bool is_patient(void) {
+    const char *value = get(ENVIRONMENT_WAIT_NOTICE);
+    if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
+        complain(ENVIRONMENT_WAIT_NOTICE, value, "0 or 1");
+    return value && strcmp(value, "0") == 0;
+}
+
 static uint32_t get_percent(void) {
     const char *value = get(ENVIRONMENT_GPU_CORE_LIMIT);
     char *end = NULL;
@@ -128,12 +142,13 @@ static void get_sockets(struct config *config) {
         add_socket(config, "%s/" FRAME_SOCKET_NAME, given);
     else if (node) /* an emulated node is a machine of its own, and has its own daemon */
         add_socket(config, "%s/daemon/" FRAME_SOCKET_NAME, node);
-    else if (user != 0 && runtime)
+    if (given || node)
+        return;
+    add_socket(config, "/run/nvshare/" FRAME_SOCKET_NAME);
+    if (user != 0 && runtime)
         add_socket(config, "%s/nvshare/" FRAME_SOCKET_NAME, runtime);
     else if (user != 0)
         add_socket(config, "/tmp/nvshare-%u/" FRAME_SOCKET_NAME, user);
-    if (!given && !node)
-        add_socket(config, "/run/nvshare/" FRAME_SOCKET_NAME);
 }
 
 static void read_environment(void) {
@@ -144,6 +159,8 @@ static void read_environment(void) {
     config->allocation = get_allocation();
     config->oversubscribe = get_flag(ENVIRONMENT_OVERSUBSCRIBE);
     config->memory_limit = get_memory_limit();
+    config->is_limit_of_run = is_limit_of_run();
+    config->is_patient = is_patient();
     config->compute_percent = get_percent();
     config->limit_flags = get_limit_flags();
     get_group(config->group);

@@ -25,6 +25,8 @@ struct config {
     bool oversubscribe;    /* one program may allocate more than its GPU has */
     bool is_wrong;         /* a limit cannot be understood: the GPU is not used at all */
     uint64_t memory_limit; /* bytes on each GPU; 0: none */
+    bool is_limit_of_run;  /* which nvshare run was given on its command line */
+    bool is_patient;       /* nothing is to be said of a long wait */
     uint32_t compute_percent;
     uint32_t limit_flags;
     uint8_t group[16];

@@ -2,10 +2,12 @@
 
 #include "submit.h"
 
-/* Whether a copy that was let in may begin. What no gate looks after does; so does what would go into a capture, as
- * the driver has to say itself that it cannot. Otherwise the gate may have closed again meanwhile. */
+/* Whether a copy that was let in may begin. What no gate looks after does; so does what was let in alone, and what
+ * would go into a capture, as the driver has to say itself that it cannot. Otherwise the gate may have closed again
+ * meanwhile. */
 static bool may_begin(struct gate *gate, CUstream stream) {
-    return gate == &gate_unknown || !gate_is_closed(gate) || stream_is_capturing(stream);
+    return gate == &gate_unknown || gate_thread.is_stepped || !gate_is_closed(gate) ||
+           stream_is_capturing(stream);
 }
 
 /* The way of nearly every copy that is marked. */

@@ -24,7 +24,8 @@ void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
     atomic_store_explicit(&gate->curious, false, memory_order_relaxed);
     atomic_store_explicit(&gate->meters_copies, false, memory_order_relaxed);
     atomic_store_explicit(&gate->copying, 0, memory_order_relaxed);
-    gate->waiting = 0;
+    atomic_store_explicit(&gate->lent, 0, memory_order_relaxed);
+    gate->waiting = gate->tickets = 0;
     gate->knock = knock;
     gate->knock_argument = argument;
     standby_init(&gate->standby);
@@ -64,7 +65,7 @@ static void wait_until_passable(struct gate *gate) {
     gate->waiters = &own;
     if (gate->waiting++ == 0)
         gate->knock(gate->knock_argument);
-    while (!gate->passable && !gate->refuses)
+    while (!gate->passable && !gate->refuses && !gate->tickets)
         wait_for_change(gate);
     gate->waiting--;
     leave_list(gate, &own);
@@ -80,11 +81,22 @@ static bool pass_if_passable(struct gate *gate) {
     return true;
 }
 
+/* With the lock held as well. The way stays closed for those that follow. */
+static bool pass_by_ticket(struct gate *gate) {
+    if (gate->passable || !gate->tickets)
+        return false;
+    gate->tickets--;
+    gate_mark();
+    gate->used = gate->noticed = true;
+    return true;
+}
+
 int gate_enter(struct gate *gate) {
     pthread_mutex_lock(&gate->lock);
     if (!gate->passable && !gate->refuses)
         wait_until_passable(gate);
-    bool passes = pass_if_passable(gate);
+    gate_thread.is_stepped = pass_by_ticket(gate);
+    bool passes = gate_thread.is_stepped || pass_if_passable(gate);
     pthread_mutex_unlock(&gate->lock);
     return passes ? 0 : -EPERM;
 }
@@ -118,6 +130,7 @@ static bool set(struct gate *gate, bool passable, bool refuses) {
     gate->passable = passable;
     gate->refuses = refuses;
     gate->is_settled = true;
+    gate->tickets = 0;
     publish(gate, passable && !gate_is_curious(gate));
     standby_call_back(&gate->standby);
     pthread_mutex_unlock(&gate->lock);
@@ -136,6 +149,24 @@ void gate_close(struct gate *gate) {
 
 void gate_refuse(struct gate *gate) {
     set(gate, false, true);
+}
+
+bool gate_step(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool may_pass = !gate->is_short;
+    if (may_pass && gate->tickets < gate->waiting)
+        gate->tickets++;
+    pthread_mutex_unlock(&gate->lock);
+    /* Others wait here for other things, and go back to sleep. */
+    pthread_cond_broadcast(&gate->changed);
+    return may_pass;
+}
+
+bool gate_is_stepping(struct gate *gate) {
+    pthread_mutex_lock(&gate->lock);
+    bool is_stepping = gate->tickets > 0 || atomic_load(&gate->lent) > 0;
+    pthread_mutex_unlock(&gate->lock);
+    return is_stepping;
 }
 
 int gate_stand_by(struct gate *gate, int descriptor) {

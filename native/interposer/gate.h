@@ -9,7 +9,10 @@
  * calls are marked: each says that its thread is inside before it looks at the gate, and takes that back when the
  * driver's function has returned. Who closes the gate waits until nobody is inside (inside.h). Whether calls
  * are marked is decided once for the whole process. If so, `open` is never true, and a call that
- * finds it false marks itself and looks at `open_to_marked`: so those that are not marked pay nothing for it. */
+ * finds it false marks itself and looks at `open_to_marked`: so those that are not marked pay nothing for it.
+ *
+ * A closed gate may let single calls pass (gate_step): each by a ticket, which one of the threads that wait takes. Such a
+ * call is marked in any program, and its thread is known, so that whoever has let it pass sees when it is over. */
 #ifndef NVSHARE_GATE_H
 #define NVSHARE_GATE_H
 
@@ -37,6 +40,8 @@ struct gate {
     bool is_settled;             /* the session has decided something */
     bool used;                   /* a call has come since gate_watch */
     bool noticed;                /* the same since gate_glance */
+    unsigned tickets;            /* calls that may pass although it is closed */
+    _Atomic unsigned lent;       /* of those that have, who wait at another gate as well */
     _Atomic bool curious;       /* every call comes by the slow path, so that it can be looked at */
     _Atomic bool meters_copies; /* those that return when they are done as well: see copying.h */
     _Atomic unsigned copying;   /* threads that are in one */
@@ -63,11 +68,14 @@ struct gate_thread {
     _Atomic long inside;       /* calls that it is in, one in the other */
     long rest;       /* of these, after a stop that is only made to look at one call; 0: none */
     bool is_sampled; /* it is that call */
+    bool is_stepped; /* it has passed a closed gate by a ticket; set wherever it may have waited */
     bool is_metered; /* the call is measured, see meter.h */
     uint32_t random; /* for which call is looked at */
     void *stream;    /* of the call that is about to wait, as in gate_waiter */
     uint64_t context;
     enum gate_standing standing;
+    int id;                           /* the kernel's, of a thread that is known */
+    uint64_t noted_ns;                /* inside_note_threads */
     struct gate_thread *next, **link; /* in the list of those that are known */
 };
 
@@ -167,7 +175,7 @@ static inline void gate_be_at(struct gate *gate) {
 void gate_init(struct gate *gate, void (*knock)(void *), void *argument);
 
 /* Waits until the gate may be passed. Returns 0, and the thread is inside until gate_leave; or -EPERM if it
- * refuses. A thread that waits is not inside. */
+ * refuses. A thread that waits is not inside. Sets is_stepped. */
 int gate_enter(struct gate *gate);
 
 /* The same if it may be passed now. Returns false otherwise. */
@@ -186,10 +194,25 @@ void gate_close(struct gate *gate);
 void gate_refuse(struct gate *gate);
 unsigned gate_waiting(struct gate *gate);
 
+/* Lets one call of those that wait pass, and stays closed. Nothing happens if nobody waits. Returns false, and nothing has
+ * happened, while the gate is short. */
+bool gate_step(struct gate *gate);
+
+/* Whether a call that may pass by gate_step has not yet. One that has is inside. */
+bool gate_is_stepping(struct gate *gate);
+
+/* For a call that has to pass other gates as well before it may begin, and is not inside meanwhile. */
+static inline void gate_lend(struct gate *gate) {
+    atomic_fetch_add(&gate->lent, 1);
+}
+static inline void gate_return(struct gate *gate) {
+    atomic_fetch_sub(&gate->lent, 1);
+}
+
 /* Those who wait, or as many of them as there is place for. They do so until the gate opens. Returns how many. */
 unsigned gate_list_waiters(struct gate *gate, struct gate_waiter *list, unsigned most);
 
-/* Opens when the eventfd is readable, at once and without the session, which finds out by gate_has_begun.
+/* Opens when the descriptor is readable, at once and without the session, which finds out by gate_has_begun.
  * Takes the descriptor, or fails with a negative errno and leaves it to the caller. */
 int gate_stand_by(struct gate *gate, int descriptor);
 bool gate_has_begun(struct gate *gate);

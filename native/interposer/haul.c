@@ -219,6 +219,7 @@ static void carry_out(struct haul *haul) {
         fill(haul);
         mover_wait_for_the_rest(haul->mover, haul->job);
         break;
+    case MOVER_FILL_AHEAD: fill(haul); break;
     case MOVER_FILL_GENTLY:
     case MOVER_RETURN: fill_with_what_is_free(haul); break;
     default: break;

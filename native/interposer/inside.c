@@ -1,8 +1,17 @@
 #include "inside.h"
 
+#include <fcntl.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
+
+/* A launch takes a processor for a few microseconds. */
+static const uint64_t longest_call = CLOCK_US(200);
 
 static struct {
     pthread_mutex_t lock;
@@ -54,10 +63,12 @@ void inside_enable(void) {
 
 void inside_introduce(void) {
     struct gate_thread *thread = &gate_thread;
-    if (pthread_setspecific(state.key, thread) != 0) {
+    pthread_once(&state.once, make_key);
+    if (!state.has_key || pthread_setspecific(state.key, thread) != 0) {
         thread->standing = GATE_STRAY;
         return;
     }
+    thread->id = (int)syscall(SYS_gettid);
     pthread_mutex_lock(&state.lock);
     thread->next = state.known;
     thread->link = &state.known;
@@ -69,14 +80,16 @@ void inside_introduce(void) {
 }
 
 /* One that is at no gate is on its way somewhere else, or has passed several. */
-static bool is_inside(const struct gate_thread *thread, const struct gate *gate) {
-    if (atomic_load_explicit(&thread->inside, memory_order_acquire) <= 0)
-        return false;
+static bool is_at(const struct gate_thread *thread, const struct gate *gate) {
     const struct gate *at = atomic_load_explicit(&thread->gate, memory_order_relaxed);
     return at == gate || at == &gate_unknown;
 }
 
-static bool any_mark(const struct gate *gate) {
+static bool is_inside(const struct gate_thread *thread, const struct gate *gate) {
+    return atomic_load_explicit(&thread->inside, memory_order_acquire) > 0 && is_at(thread, gate);
+}
+
+bool inside_has_marks(const struct gate *gate) {
     bool any = atomic_load(&gate_strays) > 0;
     pthread_mutex_lock(&state.lock);
     for (const struct gate_thread *thread = state.known; thread && !any; thread = thread->next)
@@ -85,11 +98,52 @@ static bool any_mark(const struct gate *gate) {
     return any;
 }
 
+/* For how long a thread of this process has had a processor. The kernel makes the number of a thread's clock from that
+ * of the thread (pthread_getcpuclockid does the same); one that has ended has none. */
+static uint64_t computed_ns(const struct gate_thread *thread) {
+    struct timespec time;
+    clockid_t clock = (clockid_t)(~(unsigned)thread->id << 3 | 6);
+    if (clock_gettime(clock, &time) != 0)
+        return UINT64_MAX;
+    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+/* One that has lost its processor is not asleep. */
+static bool is_asleep(const struct gate_thread *thread) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread->id);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    text[size < 0 ? 0 : size] = 0;
+    const char *name_end = strrchr(text, ')'); /* a thread may have any name */
+    return !name_end || name_end[1] != ' ' || name_end[2] == 'S';
+}
+
+void inside_note_threads(const struct gate *gate) {
+    pthread_mutex_lock(&state.lock);
+    for (struct gate_thread *thread = state.known; thread; thread = thread->next)
+        if (is_at(thread, gate))
+            thread->noted_ns = computed_ns(thread);
+    pthread_mutex_unlock(&state.lock);
+}
+
+bool inside_have_settled(const struct gate *gate) {
+    bool all = true;
+    pthread_mutex_lock(&state.lock);
+    for (const struct gate_thread *thread = state.known; thread && all; thread = thread->next)
+        if (is_at(thread, gate))
+            all = computed_ns(thread) - thread->noted_ns >= longest_call || is_asleep(thread);
+    pthread_mutex_unlock(&state.lock);
+    return all;
+}
+
 /* The fence interrupts running threads: it is made when it looks as if nobody were inside, and not before. */
 bool inside_is_empty(const struct gate *gate) {
-    if (any_mark(gate))
+    if (inside_has_marks(gate))
         return false;
-    return (fence() || prepare_fence()) && !any_mark(gate);
+    return (fence() || prepare_fence()) && !inside_has_marks(gate);
 }
 
 /* The gate need not be that of the thread's own context, where its next calls look. */

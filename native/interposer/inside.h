@@ -23,6 +23,16 @@ void inside_enable(void);
  * as no call has come: if it is true then, it stays so. Never waits. */
 bool inside_is_empty(const struct gate *gate);
 
+/* The same of those alone whose thread is known and has marked itself, without making the others be seen. That is enough
+ * for calls that have passed by gate_step: they mark themselves under the gate's lock. */
+bool inside_has_marks(const struct gate *gate);
+
+/* Where calls are not marked, a thread may have looked at the gate just before it closed, and be on its way to the driver.
+ * inside_note_threads is called when the gate has closed; inside_have_settled tells whether each thread has slept since,
+ * or computed for longer than any launch takes. So what it was about to give the GPU has been given. */
+void inside_note_threads(const struct gate *gate);
+bool inside_have_settled(const struct gate *gate);
+
 /* For code that needs the gate to stay open for a while, on a program's thread. inside_enter waits and returns as
  * gate_enter; inside_try does not wait, and returns whether the gate was open. inside_leave goes with either. */
 int inside_enter(struct gate *gate);
@@ -31,10 +41,10 @@ static inline void inside_leave(void) {
     gate_leave();
 }
 
-/* Before a thread marks itself: those who close gates see its marks from now on. */
+/* Before a thread comes to a gate: those who close gates know of it, and see its marks, from now on. */
 void inside_introduce(void);
 static inline void inside_be_known(void) {
-    if (gate_calls_are_marked() && gate_thread.standing == GATE_STRANGER)
+    if (gate_thread.standing == GATE_STRANGER)
         inside_introduce();
 }
 

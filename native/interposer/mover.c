@@ -286,6 +286,8 @@ bool mover_wait_for_room(struct mover *mover, enum mover_job job) {
 
 uint64_t mover_room_for_all(const struct mover *mover) {
     uint64_t away = atomic_load(&mover->device->account.away);
+    if (mover->job == MOVER_FILL_AHEAD)
+        return mover->bytes;
     if (mover->job != MOVER_FILL || !mover->missing)
         return UINT64_MAX;
     return away > mover->missing ? away - mover->missing : 0;

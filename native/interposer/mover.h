@@ -19,6 +19,7 @@ enum mover_job {
     MOVER_REST,
     MOVER_OUT,         /* to the host, the coldest first */
     MOVER_FILL,        /* to the GPU, the hottest first; waits until others have made room */
+    MOVER_FILL_AHEAD,  /* the same before a turn: so much, or what there turns out to be room for */
     MOVER_FILL_GENTLY, /* the same without a daemon: what is free now is all there is */
     MOVER_RETURN, /* without a daemon, and the gate waits for it: all of it, as long as that takes */
 };

@@ -1,4 +1,5 @@
 /* What the machine says is done here: at the gate, by the mover, and with frames to the daemon. Decides nothing. */
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "books.h"
@@ -21,6 +22,10 @@ static void arm_gate(struct client *client, int descriptor) {
         client->turn.standby = descriptor;
 }
 
+void turn_lose_standby(struct client *client) {
+    close_descriptor(&client->turn.standby);
+}
+
 static void disarm(struct client *client) {
     close_descriptor(&client->turn.standby);
     gate_withdraw(&client->device->gate);
@@ -35,9 +40,11 @@ static int disarm_or_begin(struct client *client) {
     return turn_feed(client, input);
 }
 
+/* The other end belongs to another program, which may do with it what it likes. It can neither hold this thread up, nor
+ * have it end by a signal; if it does not listen, the daemon gives it its turn. */
 static void hand_on(struct turn *turn, const struct machine_action *action) {
-    const uint64_t one = 1;
-    bool done = write(action->descriptor, &one, sizeof one) == sizeof one;
+    const char one = 1;
+    bool done = send(action->descriptor, &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
     turn->handed = done ? action->turn : 0;
 }
 
@@ -84,9 +91,16 @@ static int released(struct client *client, const struct machine_action *action) 
     return result < 0 ? result : sent;
 }
 
-static int tell_cannot_drain(struct client *client, uint64_t turn) {
-    struct frame_cannot_drain frame = {.turn = turn, .reason = client->turn.undrained.reason};
+static int tell_cannot_drain(struct client *client, const struct machine_action *action) {
+    struct frame_cannot_drain frame = {
+        .turn = action->turn, .reason = client->turn.undrained.reason, .number = action->number};
     return connection_send(&client->connection, FRAME_CANNOT_DRAIN, &frame, sizeof frame);
+}
+
+static int tell_held(struct client *client, const struct machine_action *action) {
+    struct frame_held frame = {
+        .turn = action->turn, .waits = action->value, .number = action->number};
+    return connection_send(&client->connection, FRAME_HELD, &frame, sizeof frame);
 }
 
 static int perform(struct client *client, const struct machine_action *action) {
@@ -100,6 +114,10 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_CLOSE: gate_close(&device->gate); break;
     case DO_REFUSE: gate_refuse(&device->gate); break;
     case DO_WATCH: turn_watch(client, action->bytes); break;
+    case DO_STEP:
+        client->turn.has_stepped = true;
+        client->turn.fell_short = !gate_step(&device->gate);
+        break;
     case DO_DRAIN: turn_drain(client); break;
     case DO_AWAIT_GROWTH: client->turn.growth_due = clock_now() + growth_patience; break;
     case DO_CONTEND: share_is_wanted(&device->share, action->value); break;
@@ -113,6 +131,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_ORDER_OUT: order(client, MOVER_OUT, action->bytes); break;
     case DO_ORDER_MORE: mover_order_more(&device->mover, action->bytes); break;
     case DO_ORDER_FILL: fill(client, action->bytes); break;
+    case DO_ORDER_AHEAD: order(client, MOVER_FILL_AHEAD, action->bytes); break;
     case DO_ORDER_GENTLY: order(client, MOVER_FILL_GENTLY, UINT64_MAX); break;
     case DO_ORDER_RETURN: order(client, MOVER_RETURN, UINT64_MAX); break;
     case DO_ORDER_REST: order(client, MOVER_REST, 0); break;
@@ -124,13 +143,15 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_ANSWER: return swap_answer(client, action->turn);
     case DO_TELL_OUT: return swap_tell_out(client, action->turn);
     case DO_TELL_IN: return swap_tell_in(client, action->turn);
-    case DO_TELL_CANNOT_DRAIN: return tell_cannot_drain(client, action->turn);
+    case DO_TELL_CANNOT_DRAIN: return tell_cannot_drain(client, action);
+    case DO_TELL_HELD: return tell_held(client, action);
     case MACHINE_ACTS: break;
     }
     return 0;
 }
 
-/* Memory was allocated behind the gate after all the rest had come: as if it grew just now. */
+/* Memory was allocated behind the gate after all the rest had come: as if it grew just now. A step that has come to nothing
+ * for that is asked for again when the daemon hears that the client is held. */
 static int fill_first(struct client *client) {
     struct machine_input input = {.event = ON_GROW};
     if (client->machine.state == MACHINE_ALONE)

@@ -88,6 +88,10 @@ uint64_t seat_limit(const struct seat *seat) {
     return seat->page ? read_limit(seat->page) : QUOTA_NO_LIMIT;
 }
 
+uint64_t seat_limit_source(const struct seat *seat) {
+    return seat->page ? atomic_load(&seat->page->limit_source) : QUOTA_SOURCE_UNKNOWN;
+}
+
 static uint64_t add(uint64_t sum, uint64_t bytes) {
     return bytes > UINT64_MAX - sum ? UINT64_MAX : sum + bytes;
 }

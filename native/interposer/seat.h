@@ -24,8 +24,10 @@ int seat_reserve(struct seat *seat, uint64_t used, uint64_t bytes);
 /* Says what is used. */
 void seat_tell(const struct seat *seat, uint64_t used);
 
-/* What the group may use, or UINT64_MAX; and what it does use, if this process uses so much. */
+/* What the group may use, or UINT64_MAX; who says so (enum quota_source); and what it does use, if this process uses so
+ * much. */
 uint64_t seat_limit(const struct seat *seat);
+uint64_t seat_limit_source(const struct seat *seat);
 uint64_t seat_group_used(const struct seat *seat, uint64_t used);
 
 #endif

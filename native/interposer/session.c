@@ -68,8 +68,11 @@ static void serve(const struct pollfd *set, struct client *first) {
         log_debug("nothing to read: woken twice");
     const struct pollfd *own = set + 1;
     for (struct client *client = first; client; client = client->next, own += PER_CLIENT) {
-        if (own[1].revents || gate_has_begun(&client->device->gate))
+        bool is_ready = own[1].revents, has_come = is_ready && standby_brings_turn(own[1].fd);
+        if (has_come || gate_has_begun(&client->device->gate))
             client_standby_ready(client, clock_now());
+        else if (is_ready)
+            turn_lose_standby(client);
         if (own[0].revents)
             client_receive(client, clock_now());
     }

@@ -4,12 +4,18 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "descriptor.h"
 
 void standby_init(struct standby *standby) {
     *standby = (struct standby){.descriptor = -1, .bell = -1};
+}
+
+bool standby_brings_turn(int descriptor) {
+    char one;
+    return recv(descriptor, &one, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }
 
 static int need_bell(struct standby *standby) {
@@ -78,9 +84,12 @@ bool standby_watch(struct standby *standby, pthread_mutex_t *lock) {
     if (ready > 0 && set[BELL].revents)
         silence(standby);
     if (standby->changes == changes) {
-        standby->has_come = ready > 0 && set[TURN].revents & POLLIN;
+        bool is_ready = ready > 0 && set[TURN].revents;
+        standby->has_come = is_ready && !is_lost && standby_brings_turn(standby->descriptor);
         if (is_lost)
             lose(standby);
+        else if (is_ready && !standby->has_come)
+            replace(standby, -1);
     }
     errno = error;
     return standby->has_come;

@@ -1,4 +1,4 @@
-/* The eventfd with which another program hands its turn on, watched by a thread that waits at the gate.
+/* The socket by which another program hands its turn on, watched by a thread that waits at the gate.
  *
  * The session's thread could watch it, and then wake that thread: a GPU stands still for two wake-ups
  * instead of one. One thread at a time is the watcher; others wait for it as they wait for the session.
@@ -19,6 +19,9 @@ struct standby {
 };
 
 void standby_init(struct standby *standby);
+
+/* Whether a turn has come by the socket, which is ready: it is, too, if nobody has the other end any more. */
+bool standby_brings_turn(int descriptor);
 
 /* Takes the descriptor, in place of an earlier one. Fails with a negative errno, and takes nothing, if
  * there is no descriptor left for the bell. */

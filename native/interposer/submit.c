@@ -94,7 +94,8 @@ static CUresult pass(struct device *device, CUstream stream) {
     come_to(&device->gate);
     CUresult refused = enter(&device->gate, stream);
     gate_thread.is_sampled = !refused && is_looked_at(device);
-    if (refused || gate_thread.budget >= 0)
+    /* Who is let in alone does not leave once more: nothing of this GPU is in flight, and nobody else would be let in. */
+    if (refused || gate_thread.budget >= 0 || gate_thread.is_stepped)
         return refused;
     if (gate_thread.rest) {
         gate_thread.budget = gate_thread.rest - 1;
@@ -123,7 +124,7 @@ static CUresult pass_with_share(struct device *device, CUstream stream, bool com
     if (refused)
         return refused;
     gate_thread.is_sampled = is_looked_at(device);
-    if (gate_thread.rest-- <= 0) {
+    if (!gate_thread.is_stepped && gate_thread.rest-- <= 0) {
         gate_leave();
         gate_thread.rest = inflight_step(device, stream);
         gate_thread.is_sampled |= atomic_load_explicit(&device->is_managed, memory_order_relaxed);
@@ -164,6 +165,7 @@ static void come_back(void) {
 /* For a stream of a context that is not the current one. */
 static CUresult submit_elsewhere(CUstream stream) {
     struct device *device = go_to(stream);
+    gate_thread.is_stepped = false;
     if (!device) {
         gate_mark();
         return CUDA_SUCCESS;
@@ -182,30 +184,72 @@ static bool is_closed_to(CUstream stream) {
     return closed;
 }
 
-/* Who waits at one gate is not inside of another: that one could not close, and perhaps has to. So each is passed
- * on its own, and then all must be open at the same time. */
-CUresult submit_everywhere(unsigned count, CUstream (*stream_of)(const void *list, unsigned index),
-                           const void *list) {
-    for (bool closed = true; closed;) {
-        for (unsigned i = 0; i < count; i++) {
-            CUresult refused = submit_elsewhere(stream_of(list, i));
-            if (refused)
-                return refused;
-            gate_leave();
-        }
-        gate_mark();
-        closed = false;
-        for (unsigned i = 0; i < count && !closed; i++)
-            closed = is_closed_to(stream_of(list, i));
-        if (closed)
-            gate_leave();
+typedef CUstream stream_of_launch(const void *list, unsigned index);
+
+/* Which gates have let this launch pass alone (gate_step), and wait for it to begin: they stay closed, and count as passed. */
+typedef uint64_t stepped_t;
+
+static bool has_stepped(stepped_t stepped, unsigned index) {
+    return index < 64 && stepped >> index & 1;
+}
+
+static void lend(stepped_t *stepped, unsigned index, CUstream stream) {
+    struct device *device = index < 64 ? go_to(stream) : NULL;
+    if (!device)
+        return;
+    gate_lend(&device->gate);
+    *stepped |= (stepped_t)1 << index;
+    come_back();
+}
+
+static void return_all(stepped_t stepped, stream_of_launch *stream_of, const void *list) {
+    for (unsigned i = 0; stepped >> i; i++) {
+        struct device *device = has_stepped(stepped, i) ? go_to(stream_of(list, i)) : NULL;
+        if (!device)
+            continue;
+        gate_return(&device->gate);
+        come_back();
+    }
+}
+
+static CUresult pass_each(unsigned count, stream_of_launch *stream_of, const void *list,
+                          stepped_t *stepped) {
+    for (unsigned i = 0; i < count; i++) {
+        if (has_stepped(*stepped, i))
+            continue;
+        CUresult refused = submit_elsewhere(stream_of(list, i));
+        if (refused)
+            return refused;
+        if (gate_thread.is_stepped)
+            lend(stepped, i, stream_of(list, i));
+        gate_leave();
     }
     return CUDA_SUCCESS;
 }
 
+/* Who waits at one gate is not inside of another: that one could not close, and perhaps has to. So each is passed
+ * on its own, and then all must be open at the same time. */
+CUresult submit_everywhere(unsigned count, stream_of_launch *stream_of, const void *list) {
+    stepped_t stepped = 0;
+    CUresult refused = CUDA_SUCCESS;
+    for (bool closed = true; closed && !refused;) {
+        refused = pass_each(count, stream_of, list, &stepped);
+        if (refused)
+            break;
+        gate_mark();
+        closed = false;
+        for (unsigned i = 0; i < count && !closed; i++)
+            closed = !has_stepped(stepped, i) && is_closed_to(stream_of(list, i));
+        if (closed)
+            gate_leave();
+    }
+    return_all(stepped, stream_of, list);
+    return refused;
+}
+
 static CUresult submit(CUstream stream, bool computes) {
     struct device *device = device_here();
-    gate_thread.is_metered = false;
+    gate_thread.is_metered = gate_thread.is_stepped = false;
     if (device)
         return pass_either_way(device, stream, computes);
     if (config()->disable) {

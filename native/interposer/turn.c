@@ -12,9 +12,6 @@
 #include "residency.h"
 #include "session.h"
 
-/* At an end of a turn at which nothing has to leave, pools are tidied up no more often than this. */
-static const uint64_t tidy_pause = CLOCK_MS(1000);
-
 void turn_init(struct turn *turn) {
     *turn = (struct turn){.standby = -1, .due = CLOCK_NEVER, .growth_due = CLOCK_NEVER};
     undrained_init(&turn->undrained);
@@ -25,13 +22,13 @@ static bool is_quiet(const struct client *client) {
     return atomic_load(&client->device->mover.is_quiet);
 }
 
-static void set_quiet(struct client *client, bool is_quiet) {
+void turn_set_quiet(struct client *client, bool is_quiet) {
     atomic_store(&client->device->mover.is_quiet, is_quiet);
 }
 
 void turn_has_opened(struct client *client) {
-    set_quiet(client, false);
-    client->turn.is_marked = false;
+    turn_set_quiet(client, false);
+    client->turn.is_marked = client->turn.has_stepped = client->turn.has_settled = false;
     client->turn.due = 0;
 }
 
@@ -41,17 +38,17 @@ uint64_t turn_there(const struct client *client) {
     return may_leave ? swap_there(client->device) : 0;
 }
 
-static bool is_unsure(const struct client *client) {
+bool turn_is_unsure(const struct client *client) {
     return device_is_explicit(client->device) && !is_quiet(client) &&
            (client->machine.state == MACHINE_RETURNING || client->machine.state == MACHINE_CLOSED ||
-            client->machine.state == MACHINE_LEAVING);
+            client->machine.state == MACHINE_LEAVING || client->machine.state == MACHINE_FETCHING);
 }
 
 /* Or the daemon would ask for it again and again. */
 uint64_t turn_pinned(const struct client *client) {
     const struct account *account = &client->device->account;
     uint64_t used = atomic_load(&account->used), away = atomic_load(&account->away);
-    if (!is_unsure(client))
+    if (!turn_is_unsure(client))
         return atomic_load(&account->pinned);
     return used > away ? used - away : 0;
 }
@@ -90,11 +87,14 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         struct frame_grant grant;
         struct frame_revoke revoke;
         struct frame_keep keep;
+        struct frame_hold hold;
+        struct frame_step step;
         struct frame_pass_to pass_to;
         struct frame_standby standby;
         struct frame_cancel_pass cancel;
         struct frame_room room;
         struct frame_evict evict;
+        struct frame_fill fill;
         struct frame_trim trim;
     } fields;
     int result;
@@ -124,6 +124,18 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         TAKE(keep)
         input.event = ON_KEEP;
         input.turn = fields.keep.turn;
+        break;
+    case FRAME_HOLD:
+        TAKE(hold)
+        input.event = ON_HOLD;
+        input.turn = fields.hold.turn;
+        input.number = fields.hold.number;
+        break;
+    case FRAME_STEP:
+        TAKE(step)
+        input.event = ON_STEP;
+        input.turn = fields.step.turn;
+        input.number = fields.step.number;
         break;
     case FRAME_PASS_TO:
         TAKE(pass_to)
@@ -158,6 +170,12 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         input.bytes = fields.evict.evict_bytes;
         input.there = turn_there(client);
         break;
+    case FRAME_FILL:
+        TAKE(fill)
+        input.event = ON_FILL;
+        input.bytes = fields.fill.fill_bytes;
+        input.away = atomic_load(&client->device->account.away);
+        break;
     case FRAME_TRIM:
         TAKE(trim)
         input.event = ON_TRIM;
@@ -174,152 +192,6 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
 int turn_grows(struct client *client, uint64_t missing) {
     struct machine_input input = {.event = ON_GROW, .missing = missing};
     return turn_feed(client, input);
-}
-
-static void watch_from(struct client *client, uint64_t now) {
-    gate_watch(&client->device->gate);
-    client->turn.is_marked = false;
-    client->turn.quiet_since = now;
-    client->turn.due = now + client->turn.idle_ns;
-}
-
-void turn_watch(struct client *client, uint64_t idle_ns) {
-    client->turn.idle_ns = idle_ns;
-    watch_from(client, clock_now());
-}
-
-void turn_drain(struct client *client) {
-    client->turn.is_marked = false;
-    client->turn.closing_since = client->turn.due = clock_now();
-    undrained_begin(client, client->turn.due);
-}
-
-/* Whether nobody is in a call that had passed the gate, where that can be told. */
-static bool all_are_outside(const struct client *client) {
-    return !gate_calls_are_marked() || inside_is_empty(&client->device->gate);
-}
-
-/* What pools keep takes the room of those who come next. Slices of a share end many times a second, when nobody
- * needs room; who is to move memory out tidies up with that. */
-static void tidy(struct client *client) {
-    struct turn *turn = &client->turn;
-    if (!atomic_load_explicit(&pools_are_used, memory_order_acquire) || client->machine.evict ||
-        turn->ended - turn->tidied < tidy_pause)
-        return;
-    turn->tidied = turn->ended;
-    mover_tidy(&client->device->mover);
-}
-
-/* The moment is that before the successor is woken; telling of it can wait. */
-static int end(struct client *client, enum machine_event event) {
-    struct device *device = client->device;
-    client->turn.ended = client->turn.due = clock_now();
-    set_quiet(client, client->turn.is_marked);
-    undrained_end(client);
-    tidy(client);
-    struct machine_input input = {.event = share_is_used_up(&device->share) ? ON_USED_UP : event,
-                                  .waits = gate_waiting(&device->gate) > 0,
-                                  .there = turn_there(client),
-                                  .away = swap_away(device)};
-    return turn_feed(client, input);
-}
-
-static uint64_t next_look(uint64_t pause) {
-    if (pause < CLOCK_US(20))
-        return CLOCK_US(20);
-    return pause < CLOCK_MS(1) ? pause : CLOCK_MS(1);
-}
-
-enum work { WORK_UNKNOWN, WORK_GOES_ON, WORK_DONE };
-
-/* While a stream is being captured there is no telling, nor while somebody is inside, who may be about to submit. */
-static enum work look_at_work(struct client *client) {
-    struct turn *turn = &client->turn;
-    if (!turn->is_marked) {
-        enum drain_mark mark = all_are_outside(client) ? drain_mark(client->device) : DRAIN_UNKNOWN;
-        turn->is_marked = mark == DRAIN_MARKED;
-        if (!turn->is_marked)
-            return mark == DRAIN_BUSY ? WORK_GOES_ON : WORK_UNKNOWN;
-    }
-    return drain_is_done(client->device) ? WORK_DONE : WORK_GOES_ON;
-}
-
-/* A capture may take long; but then little is in flight. Who is inside is waited for; unless the kernel, which had
- * agreed to, does not help to find that out any more. */
-static bool is_waited_for(const struct client *client, enum work work, uint64_t waited) {
-    if (work != WORK_UNKNOWN)
-        return work == WORK_GOES_ON;
-    return waited < CLOCK_MS(100) || (!all_are_outside(client) && inside_is_possible());
-}
-
-/* The gate is closed, and what is in flight comes to its end. From then to the next look the GPU stands
- * still: so looks are frequent at first, since most work is short, and cost a hundredth of the time later. */
-static int go_on_draining(struct client *client, uint64_t now) {
-    struct turn *turn = &client->turn;
-    uint64_t waited = now > turn->closing_since ? now - turn->closing_since : 0;
-    if (now < turn->due)
-        return 0;
-    if (!is_waited_for(client, look_at_work(client), waited)) {
-        inflight_turn_ended(client->device, waited);
-        return end(client, ON_DRAINED);
-    }
-    turn->due = now + next_look(waited / 100);
-    if (!undrained_look(client, now))
-        return 0;
-    undrained_observe(client, now);
-    return turn_feed(client, (struct machine_input){.event = ON_CANNOT_DRAIN});
-}
-
-/* Idle is: no call for a while, and nothing in flight for as long. Who has used its share up is so at once:
- * its calls wait elsewhere. */
-static int go_on_watching(struct client *client, uint64_t now) {
-    struct turn *turn = &client->turn;
-    struct gate *gate = &client->device->gate;
-    bool is_used_up = share_is_used_up(&client->device->share);
-    if (now < turn->due && !is_used_up)
-        return 0;
-    enum work work = gate_was_used(gate) ? WORK_UNKNOWN : look_at_work(client);
-    if (work == WORK_UNKNOWN) {
-        watch_from(client, now);
-        return 0;
-    }
-    if (work == WORK_GOES_ON) {
-        turn->quiet_since = now;
-        turn->due = now + next_look(turn->idle_ns / 16);
-        return 0;
-    }
-    if (!is_used_up && now - turn->quiet_since < turn->idle_ns) {
-        turn->due = turn->quiet_since + turn->idle_ns;
-        return 0;
-    }
-    return gate_close_if_unused(gate) ? end(client, ON_IDLE) : 0;
-}
-
-/* After a turn that has ended although something may be in flight: the daemon is told when that is over. */
-static void go_on_quieting(struct client *client, uint64_t now) {
-    if (!is_unsure(client) || now < client->turn.due)
-        return;
-    client->turn.due = now + CLOCK_MS(1);
-    if (look_at_work(client) == WORK_DONE) {
-        set_quiet(client, true);
-        session_memory_changed(client->device);
-    }
-}
-
-int turn_step(struct client *client, uint64_t now) {
-    struct machine_input work = {.event = ON_WORK};
-    switch (client->machine.state) {
-    case MACHINE_CLOSED:
-    case MACHINE_LEAVING: return gate_waiting(&client->device->gate) ? turn_feed(client, work) : 0;
-    case MACHINE_OPEN: return undrained_step(client, now);
-    case MACHINE_WATCHED: {
-        int result = undrained_step(client, now);
-        return result < 0 ? result : go_on_watching(client, now);
-    }
-    case MACHINE_CLOSING:
-    case MACHINE_STOPPING: return go_on_draining(client, now);
-    default: return 0;
-    }
 }
 
 /* Whether the gate need not be closed any longer for memory that was only being allocated: it is, and there is
@@ -346,8 +218,9 @@ int turn_look_at_memory(struct client *client, uint64_t now) {
     struct machine_input moved = {.event = ON_MOVED}, grew = {.event = ON_GREW};
     struct machine_input progress = {.event = ON_PROGRESS};
     int result = 0;
-    go_on_quieting(client, now);
+    turn_look_at_quiet(client, now);
     moved.must_fill = fills_in_vain(client);
+    moved.there = turn_there(client);
     bool is_too_soon = moved.must_fill && now < client->turn.retry_due;
     if (moved.must_fill && !is_too_soon)
         client->turn.retry_due = now + CLOCK_MS(10);
@@ -364,7 +237,7 @@ int turn_look_at_memory(struct client *client, uint64_t now) {
 uint64_t turn_due(const struct client *client) {
     if (fills_in_vain(client))
         return client->turn.retry_due;
-    if (is_unsure(client))
+    if (turn_is_unsure(client))
         return client->turn.due;
     switch (client->machine.state) {
     case MACHINE_OPEN: return undrained_due(client);
@@ -372,6 +245,7 @@ uint64_t turn_due(const struct client *client) {
         uint64_t due = undrained_due(client);
         return client->turn.due < due ? client->turn.due : due;
     }
+    case MACHINE_HOLDING:
     case MACHINE_CLOSING:
     case MACHINE_STOPPING: return client->turn.due;
     case MACHINE_GROWING: return client->turn.growth_due;

@@ -11,6 +11,9 @@ static const uint64_t function_patience = CLOCK_MS(100);
 /* Kernels are seldom as long as that; those that are, and are followed by calls for other streams, are known soon. */
 static const uint64_t first_patience = CLOCK_MS(300);
 static const uint64_t learned_patience = CLOCK_MS(50);
+/* Of a program that holds its turn together with others: these are let catch up one call at a time meanwhile, which takes
+ * half a millisecond each, and there may be a thousand of them between two collectives. */
+static const uint64_t hold_patience = CLOCK_MS(2000);
 static const uint64_t first_long_patience = CLOCK_MS(20000);
 static const uint64_t most_patience = CLOCK_MS(600000);
 enum { GROWTH = 16 };
@@ -27,8 +30,18 @@ static struct undrained *of(struct client *client) {
     return &client->turn.undrained;
 }
 
+static bool is_holding(const struct client *client) {
+    return client->machine.state == MACHINE_HOLDING;
+}
+
+static uint64_t at_least_hold(uint64_t patience) {
+    return patience > hold_patience ? patience : hold_patience;
+}
+
 /* The same work as before, and the same calls would follow: there is nothing to wait for. */
 static uint64_t patience_of(const struct client *client, uint64_t patience) {
+    if (is_holding(client))
+        return at_least_hold(patience);
     bool is_same = client->turn.undrained.is_observed && !drain_old_is_done(client->device);
     return is_same && learned_patience < patience ? learned_patience : patience;
 }
@@ -43,7 +56,8 @@ static enum undrained_reason reason_of(struct client *client, uint64_t now) {
     struct device *device = client->device;
     bool waits = gate_waiting(&device->gate) > 0;
     bool in_function = waits && atomic_load(&device->functions) > 0;
-    if (has_lasted(&undrained->function_since, in_function, function_patience, now))
+    if (has_lasted(&undrained->function_since, in_function,
+                   is_holding(client) ? hold_patience : function_patience, now))
         return UNDRAINED_REASON_FUNCTION;
     bool is_free = waits && drain_could_go_on(device);
     if (has_lasted(&undrained->free_since, is_free, patience_of(client, undrained->patience), now))
@@ -66,15 +80,19 @@ bool undrained_look(struct client *client, uint64_t now) {
 
 void undrained_observe(struct client *client, uint64_t now) {
     struct undrained *undrained = of(client);
+    undrained->was_holding = is_holding(client);
     undrained->last_call = now;
     undrained->due = now + observing_pause;
     undrained->is_observed = drain_note_old(client->device);
     gate_glance(&client->device->gate);
 }
 
+/* Where others were held as well, these may have been needed. */
 static void learn(struct undrained *undrained, bool has_needed) {
     bool is_long = undrained->reason == UNDRAINED_REASON_TIME;
     uint64_t *patience = is_long ? &undrained->long_patience : &undrained->patience;
+    if (has_needed && undrained->was_holding)
+        return;
     if (has_needed)
         *patience = is_long ? first_patience : learned_patience;
     else

@@ -28,6 +28,7 @@ struct undrained {
     /* After the gate has opened again. */
     uint32_t reason; /* an enum undrained_reason of frames.h */
     bool is_observed;
+    bool was_holding; /* the gate had closed for HOLD */
     uint64_t due, last_call;
 };
 

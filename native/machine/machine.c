@@ -24,10 +24,19 @@ static bool is_about_this(const struct machine *m, const struct machine_input *i
 }
 
 static enum step evict(const struct machine *m, const struct machine_input *in) {
+    if (m->state == MACHINE_FETCHING)
+        return STEP_EVICT; /* what is on its way may be what is meant */
     if (!in->bytes || !in->there)
         return STEP_EVICT_NONE;
     return choose(m->standby == MACHINE_GATE_STANDS_BY && in->event == ON_EVICT, STEP_EVICT_ARMED,
                   STEP_EVICT);
+}
+
+/* A gate that may open by itself at any moment has all its memory. */
+static enum step fill(const struct machine *m, const struct machine_input *in) {
+    if (!in->bytes)
+        return STEP_FILL_STOP;
+    return choose(in->away && m->standby != MACHINE_GATE_STANDS_BY, STEP_FILL, STEP_FILL_NONE);
 }
 
 static enum step room(const struct machine *m, const struct machine_input *in) {
@@ -42,15 +51,32 @@ static enum step lost(const struct machine *m, const struct machine_input *in) {
     return choose(in->is_explicit && in->must_fill, STEP_LOST_SHORT, STEP_LOST);
 }
 
+/* Whether the gate is closed for HOLD, and memory has to come before it may let anybody pass. */
+static bool holds_short(const struct machine *m) {
+    return (m->state == MACHINE_HOLDING || m->state == MACHINE_HELD) && m->is_short;
+}
+
+/* Of a frame about the present turn. */
+static enum step revoke(const struct machine *m, const struct machine_input *in) {
+    if (!in->is_urgent)
+        return STEP_ASK;
+    return choose(holds_short(m), STEP_REVOKE_SHORT, STEP_REVOKE);
+}
+
 static enum step moved(const struct machine *m, const struct machine_input *in) {
     if (m->job == MACHINE_RESTS)
         return STEP_VOID; /* it was told something else meanwhile */
     if (m->job == MACHINE_MOVES_OUT)
         return STEP_LEFT;
-    if (in->is_explicit && in->must_fill && m->job != MACHINE_FILLS_GENTLY)
+    if (m->job == MACHINE_FILLS_AHEAD && m->state == MACHINE_FETCHING)
+        return choose(m->evict && in->there, STEP_FILLED_TO_LEAVE, STEP_FILLED);
+    if (in->is_explicit && in->must_fill && m->job != MACHINE_FILLS_GENTLY &&
+        m->job != MACHINE_FILLS_AHEAD)
         return STEP_FILLED_IN_PART;
     if (m->state == MACHINE_RETURNING && m->is_greeting)
         return STEP_FILLED_GREETING;
+    if (m->state == MACHINE_HELD && m->is_to_step)
+        return STEP_FILLED_TO_STEP;
     return choose(m->is_asked, STEP_FILLED_ASKED, STEP_FILLED);
 }
 
@@ -72,11 +98,17 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
     case ON_PASS_TO:
         return choose(is_about_this(m, in) && in->descriptor >= 0, STEP_PASS_TO, STEP_VOID);
     case ON_CANCEL_PASS: return choose(is_about_this(m, in), STEP_CANCEL_PASS, STEP_VOID);
-    case ON_REVOKE:
-        return is_about_this(m, in) ? choose(in->is_urgent, STEP_REVOKE, STEP_ASK) : STEP_VOID;
-    case ON_KEEP: return choose(is_about_this(m, in), STEP_KEEP, STEP_VOID);
+    case ON_REVOKE: return is_about_this(m, in) ? revoke(m, in) : STEP_VOID;
+    case ON_KEEP:
+        return is_about_this(m, in) ? choose(holds_short(m), STEP_KEEP_SHORT, STEP_KEEP)
+                                    : STEP_VOID;
+    case ON_HOLD: return choose(is_about_this(m, in), STEP_HOLD, STEP_VOID);
+    case ON_STEP:
+        return is_about_this(m, in) ? choose(holds_short(m), STEP_STEP_SHORT, STEP_STEP)
+                                    : STEP_VOID;
     case ON_ROOM: return room(m, in);
     case ON_EVICT: return evict(m, in);
+    case ON_FILL: return fill(m, in);
     case ON_DISARMED:
         return m->standby == MACHINE_GATE_STANDS_BY && m->evict ? evict(m, in) : STEP_VOID;
     case ON_TRIM: return choose(in->can_move && !in->is_explicit, STEP_TRIM, STEP_TRIM_NONE);
@@ -84,7 +116,7 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
     case ON_GREW: return STEP_GREW;
     case ON_WORK: return choose(m->is_wanted, STEP_VOID, STEP_WORK);
     case ON_DRAINED: return choose(moves_out(m, in), STEP_DRAINED_OUT, STEP_DRAINED);
-    case ON_CANNOT_DRAIN: return STEP_CANNOT_DRAIN;
+    case ON_CANNOT_DRAIN: return choose(holds_short(m), STEP_CANNOT_DRAIN_SHORT, STEP_CANNOT_DRAIN);
     case ON_IDLE: return choose(moves_out(m, in), STEP_IDLE_OUT, STEP_IDLE);
     case ON_USED_UP: return choose(moves_out(m, in), STEP_USED_UP_OUT, STEP_USED_UP);
     case ON_PROGRESS: return STEP_PROGRESS;

@@ -18,12 +18,15 @@ enum machine_state {
     MACHINE_RETURNING, /* there is none, and the gate is closed until memory is back */
     MACHINE_CLOSED,    /* without a turn */
     MACHINE_LEAVING,   /* without a turn, and memory is on its way out */
+    MACHINE_FETCHING,  /* without a turn, and memory is on its way in, ahead of the turn */
     MACHINE_FILLING,   /* with a turn, and the gate is closed until memory is there */
     MACHINE_GROWING,   /* with a turn, and the gate is closed for memory that is being allocated */
     MACHINE_OPEN,      /* with a turn */
     MACHINE_WATCHED,   /* with a turn that ends when the program is idle */
-    MACHINE_CLOSING,   /* with a turn that ends when what is in flight has drained */
-    MACHINE_STOPPING,  /* the same, in the middle of FILLING or GROWING */
+    MACHINE_HOLDING,  /* with a turn, and the gate is closed until the daemon says how it goes on */
+    MACHINE_HELD,     /* the same, and nothing is in flight */
+    MACHINE_CLOSING,  /* with a turn that ends when what is in flight has drained */
+    MACHINE_STOPPING, /* the same, in the middle of FILLING or GROWING */
     MACHINE_STATES,
 };
 
@@ -39,8 +42,11 @@ enum machine_event {
     ON_CANCEL_PASS, /* the frame: turn */
     ON_REVOKE,      /* the frame: turn, is_urgent, idle_ns, bytes, displaces */
     ON_KEEP,        /* the frame: turn */
+    ON_HOLD,        /* the frame: turn, number */
+    ON_STEP,        /* the frame: turn, number */
     ON_ROOM,        /* the frame: turn, missing. Also about the turn of a standby */
     ON_EVICT,       /* the frame: bytes, there */
+    ON_FILL,        /* the frame: bytes, 0: none any more, away */
     ON_DISARMED,    /* the answer to DO_DISARM_OR_BEGIN, if the turn has not come: there */
     ON_TRIM,        /* the frame: bytes, can_move */
     ON_GROW,        /* ANSWER: a thread will allocate, and there is not room yet: missing */
@@ -51,7 +57,7 @@ enum machine_event {
     ON_IDLE,     /* there was nothing for as long as DO_WATCH said: waits, there, away */
     ON_USED_UP,  /* nothing is in flight, and the share of compute is used up: waits, there, away */
     ON_PROGRESS, /* some of what is on its way out has left */
-    ON_MOVED,    /* the mover has done what it was told last: must_fill, of explicit memory */
+    ON_MOVED, /* the mover has done what it was told last: must_fill, of explicit memory; there */
     MACHINE_EVENTS,
 };
 
@@ -70,8 +76,9 @@ struct machine_input {
     bool refuses;   /* without a daemon the program must not begin */
     bool
         is_explicit; /* memory that is away does not come by being used: to use it would be the program's end */
-    uint64_t there; /* bytes on the GPU that can leave it */
-    uint64_t away;  /* bytes that are not on the GPU */
+    uint32_t number; /* of a HOLD or STEP */
+    uint64_t there;  /* bytes on the GPU that can leave it */
+    uint64_t away;   /* bytes that are not on the GPU */
 };
 
 enum machine_act {
@@ -79,7 +86,8 @@ enum machine_act {
     DO_CLOSE,        /* the gate */
     DO_REFUSE,       /* turn away who comes to the gate */
     DO_WATCH,        /* while WATCHED: ON_IDLE after bytes nanoseconds of nothing */
-    DO_DRAIN,        /* while CLOSING or STOPPING: ON_DRAINED when nothing is in flight */
+    DO_STEP,         /* the gate: one call passes, and it stays closed for the next */
+    DO_DRAIN,        /* while CLOSING, STOPPING or HOLDING: ON_DRAINED when nothing is in flight */
     DO_AWAIT_GROWTH, /* while GROWING: ON_GREW */
     DO_CONTEND,      /* value: whether somebody else waits for the GPU */
     DO_ARM_GATE,     /* the gate opens by itself when the descriptor is readable */
@@ -92,6 +100,7 @@ enum machine_act {
     DO_ORDER_OUT,    /* the mover: bytes */
     DO_ORDER_MORE,   /* the mover: so many bytes more are to leave */
     DO_ORDER_FILL,   /* the mover: bytes, 0: all */
+    DO_ORDER_AHEAD,  /* the mover: bytes, as far as the GPU has room for them */
     DO_ORDER_GENTLY, /* the mover: all that finds room */
     DO_ORDER_RETURN, /* the mover: all, as long as it takes */
     DO_ORDER_REST,   /* the mover: nothing, at what has moved so far */
@@ -103,7 +112,8 @@ enum machine_act {
     DO_ANSWER,       /* send MOVED that tells of nothing moved: turn */
     DO_TELL_OUT, /* send MOVED: turn, what has left and was not told yet, if nothing has as well */
     DO_TELL_IN,  /* send MOVED: turn, what has come and was not told yet, if nothing has as well */
-    DO_TELL_CANNOT_DRAIN, /* send CANNOT_DRAIN: turn */
+    DO_TELL_CANNOT_DRAIN, /* send CANNOT_DRAIN: turn, number */
+    DO_TELL_HELD,         /* send HELD: turn, number, value whether somebody waits at the gate */
     MACHINE_ACTS,
 };
 
@@ -121,6 +131,7 @@ struct machine_action {
     uint64_t turn;
     uint64_t bytes;
     uint32_t value;
+    uint32_t number; /* of the HOLD or STEP that this answers; 0: none */
 };
 
 enum { MACHINE_ACTIONS = 12 }; /* no step takes more; a test counts */
@@ -140,6 +151,7 @@ enum machine_job {
     MACHINE_RESTS,
     MACHINE_MOVES_OUT,
     MACHINE_FILLS,
+    MACHINE_FILLS_AHEAD,
     MACHINE_FILLS_GENTLY,
     MACHINE_RETURNS,
 };
@@ -157,9 +169,13 @@ struct machine {
     bool is_asked;    /* to give the turn up when idle */
     bool displaces;   /* as in the input */
     bool is_greeting; /* a daemon was greeted and has not answered yet */
+    bool is_short;    /* while HOLDING or HELD: memory has to come before a call may pass */
+    bool is_to_step;  /* and one is to pass then */
+    uint32_t number;  /* of the last HOLD or STEP, while HOLDING or HELD; otherwise 0 */
     uint64_t idle_ns;
     uint64_t
-        evict; /* bytes that are to leave as the turn ends; without one, when the gate is disarmed */
+        evict; /* bytes that are to leave as the turn ends; without one, when the gate is disarmed,
+                  or the mover has stopped to fill */
     uint64_t trim; /* bytes that are to leave in the middle of a turn, when nothing else moves */
     uint64_t fill; /* bytes that the turn began with; 0: all */
     uint64_t missing;

@@ -16,14 +16,22 @@ enum step {
     STEP_STANDBY,
     STEP_PASS_TO,
     STEP_CANCEL_PASS,
-    STEP_ASK,    /* REVOKE, when idle */
-    STEP_REVOKE, /* REVOKE, now */
+    STEP_ASK,          /* REVOKE, when idle */
+    STEP_REVOKE,       /* REVOKE, now */
+    STEP_REVOKE_SHORT, /* and memory had to come before the next call */
     STEP_KEEP,
+    STEP_KEEP_SHORT,
+    STEP_HOLD,
+    STEP_STEP,
+    STEP_STEP_SHORT,
     STEP_ROOM,
     STEP_ROOM_AHEAD, /* of the turn that a standby will bring */
     STEP_EVICT,
     STEP_EVICT_ARMED, /* the gate may open by itself at any moment */
     STEP_EVICT_NONE,  /* nothing could leave */
+    STEP_FILL,        /* bring memory in, ahead of the turn */
+    STEP_FILL_STOP,   /* and no more of it */
+    STEP_FILL_NONE,   /* nothing could come */
     STEP_TRIM,
     STEP_TRIM_NONE,
     STEP_GROW,
@@ -32,6 +40,7 @@ enum step {
     STEP_DRAINED,
     STEP_DRAINED_OUT, /* memory leaves after that */
     STEP_CANNOT_DRAIN,
+    STEP_CANNOT_DRAIN_SHORT,
     STEP_IDLE,
     STEP_IDLE_OUT,
     STEP_USED_UP,
@@ -41,7 +50,9 @@ enum step {
     STEP_FILLED,
     STEP_FILLED_ASKED,    /* and the turn is to end when the program is idle */
     STEP_FILLED_GREETING, /* and a daemon is about to answer */
+    STEP_FILLED_TO_STEP,  /* and a call is to pass then */
     STEP_FILLED_IN_PART,  /* and the rest does not come by itself */
+    STEP_FILLED_TO_LEAVE, /* ahead of a turn, and memory is to leave again */
     STEPS,
     STEP_VOID, /* whatever the state */
 };
@@ -64,7 +75,7 @@ extern const struct cell machine_table[MACHINE_STATES][STEPS];
 /* What of the program's memory is to leave when its turn ends now. */
 uint64_t machine_leaving(const struct machine *machine, const struct machine_input *input);
 
-/* transitions.c */
+/* transitions.c, link.c, memory.c and hold.c */
 transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, machine_lose,
     machine_refuse, machine_begin, machine_begin_filling, machine_arm, machine_pass, machine_cancel,
     machine_ask, machine_ask_later, machine_close, machine_stop, machine_forget, machine_keep,
@@ -75,6 +86,9 @@ transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, m
     machine_left_shut, machine_filled, machine_filled_watched, machine_came, machine_came_shut,
     machine_came_unseen, machine_lose_short, machine_lose_again, machine_stop_returning,
     machine_returned, machine_return_again, machine_fill_again, machine_open_again,
-    machine_go_on_filling;
+    machine_go_on_filling, machine_fetch, machine_stop_fetching, machine_stop_to_leave,
+    machine_fetched, machine_fetched_to_leave, machine_hold, machine_hold_short, machine_be_held,
+    machine_held_wanted, machine_step, machine_step_later, machine_grow_held, machine_left_held,
+    machine_came_held, machine_came_to_step;
 
 #endif

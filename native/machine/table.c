@@ -14,12 +14,20 @@
  * CLOSED    Without a turn, behind a closed gate. Somebody may wait there; the daemon is told once (WANT).
  * LEAVING   As CLOSED, and memory is on its way to the host: because the turn has ended (REVOKE), or because the
  *           daemon has asked for it since (EVICT). It owes a MOVED with left = 0, and tells of progress.
+ * FETCHING  As CLOSED, and memory is on its way to the GPU, ahead of the turn: the daemon has asked for it (FILL), since
+ *           there is room that nobody needs just now. When it has come, or is to come no more, a MOVED tells of it,
+ *           before anything else; what is to leave (EVICT) leaves after that. A turn that begins takes it as it is.
  * FILLING   It has a turn, and the gate is closed until its memory is there. That begins with GRANT or a
  *           hand-over. Of a fill, `missing` bytes have no room yet: ROOM says when they have.
  * GROWING   It has a turn, and the gate has closed because a thread is about to allocate memory that there is no
  *           room for yet. A fill that was going on goes on. When the memory is allocated it comes as in FILLING.
  * OPEN      It has a turn, and the gate is open.
  * WATCHED   As OPEN, and it is to give the turn up when it has been idle for so long.
+ * HOLDING   It has a turn, and was told to hold it (HOLD): the gate is closed, what is in flight drains, and nothing else
+ *           happens. That is for programs that wait for each other on the GPU: what one has in flight may need the next
+ *           call of another. So nobody gives anything up before nothing is in flight anywhere.
+ * HELD      The same, and nothing is in flight: the daemon is told (HELD), and whether somebody waits at the gate. STEP
+ *           lets one call pass, and then it is HOLDING again. REVOKE ends the turn and KEEP opens the gate, from both.
  * CLOSING   It has a turn, and was told to give it up. The gate is closed, and what is in flight drains.
  * STOPPING  The same, but the gate was closed before, because memory was coming or being allocated. It is not
  *           waited for any longer. What has come by then is told with RELEASED.
@@ -28,11 +36,15 @@
  * waits for a thread which waits at the gate. The caller finds that out, and says CANNOT_DRAIN. Then the turn goes on as
  * before the REVOKE, which is void with all that came with it. The daemon is told, and says REVOKE again when it likes to.
  *
+ * HOLD may also come while memory does, or is being allocated; and a program that holds may allocate. Then it is short
+ * (_SHORT below): memory has to come before a call may pass. What is coming goes on; a STEP waits for it, KEEP leads back to
+ * FILLING, and REVOKE to STOPPING.
+ *
  * A turn is held from FILLING on: those are the states in which work may be in flight, and in which frames
  * that name the turn count.
  *
  * Beside the state stand numbers. The one that matters for what comes next is the mover's job. In LEAVING it
- * moves out and in FILLING it fills; in the states with an open gate it rests, or moves out what is to be
+ * moves out, in FETCHING and FILLING it fills; in the states with an open gate it rests, or moves out what is to be
  * trimmed in the middle of a turn. To trim waits until nothing else moves, and a turn that ends makes an end of
  * it. Alone it may fill gently, and still does so when the next daemon is there.
  *
@@ -46,15 +58,17 @@
  *   LOST           the gate opens; or explicit memory has to come first (_SHORT); or the program must not begin (REFUSED).
  *   GRANT, HANDED  nothing has to come, and the gate opens first of all; or memory has to come first (_FILL).
  *   REVOKE         when idle (ASK), or now.
+ *   REVOKE, KEEP, STEP, CANNOT_DRAIN   while it holds: the gate could open, or memory has to come before (_SHORT).
  *   ROOM           for the turn that is held, or for one that a standby will bring (_AHEAD).
+ *   FILL           something can come; nothing can (_NONE); or no more is to come (_STOP).
  *   EVICT          something can leave; nothing can (_NONE: answered at once); or the gate has a standby (_ARMED).
  *                  In that case it could open by itself while memory leaves. It is disarmed first. If the turn
  *                  has come by then, the EVICT finds a client with a turn.
  *   DRAINED, IDLE, USED_UP   the turn ends, and memory leaves after that (_OUT) or not: also if others displace
  *                  it, since then nothing is moved here.
  *   MOVED          by the mover's job: what was to leave has (LEFT), or what was to come has (FILLED), and
- *                  meanwhile it was asked to give way (_ASKED) or not, or a daemon was greeted (_GREETING). Or
- *                  some explicit memory has not come after all (_IN_PART).
+ *                  meanwhile it was asked to give way (_ASKED) or not, or a daemon was greeted (_GREETING), or a STEP
+ *                  has waited for it (_TO_STEP). Or some explicit memory has not come after all (_IN_PART).
  *
  * Three kinds of cells. A step leads to a state and does something. VOID is what may well happen and means
  * nothing: frames cross on their way, and so does what the client sees of its program. What is not in the table
@@ -117,11 +131,16 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_ASK] = VOID,
                 [STEP_REVOKE] = VOID,
                 [STEP_KEEP] = VOID,
+                [STEP_HOLD] = VOID,
+                [STEP_STEP] = VOID,
                 [STEP_ROOM] = VOID,
                 [STEP_ROOM_AHEAD] = TO(CLOSED, make_room_ahead),
                 [STEP_EVICT] = TO(LEAVING, evict),
                 [STEP_EVICT_ARMED] = TO(CLOSED, disarm),
                 [STEP_EVICT_NONE] = TO(CLOSED, answer),
+                [STEP_FILL] = TO(FETCHING, fetch),
+                [STEP_FILL_STOP] = VOID, /* all has come, and was told */
+                [STEP_FILL_NONE] = TO(CLOSED, answer),
                 [STEP_TRIM] = VOID,
                 [STEP_TRIM_NONE] = TO(CLOSED, answer),
                 [STEP_GROW] = VOID,
@@ -141,11 +160,16 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_ASK] = VOID,
                 [STEP_REVOKE] = VOID,
                 [STEP_KEEP] = VOID,
+                [STEP_HOLD] = VOID,
+                [STEP_STEP] = VOID,
                 [STEP_ROOM] = VOID,
                 [STEP_ROOM_AHEAD] = TO(LEAVING, make_room_ahead),
                 [STEP_EVICT] = TO(LEAVING, evict_more),
                 [STEP_EVICT_ARMED] = TO(LEAVING, disarm),
                 [STEP_EVICT_NONE] = TO(LEAVING, answer),
+                [STEP_FILL] = TO(LEAVING, answer), /* all has left, and nobody has told it yet */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = TO(LEAVING, answer),
                 [STEP_TRIM] = VOID,
                 [STEP_TRIM_NONE] = TO(LEAVING, answer),
                 [STEP_GROW] = VOID,
@@ -153,6 +177,36 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_USED_UP] = VOID,
                 [STEP_PROGRESS] = TO(LEAVING, progress),
                 [STEP_LEFT] = TO(CLOSED, left_shut),
+            },
+        [MACHINE_FETCHING] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
+                [STEP_GRANT] = TO(OPEN, begin),
+                [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
+                [STEP_STANDBY] = TO(FETCHING, arm),
+                [STEP_PASS_TO] = VOID,
+                [STEP_CANCEL_PASS] = VOID,
+                [STEP_ASK] = VOID,
+                [STEP_REVOKE] = VOID,
+                [STEP_KEEP] = VOID,
+                [STEP_HOLD] = VOID,
+                [STEP_STEP] = VOID,
+                [STEP_ROOM] = VOID,
+                [STEP_ROOM_AHEAD] = TO(FETCHING, make_room_ahead),
+                [STEP_EVICT] = TO(FETCHING, stop_to_leave),
+                [STEP_FILL] = TO(FETCHING, fetch),
+                [STEP_FILL_STOP] = TO(FETCHING, stop_fetching),
+                [STEP_FILL_NONE] = VOID, /* it is told when what goes on has ended */
+                [STEP_TRIM] = VOID,
+                [STEP_TRIM_NONE] = TO(FETCHING, answer),
+                [STEP_GROW] = VOID,
+                [STEP_WORK] = TO(FETCHING, want),
+                [STEP_USED_UP] = VOID,
+                [STEP_USED_UP_OUT] = VOID, /* memory is to leave, but not for the end of a turn */
+                [STEP_PROGRESS] = VOID,
+                [STEP_FILLED] = TO(CLOSED, fetched),
+                [STEP_FILLED_TO_LEAVE] = TO(LEAVING, fetched_to_leave),
             },
         [MACHINE_FILLING] =
             {
@@ -163,9 +217,14 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_ASK] = TO(FILLING, ask_later),
                 [STEP_REVOKE] = TO(STOPPING, stop),
                 [STEP_KEEP] = TO(FILLING, forget),
+                [STEP_HOLD] = TO(HOLDING, hold_short),
+                [STEP_STEP] = VOID,
                 [STEP_ROOM] = TO(FILLING, make_room),
                 [STEP_EVICT] = TO(FILLING, answer),
                 [STEP_EVICT_NONE] = TO(FILLING, answer),
+                [STEP_FILL] = VOID, /* the turn has come before */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = VOID,
                 [STEP_TRIM] = TO(FILLING, trim_later),
                 [STEP_TRIM_NONE] = TO(FILLING, answer),
                 [STEP_GROW] = TO(GROWING, grow),
@@ -186,9 +245,14 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_ASK] = TO(GROWING, ask_later),
                 [STEP_REVOKE] = TO(STOPPING, stop),
                 [STEP_KEEP] = TO(GROWING, forget),
+                [STEP_HOLD] = TO(HOLDING, hold_short),
+                [STEP_STEP] = VOID,
                 [STEP_ROOM] = TO(GROWING, make_room_to_grow),
                 [STEP_EVICT] = TO(GROWING, answer),
                 [STEP_EVICT_NONE] = TO(GROWING, answer),
+                [STEP_FILL] = VOID, /* the turn has come before */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = VOID,
                 [STEP_TRIM] = TO(GROWING, trim_later),
                 [STEP_TRIM_NONE] = TO(GROWING, answer),
                 [STEP_GROW] = TO(GROWING, grow),
@@ -212,9 +276,14 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_ASK] = TO(WATCHED, ask),
                 [STEP_REVOKE] = TO(CLOSING, close),
                 [STEP_KEEP] = TO(OPEN, forget),
+                [STEP_HOLD] = TO(HOLDING, hold),
+                [STEP_STEP] = VOID,
                 [STEP_ROOM] = VOID,
                 [STEP_EVICT] = TO(OPEN, answer),
                 [STEP_EVICT_NONE] = TO(OPEN, answer),
+                [STEP_FILL] = VOID, /* the turn has come before */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = VOID,
                 [STEP_TRIM] = TO(OPEN, trim),
                 [STEP_TRIM_NONE] = TO(OPEN, answer),
                 [STEP_GROW] = TO(GROWING, close_to_grow),
@@ -233,9 +302,14 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_ASK] = TO(WATCHED, ask),
                 [STEP_REVOKE] = TO(CLOSING, close),
                 [STEP_KEEP] = TO(OPEN, keep),
+                [STEP_HOLD] = TO(HOLDING, hold),
+                [STEP_STEP] = VOID,
                 [STEP_ROOM] = VOID,
                 [STEP_EVICT] = TO(WATCHED, answer),
                 [STEP_EVICT_NONE] = TO(WATCHED, answer),
+                [STEP_FILL] = VOID, /* the turn has come before */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = VOID,
                 [STEP_TRIM] = TO(WATCHED, trim),
                 [STEP_TRIM_NONE] = TO(WATCHED, answer),
                 [STEP_GROW] = TO(GROWING, close_to_grow),
@@ -249,6 +323,70 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_LEFT] = TO(WATCHED, left),
                 [STEP_FILLED_ASKED] = TO(WATCHED, came),
             },
+        [MACHINE_HOLDING] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
+                [STEP_PASS_TO] = TO(HOLDING, pass),
+                [STEP_CANCEL_PASS] = TO(HOLDING, cancel),
+                [STEP_ASK] = VOID, /* how it goes on is about to be said */
+                [STEP_REVOKE] = TO(CLOSING, stop),
+                [STEP_REVOKE_SHORT] = TO(STOPPING, stop),
+                [STEP_KEEP] = TO(OPEN, keep),
+                [STEP_KEEP_SHORT] = TO(FILLING, refill),
+                [STEP_HOLD] = VOID,
+                [STEP_STEP] = VOID,
+                [STEP_STEP_SHORT] = VOID,
+                [STEP_ROOM] = TO(HOLDING, make_room),
+                [STEP_EVICT] = TO(HOLDING, answer),
+                [STEP_EVICT_NONE] = TO(HOLDING, answer),
+                [STEP_FILL] = VOID, /* the turn has come before */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = VOID,
+                [STEP_TRIM] = TO(HOLDING, trim_later),
+                [STEP_TRIM_NONE] = TO(HOLDING, answer),
+                [STEP_GROW] = TO(HOLDING, grow_held),
+                [STEP_WORK] = VOID, /* HELD tells it */
+                [STEP_DRAINED] = TO(HELD, be_held),
+                [STEP_CANNOT_DRAIN] = TO(OPEN, open_again),
+                [STEP_CANNOT_DRAIN_SHORT] = TO(FILLING, go_on_filling),
+                [STEP_USED_UP] = VOID, /* and nothing ends before that */
+                [STEP_PROGRESS] = VOID,
+                [STEP_LEFT] = TO(HOLDING, left_held),
+                [STEP_FILLED] = TO(HOLDING, came_held),
+                [STEP_FILLED_IN_PART] = TO(HOLDING, fill_again),
+            },
+        [MACHINE_HELD] =
+            {
+                [STEP_LOST] = TO(ALONE, lose),
+                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
+                [STEP_PASS_TO] = TO(HELD, pass),
+                [STEP_CANCEL_PASS] = TO(HELD, cancel),
+                [STEP_ASK] = VOID, /* how it goes on is about to be said */
+                [STEP_REVOKE] = TO(CLOSING, stop),
+                [STEP_REVOKE_SHORT] = TO(STOPPING, stop),
+                [STEP_KEEP] = TO(OPEN, keep),
+                [STEP_KEEP_SHORT] = TO(FILLING, refill),
+                [STEP_HOLD] = VOID,
+                [STEP_STEP] = TO(HOLDING, step),
+                [STEP_STEP_SHORT] = TO(HELD, step_later),
+                [STEP_ROOM] = TO(HELD, make_room),
+                [STEP_EVICT] = TO(HELD, answer),
+                [STEP_EVICT_NONE] = TO(HELD, answer),
+                [STEP_FILL] = VOID, /* the turn has come before */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = VOID,
+                [STEP_TRIM] = TO(HELD, trim_later),
+                [STEP_TRIM_NONE] = TO(HELD, answer),
+                [STEP_GROW] = TO(HELD, grow_held),
+                [STEP_WORK] = TO(HELD, held_wanted),
+                [STEP_USED_UP] = VOID, /* and nothing ends before that */
+                [STEP_PROGRESS] = VOID,
+                [STEP_LEFT] = TO(HELD, left_held),
+                [STEP_FILLED] = TO(HELD, came_held),
+                [STEP_FILLED_TO_STEP] = TO(HOLDING, came_to_step),
+                [STEP_FILLED_IN_PART] = TO(HELD, fill_again),
+            },
         [MACHINE_CLOSING] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
@@ -258,9 +396,14 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_ASK] = VOID,
                 [STEP_REVOKE] = VOID,
                 [STEP_KEEP] = TO(OPEN, keep),
+                [STEP_HOLD] = VOID,
+                [STEP_STEP] = VOID,
                 [STEP_ROOM] = VOID,
                 [STEP_EVICT] = TO(CLOSING, answer),
                 [STEP_EVICT_NONE] = TO(CLOSING, answer),
+                [STEP_FILL] = VOID, /* the turn has come before */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = VOID,
                 [STEP_TRIM] = VOID, /* RELEASED answers it */
                 [STEP_TRIM_NONE] = TO(CLOSING, answer),
                 [STEP_GROW] = VOID, /* the next turn begins with it */
@@ -283,9 +426,14 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_ASK] = VOID,
                 [STEP_REVOKE] = VOID,
                 [STEP_KEEP] = TO(FILLING, refill),
+                [STEP_HOLD] = VOID,
+                [STEP_STEP] = VOID,
                 [STEP_ROOM] = TO(STOPPING, make_room),
                 [STEP_EVICT] = TO(STOPPING, answer),
                 [STEP_EVICT_NONE] = TO(STOPPING, answer),
+                [STEP_FILL] = VOID, /* the turn has come before */
+                [STEP_FILL_STOP] = VOID,
+                [STEP_FILL_NONE] = VOID,
                 [STEP_TRIM] = VOID,
                 [STEP_TRIM_NONE] = TO(STOPPING, answer),
                 [STEP_GROW] = VOID,

@@ -1,11 +1,14 @@
 /* Calls what is in native/common, as told on the command line, so that a test can look at what comes out.
  *
  *     common_check quantity TEXT...   prints the bytes of each, or the errno
+ *     common_check size BYTES...      prints each as people read it
  *     common_check text TEXT          fills a field of 8 bytes and prints it
  *     common_check take               takes fields from payloads of every length around theirs
  *     common_check log TEXT           writes TEXT at every level, twice with log_warn_once
+ *     common_check log-reused FILE    writes a warning after FILE has become descriptor 2
  *     common_check log-threads N      writes N lines from each of 4 threads and of a forked child */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,15 @@
 #include "frame.h"
 #include "log.h"
 #include "quantity.h"
+
+static int size(char **numbers) {
+    char text[QUANTITY_TEXT];
+    for (; *numbers; numbers++) {
+        quantity_show(strtoull(*numbers, NULL, 10), text);
+        puts(text);
+    }
+    return 0;
+}
 
 static int quantity(char **texts) {
     for (; *texts; texts++) {
@@ -69,6 +81,17 @@ static int log_levels(const char *words) {
     return errno == EXDEV ? 0 : 1;
 }
 
+/* What a program does that closes its standard error, and opens something else. */
+static int log_reused(const char *path) {
+    log_setup();
+    close(STDERR_FILENO);
+    log_warn("to nobody");
+    if (open(path, O_WRONLY | O_CREAT, 0600) != STDERR_FILENO)
+        return 1;
+    log_warn("to nobody");
+    return 0;
+}
+
 static int count;
 
 static void *write_lines(void *name) {
@@ -99,12 +122,16 @@ int main(int argc, char **argv) {
     const char *verb = argc > 1 ? argv[1] : "";
     if (strcmp(verb, "quantity") == 0)
         return quantity(argv + 2);
+    if (strcmp(verb, "size") == 0)
+        return size(argv + 2);
     if (strcmp(verb, "text") == 0 && argc == 3)
         return text(argv[2]);
     if (strcmp(verb, "take") == 0)
         return take();
     if (strcmp(verb, "log") == 0 && argc == 3)
         return log_levels(argv[2]);
+    if (strcmp(verb, "log-reused") == 0 && argc == 3)
+        return log_reused(argv[2]);
     if (strcmp(verb, "log-threads") == 0 && argc == 3) {
         count = atoi(argv[2]);
         return log_threads();

@@ -1,4 +1,4 @@
-/* gate.c with standby.c: gates that open by an eventfd, with many threads. Prints nothing if all is well.
+/* gate.c with standby.c: gates that open by a socket, with many threads. Prints nothing if all is well.
  *
  *     standby_check turns THREADS ROUNDS   every thread passes when the turn comes, and not before
  *     standby_check states                 withdrawing, replacing, signals, cancellation, lost descriptors
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -28,22 +28,26 @@ static void knock(void *argument) {
     atomic_fetch_add(&knocks, 1);
 }
 
-static int new_eventfd(void) {
-    int descriptor = eventfd(0, EFD_CLOEXEC);
-    CHECK(descriptor >= 0);
-    return descriptor;
-}
-
 static void hand_on(int descriptor) {
-    const uint64_t one = 1;
-    CHECK(write(descriptor, &one, sizeof one) == sizeof one);
+    const char one = 1;
+    CHECK(send(descriptor, &one, 1, MSG_NOSIGNAL) == 1 || errno == EPIPE);
 }
 
-/* A second descriptor for the same eventfd, as the predecessor has one. */
+struct ends {
+    int own, other;
+};
+
+static struct ends new_ends(void) {
+    int both[2];
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) == 0);
+    return (struct ends){both[0], both[1]};
+}
+
+/* Returns the end that the predecessor has. */
 static int stand_by(void) {
-    int own = new_eventfd(), other = dup(own);
-    CHECK(other >= 0 && gate_stand_by(&gate, own) == 0);
-    return other;
+    struct ends ends = new_ends();
+    CHECK(gate_stand_by(&gate, ends.own) == 0);
+    return ends.other;
 }
 
 static void *pass_once(void *nothing) {
@@ -140,18 +144,19 @@ static void check_replaced(void) {
 static void check_replaced_at_the_last_moment(void) {
     pthread_t thread;
     int first = stand_by();
+    struct ends second = new_ends();
     start(&thread, 1, pass_once);
     wait_until_watched();
     pthread_mutex_lock(&gate.lock);
     hand_on(first);
     usleep(2000);
-    CHECK(standby_set(&gate.standby, new_eventfd()) == 0);
+    CHECK(standby_set(&gate.standby, second.own) == 0);
     pthread_mutex_unlock(&gate.lock);
     CHECK(still_waits());
     gate_open(&gate);
     join(&thread, 1);
     CHECK(!gate_withdraw(&gate));
-    close(first);
+    close(first), close(second.other);
     gate_close(&gate);
 }
 
@@ -221,6 +226,25 @@ static void check_lost(void) {
     gate_close(&gate);
 }
 
+/* The predecessor has ended, or has closed its end: the turn comes by the daemon. What it wrote before counts. */
+static void check_hung_up(void) {
+    pthread_t thread;
+    int first = stand_by();
+    start(&thread, 1, pass_once);
+    wait_until_watched();
+    close(first);
+    while (look().descriptor >= 0)
+        usleep(100);
+    CHECK(still_waits() && !gate_has_begun(&gate));
+    int second = stand_by();
+    wait_until_watched();
+    hand_on(second);
+    close(second);
+    join(&thread, 1);
+    CHECK(gate_withdraw(&gate));
+    gate_close(&gate);
+}
+
 /* A gate that lacks memory leaves it to the session to open it. */
 static void check_short(void) {
     pthread_t thread;
@@ -251,6 +275,7 @@ static void run_states(void) {
     check_called_back();
     check_disturbed();
     check_lost();
+    check_hung_up();
     check_short();
 }
 

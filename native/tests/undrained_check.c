@@ -185,13 +185,34 @@ static void check_end(void) {
     CHECK(stay_closed(60000) == 300);
 }
 
+/* What a program has in flight that holds its turn together with others may wait for those. */
+static void check_holding(void) {
+    for (int function = 0; function < 2; function++) {
+        begin(function, true);
+        client.machine.state = MACHINE_HOLDING;
+        CHECK(stay_closed(60000) == 2000);
+        client.machine.state = MACHINE_OPEN;
+        /* It ends when all go on: nobody knows who was needed for that, and nothing is learned. */
+        stay_open(3000, 3000, 10);
+        CHECK(told == 1);
+        client.machine.state = MACHINE_CLOSING;
+        CHECK(stay_closed(60000) == (function ? 100 : 300));
+    }
+    /* What is known to be long is waited for as long. */
+    begin(false, true);
+    CHECK(stay_closed(60000) == 300);
+    stay_open(9000, 20, 8000);
+    client.machine.state = MACHINE_HOLDING;
+    CHECK(stay_closed(60000) == 4800);
+}
+
 int main(int count, char **arguments) {
     static const struct {
         const char *name;
         void (*check)(void);
-    } checks[] = {{"fed", check_fed},          {"needed", check_needed}, {"long", check_long},
-                  {"behind", check_behind},    {"nobody", check_nobody}, {"end", check_end},
-                  {"function", check_function}};
+    } checks[] = {{"fed", check_fed},           {"needed", check_needed},  {"long", check_long},
+                  {"behind", check_behind},     {"nobody", check_nobody},  {"end", check_end},
+                  {"function", check_function}, {"holding", check_holding}};
     for (size_t i = 0; count == 2 && i < sizeof checks / sizeof checks[0]; i++)
         if (strcmp(arguments[1], checks[i].name) == 0) {
             checks[i].check();

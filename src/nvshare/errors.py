@@ -15,6 +15,11 @@ class NvshareError(Exception):
         self.why = why
         self.do = do
 
+    @property
+    def in_a_line(self) -> str:
+        """All parts as one sentence, for places that have room for one."""
+        return "; ".join(filter(None, (self.what, self.why, self.do)))
+
 
 class BadInputError(NvshareError):
     """What the person asked for cannot be done as asked: a wrong name, value or file."""

@@ -51,6 +51,8 @@ def _hint(text: str) -> str | None:
     if match is None:
         return None
     number, suffix = match.groups()
+    if suffix in _FACTORS:
+        return f'number and unit are written together: "{number}{suffix}"'
     meant = {known.lower(): known for known in _FACTORS if known}
     near = meant.get(suffix.lower().removesuffix("b"))
     return f'the unit "{suffix}" does not exist; "{number}{near}" does' if near else None

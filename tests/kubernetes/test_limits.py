@@ -138,7 +138,7 @@ def test_what_a_pod_asks_for_is_not_changed_by_hand(lab: Lab) -> None:
     name = lab.system_pod()["metadata"]["name"]
     done = lab.cluster.run_kubectl(
         *("exec", "-n", "nvshare", name, "-c", "daemon", "--"),
-        *("nvshare", "limit", f"#{client.id}", "--memory", "1Gi"),
+        *("nvshare", "limit", f"id:{client.id}", "--memory", "1Gi"),
     )
     assert done.returncode == 2
     assert "memory_limit of this program is set by its pod" in done.stderr

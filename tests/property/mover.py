@@ -56,7 +56,7 @@ class Mover:
         if job is Job.MOVES_OUT:
             self.total = min(size, memory.resident)
             return replace(memory, swapped=memory.swapped + self.total)
-        fills = job in (Job.FILLS, Job.FILLS_GENTLY, Job.RETURNS)
+        fills = job in (Job.FILLS, Job.FILLS_AHEAD, Job.FILLS_GENTLY, Job.RETURNS)
         self.total = min(size or memory.swapped, memory.swapped) if fills else 0
         return memory
 

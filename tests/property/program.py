@@ -13,10 +13,13 @@ from nvshare.core.effects import (
     CancelHandover,
     Effect,
     Evict,
+    Fill,
     Grant,
+    Hold,
     Keep,
     Revoke,
     Room,
+    StepOnce,
     Trim,
     Urgency,
     Verdict,
@@ -26,6 +29,7 @@ from nvshare.core.events import (
     ClientEvent,
     ClientJoined,
     ClientLeft,
+    Held,
     MemoryChanged,
     Moved,
     Reason,
@@ -38,10 +42,12 @@ from nvshare.machine import Act, Action, Event, Job, Machine, Result, State
 from nvshare.machine import Reason as Why
 from nvshare.machine.values import Hello
 
+from .collective import Collective
 from .mover import PACE, Mover
 
 REASONS = {Why.IDLE: Reason.IDLE, Why.ASKED: Reason.ASKED, Why.USED_UP: Reason.USED_UP}
 DRAINS = (State.CLOSING, State.STOPPING)
+HOLDS = (State.HOLDING, State.HELD)
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,14 @@ class PassTo(Effect):
     descriptor: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbered(ClientEvent):
+    """What answers an order to hold or to step, with the number of that order."""
+
+    event: ClientEvent
+    number: int
+
+
 @dataclass
 class Program:
     """One client. ``drain`` is how long it takes to give way when told to.
@@ -82,6 +96,10 @@ class Program:
     # Its memory does not come by being used.
     is_explicit: bool = False
     tangled: int = 0
+    device: str = ""
+    # With whom it is in a gang; and what it waits for together with the others of it.
+    group: str = ""
+    collective: Collective | None = None
     busy: bool = False
     stopped: bool = False
     # Seconds for which it held turns, and for which it claims to have been busy.
@@ -96,6 +114,9 @@ class Program:
     out: int = 0
     pages: int = 0
     inbox: deque[Effect] = field(default_factory=deque)
+    # The numbers of the orders in it to hold or to step; and of the last one that was read.
+    numbers: deque[int] = field(default_factory=deque)
+    number: int = 0
     outbox: deque[ClientEvent] = field(default_factory=deque)
     machine: Machine = field(default_factory=Machine)
     mover: Mover = field(default_factory=Mover)
@@ -122,9 +143,19 @@ class Program:
         return self.machine.state in DRAINS
 
     @property
+    def holding(self) -> bool:
+        """Whether it was told to hold its turn."""
+        return self.machine.state in HOLDS
+
+    @property
     def open(self) -> bool:
         """Whether it has a turn, and goes on. Its memory may still be on its way."""
-        return self.machine.holds and not self.draining
+        return self.machine.holds and not self.draining and not self.holding
+
+    @property
+    def spins(self) -> bool:
+        """Whether what it has in flight waits for other ranks."""
+        return self.collective is not None and self.collective.spins(self.id)
 
     @property
     def waiting(self) -> bool:
@@ -135,12 +166,13 @@ class Program:
         """Connect, for the first time or to a new daemon. What the old one ordered is void."""
         self.now = now
         self.inbox.clear()
+        self.numbers.clear()
         self.outbox.clear()
         # It does not wait for the answer of a daemon that is gone: it allocates.
         self.without = None
         if self.machine.state is not State.NEW:
             self._feed(Event.LOST, must_fill=self._must_fill)
-        self._device = device
+        self.device = device
         self._feed(Event.GREET, waits=self._waits)
         self._feed(Event.WELCOME)
 
@@ -151,6 +183,8 @@ class Program:
             self.quiet_at = None
         if not self.gate_is_open:
             self._feed(Event.WORK)
+        elif self.collective is not None:
+            self.collective.launch(self.id)
 
     def rest(self, now: float) -> None:
         """Have nothing to run."""
@@ -203,6 +237,8 @@ class Program:
 
     def die(self) -> None:
         """End. What was sent before still arrives."""
+        if self.collective is not None:
+            self.collective.leave(self.id)
         self._send(ClientLeft(now=0.0, client=self.id))
 
     def read(self, now: float) -> None:
@@ -222,6 +258,8 @@ class Program:
                 self._feed(Event.ROOM, turn=order.turn, missing=order.missing)
             case Evict():
                 self._feed(Event.EVICT, bytes=order.evict_bytes, there=self.memory.resident)
+            case Fill():
+                self._feed(Event.FILL, bytes=order.fill_bytes, away=self.memory.swapped)
             case Trim():
                 can_move = self.kind is Kind.MANAGED
                 self._feed(Event.TRIM, bytes=order.trim_bytes, can_move=can_move)
@@ -238,6 +276,12 @@ class Program:
                 )
             case Keep():
                 self._feed(Event.KEEP, turn=order.turn)
+            case Hold():
+                self.number = self.numbers.popleft()
+                self._feed(Event.HOLD, turn=order.turn)
+            case StepOnce():
+                self.number = self.numbers.popleft()
+                self._feed(Event.STEP, turn=order.turn)
             case PassTo():
                 self.heirs[order.descriptor] = order.heir
                 self._feed(
@@ -280,10 +324,13 @@ class Program:
     def give_up(self, now: float) -> None:
         """Be done with what it was asked for, before the world expects it."""
         self.now = now
-        if self.draining and self.tangled and self.busy:
+        closes = self.draining or self.machine.state is State.HOLDING
+        if closes and self.tangled and self.busy:
             self.tangled -= 1
+            if not self.holding:
+                self.number = 0
             self._feed(Event.CANNOT_DRAIN)
-        elif self.draining:
+        elif closes and not self.spins:
             self._end(Event.DRAINED)
         elif self.machine.state is State.WATCHED:
             self._end(Event.IDLE)
@@ -291,10 +338,17 @@ class Program:
     @property
     def next_moment(self) -> float | None:
         """When something happens to it by itself."""
-        moments = [self.quiet_at, self.news_at, self.mover.done_at]
+        moments = [None if self._never_drains else self.quiet_at]
+        moments += [self.news_at, self.mover.done_at]
         if self.grows and self.mover.job is Job.RESTS:
             moments.append(self.now)
         return min((moment for moment in moments if moment is not None), default=None)
+
+    @property
+    def _never_drains(self) -> bool:
+        """Whether others have to go on before it can drain."""
+        closes = self.draining or self.machine.state is State.HOLDING
+        return closes and self.spins and not (self.tangled and self.busy)
 
     def let_happen(self, now: float) -> None:
         """Do what is due by now."""
@@ -307,13 +361,13 @@ class Program:
             self._moved()
         if self.grows and self.mover.job is Job.RESTS:
             self._feed(Event.GREW)
-        if self.quiet_at is not None and self.quiet_at <= now:
+        if self.quiet_at is not None and self.quiet_at <= now and not self._never_drains:
             self.give_up(now)
 
     def _moved(self) -> None:
         self._look()
         self.mover.job, self.news_at = Job.RESTS, None
-        self._feed(Event.MOVED, must_fill=self._must_fill)
+        self._feed(Event.MOVED, must_fill=self._must_fill, there=self.memory.resident)
 
     @property
     def _must_fill(self) -> bool:
@@ -357,6 +411,9 @@ class Program:
             case Act.WATCH:
                 self.idle_seconds = action.bytes / 1e9
                 self.quiet_at = None if self.busy else self.now + self.idle_seconds
+            case Act.STEP:
+                if self.busy and self.collective is not None:
+                    self.collective.launch(self.id)
             case Act.DRAIN:
                 self.quiet_at = self.now + self.drain
             case Act.AWAIT_GROWTH:
@@ -380,6 +437,8 @@ class Program:
                 self.mover.set_missing(action.bytes, self.now)
             case Act.ORDER_MORE:
                 self.memory = self.mover.more(action.bytes, self.memory)
+            case Act.ORDER_AHEAD:
+                self._order(Job.FILLS_AHEAD, action.bytes)
             case Act.ORDER_FILL:
                 self._order(Job.FILLS, action.bytes)
             case Act.ORDER_GENTLY:
@@ -397,7 +456,10 @@ class Program:
             case Act.HELLO | Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
                 self._tell(action)
             case Act.TELL_CANNOT_DRAIN:
-                self._send(CannotDrain(now=0.0, client=self.id, turn=action.turn))
+                self._answer(CannotDrain(now=0.0, client=self.id, turn=action.turn))
+            case Act.TELL_HELD:
+                waits = bool(action.value)
+                self._answer(Held(now=0.0, client=self.id, turn=action.turn, waits=waits))
 
     def _order(self, job: Job, size: int) -> None:
         self._look()
@@ -447,11 +509,13 @@ class Program:
             ClientJoined(
                 now=0.0,
                 client=self.id,
-                device=self._device,
+                device=self.device,
                 memory=self._told(),
                 kind=self.kind,
                 running=bool(hello.value & Hello.RESUMING),
                 turn=hello.turn,
+                group=self.group,
+                can_hold=bool(self.group),
             )
         )
         if hello.value & Hello.WANTS:
@@ -514,6 +578,12 @@ class Program:
         self.mover.keep(memory)
         self.out = min(self.out, memory.swappable)
         self.pages = min(self.pages, memory.swappable)
+
+    def _answer(self, event: ClientEvent) -> None:
+        number = self.number
+        if number:
+            event = Numbered(now=0.0, client=self.id, event=event, number=number)
+        self._send(event)
 
     def _send(self, event: ClientEvent) -> None:
         self.outbox.append(event)

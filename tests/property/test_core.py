@@ -1,8 +1,10 @@
 """Any history that a machine can think of: what must always hold, holds."""
 
 from dataclasses import replace
+from itertools import chain
 from math import inf
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -19,6 +21,7 @@ from nvshare.core.events import (
     ExcessChanged,
     HostMemoryChanged,
     LimitsChanged,
+    OutsideChanged,
     ParkChanged,
     SettingsChanged,
 )
@@ -29,7 +32,7 @@ from nvshare.core.settings import Limits, Mode, Priority, RoomSetting, Settings
 from nvshare.core.undrained import FIRST_PAUSE
 
 from .program import Program
-from .world import GPU, SETTLE, World
+from .world import SETTLE, World
 
 USABLE = 16
 PATIENCE = 4.0
@@ -184,7 +187,7 @@ class Sharing(RuleBasedStateMachine):
     @rule(program=programs, excess=st.sampled_from([0, 3, 30]))
     def exceed(self, program: Program, excess: int) -> None:
         """It is over its limit by so much, or not any more."""
-        if program.id in self.world.core._devices[GPU].roster.clients:
+        if self.world.is_known(program):
             now = self.world.now
             self.world.feed(ExcessChanged(now=now, client=program.id, excess=excess))
 
@@ -239,12 +242,20 @@ class Sharing(RuleBasedStateMachine):
             high_move_budget=high_budget,
         )
         self.world.settings = changed
-        self.world.feed(SettingsChanged(now=self.world.now, device=GPU, settings=changed))
+        for gpu in self.world.gpus:
+            self.world.feed(SettingsChanged(now=self.world.now, device=gpu, settings=changed))
+        self.calm_since = self.world.now
+
+    @rule(size=st.sampled_from([0, 1, 4, 9, 20]))
+    def change_outside(self, size: int) -> None:
+        """Somebody who is no client has so much of the device."""
+        for gpu in self.world.gpus:
+            self.world.feed(OutsideChanged(now=self.world.now, device=gpu, outside_bytes=size))
         self.calm_since = self.world.now
 
     @rule(program=programs, changed=limits)
     def change_limits(self, program: Program, changed: Limits) -> None:
-        if program.id in self.world.core._devices[GPU].roster.clients:
+        if self.world.is_known(program):
             event = LimitsChanged(now=self.world.now, client=program.id, limits=changed)
             self.world.feed(event)
             self.calm_since = self.world.now
@@ -252,7 +263,7 @@ class Sharing(RuleBasedStateMachine):
     @rule(program=programs, parked=st.booleans())
     def park(self, program: Program, parked: bool) -> None:
         """A person parks it, or lets it go on."""
-        if program.id in self.world.core._devices[GPU].roster.clients:
+        if self.world.is_known(program):
             self.world.feed(ParkChanged(now=self.world.now, client=program.id, parked=parked))
             self.calm_since = self.world.now
 
@@ -272,7 +283,7 @@ class Sharing(RuleBasedStateMachine):
     @invariant()
     def nobody_starves(self) -> None:
         self.world.note_who_is_held_up()
-        for client in self.world.core._devices[GPU].roster.waiting:
+        for client in chain(*(roster.waiting for roster in self.world.rosters)):
             # Unless the host cannot hold those who are in its way.
             held_up = self.world.held_up.get(client.id, 0.0)
             waited = self.world.now - max(client.since, self.calm_since, held_up)
@@ -301,10 +312,13 @@ class Sharing(RuleBasedStateMachine):
                 goes_on = client.overdue and client.undrained_since is not None
                 # A program that gives way while the daemon restarts is taken for a running one.
                 assert not program.open or state is State.RUNNING or goes_on
-                assert not program.draining or state in (State.YIELDING, State.RUNNING)
-                assert state is not State.YIELDING or program.draining or goes_on
-                assert state is not State.RUNNING or program.open or program.draining
-                assert (state is State.WAITING) == (program.waiting and not program.draining)
+                closes = program.draining or program.holding
+                assert not closes or state in (State.YIELDING, State.RUNNING)
+                assert state is not State.YIELDING or closes or goes_on or client.rests
+                assert state is not State.RUNNING or program.open or closes or client.rests
+                waits = program.waiting and not closes and not client.rests
+                # All of a gang wait if one does, also when it is none any more.
+                assert (state is State.WAITING) == waits or (client.group and not waits)
                 cannot = client.undrained_since is not None
                 if client.park is Park.BY_HAND and not self._settles and not cannot:
                     assert not program.open, "parked, and its gate is open"
@@ -312,12 +326,14 @@ class Sharing(RuleBasedStateMachine):
     @property
     def _settles(self) -> bool:
         """Whether a daemon has just begun, and tells nobody to go yet."""
-        return self.world.now < self.world.core._devices[GPU].state.settle_until
+        devices = self.world.core._devices.values()
+        return any(self.world.now < device.state.settle_until for device in devices)
 
     def _everybody_gets_a_turn(self) -> None:
         self.world.settle()
-        for client in list(self.world.core._devices[GPU].roster.parked.values()):
-            self.world.feed(ParkChanged(now=self.world.now, client=client.id, parked=False))
+        for roster in self.world.rosters:
+            for client in list(roster.parked.values()):
+                self.world.feed(ParkChanged(now=self.world.now, client=client.id, parked=False))
         for program in self.world.programs.values():
             program.stopped = False
             program.work()
@@ -335,11 +351,12 @@ class Sharing(RuleBasedStateMachine):
         self._newcomers_are_answered(self.world.now + 2 * self._bound())
 
     def _newcomers_are_answered(self, end: float) -> None:
-        newcomers = self.world.core._devices[GPU].roster.newcomers
-        while newcomers and self.world.now < end:
+        rosters = self.world.rosters
+        while any(roster.newcomers for roster in rosters) and self.world.now < end:
             self.world.advance(0.5)
-        assert not newcomers, "somebody never had an answer"
+        assert not any(roster.newcomers for roster in rosters), "somebody never had an answer"
 
 
 TestSharing = Sharing.TestCase
 TestSharing.settings = settings(max_examples=200, stateful_step_count=50)
+TestSharing = pytest.mark.timeout(400)(TestSharing)

@@ -13,15 +13,19 @@ from nvshare.core.effects import (
     CancelTimer,
     Effect,
     Evict,
+    Fill,
     Grant,
     Handover,
+    Hold,
     Keep,
     Report,
     Revoke,
     Room,
     SetLimits,
     SetTimer,
+    StepOnce,
     Trim,
+    Urgency,
     Verdict,
 )
 from nvshare.core.events import (
@@ -39,9 +43,12 @@ from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.node import Core
 from nvshare.core.outlook import held_up_clients
+from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 
-from .program import PassTo, Program, Standby
+from .collective import Collective
+from .program import Numbered, PassTo, Program, Standby
+from .times import FollowedTime
 
 GPU = "gpu"
 SETTLE = 1.0
@@ -55,10 +62,17 @@ def _parks(client: Client) -> bool:
 
 
 class World:
-    """One device, and whoever uses it."""
+    """One device or several, and whoever uses them."""
 
-    def __init__(self, usable_bytes: int, settings: Settings, host_limit: int = 1_000_000) -> None:
+    def __init__(
+        self,
+        usable_bytes: int,
+        settings: Settings,
+        host_limit: int = 1_000_000,
+        gpus: tuple[str, ...] = (GPU,),
+    ) -> None:
         self.now = 100.0
+        self.gpus = gpus
         self.usable_bytes = usable_bytes
         self.settings = settings
         self.host_limit = host_limit
@@ -67,11 +81,16 @@ class World:
         self.reports: list[Report] = []
         self.switches = 0
         self.slices = 0
-        # The eventfds of hand-overs: how many there were, and which were written to.
+        # The sockets of hand-overs: how many there were, and which were written to.
         self._descriptors = 0
         self._written: set[int] = set()
         # What a memory cgroup can hold, and who is in it.
         self.cgroups: dict[str, tuple[int, list[int]]] = {}
+        # Which order to hold or to step each client was sent last, unless that is over.
+        self.numbers: dict[int, int] = {}
+        self._last_number = 0
+        # What the ranks of a group wait for together.
+        self.collectives: dict[str, Collective] = {}
         # When somebody last waited for memory of others that could not leave.
         self.held_up: dict[int, float] = {}
         # Who waits for room for a context, and with which ticket.
@@ -80,24 +99,26 @@ class World:
 
     def start_daemon(self, settle: float) -> None:
         self.core = Core(check=True, story_events=STORY_EVENTS)
+        self.times = FollowedTime(self.core)
         self.timers: dict[Timer, float] = {}
         self.turns: dict[int, int] = {}
         self.feed(HostMemoryChanged(now=self.now, limit=self.host_limit))
-        self.feed(
-            DeviceAdded(
-                now=self.now,
-                device=GPU,
-                usable_bytes=self.usable_bytes,
-                settings=self.settings,
-                settle_seconds=settle,
+        for gpu in self.gpus:
+            self.feed(
+                DeviceAdded(
+                    now=self.now,
+                    device=gpu,
+                    usable_bytes=self.usable_bytes,
+                    settings=self.settings,
+                    settle_seconds=settle,
+                )
             )
-        )
 
     def restart_daemon(self) -> None:
         """A daemon dies, and a new one learns everything from the programs."""
         self.start_daemon(SETTLE)
         for program in self.programs.values():
-            program.register(GPU, self.now)
+            program.register(program.device, self.now)
 
     def join(
         self,
@@ -108,6 +129,8 @@ class World:
         *,
         is_explicit: bool = False,
         tangled: int = 0,
+        gpu: str = GPU,
+        group: str = "",
     ) -> Program:
         self.joined += 1
         program = Program(
@@ -119,11 +142,15 @@ class World:
             self._written.__contains__,
             is_explicit=is_explicit and kind is Kind.MANAGED,
             tangled=tangled,
+            group=group,
         )
+        if group:
+            program.collective = self.collectives[group]
+            program.collective.join(program.id)
         self.programs[program.id] = program
         if cgroup:
             self.cgroups[cgroup][1].append(program.id)
-        program.register(GPU, self.now)
+        program.register(gpu, self.now)
         return program
 
     def charged(self, cgroup: str) -> int:
@@ -152,11 +179,29 @@ class World:
 
     def client(self, program: Program) -> Client:
         """What the core knows about a program."""
-        return self.core._devices[GPU].roster.clients[program.id]
+        return self.roster(program.device).clients[program.id]
+
+    def roster(self, gpu: str = GPU) -> Roster:
+        """Who is where on a device, as far as the core knows."""
+        return self.core._devices[gpu].roster
+
+    @property
+    def rosters(self) -> list[Roster]:
+        """The same of all devices that there are."""
+        return [device.roster for device in self.core._devices.values()]
+
+    def is_known(self, program: Program) -> bool:
+        """Whether the core has heard of a program."""
+        return program.id in self.roster(program.device).clients
 
     def deliver(self, program: Program) -> None:
         """Let the core have a program's oldest message."""
         event = replace(program.outbox.popleft(), now=self.now)
+        if isinstance(event, Numbered):
+            if self.numbers.get(program.id) != event.number:
+                # It has crossed with what has made an end of that.
+                return
+            event = replace(event.event, now=self.now)
         if isinstance(event, ClientJoined):
             for name, (_, members) in self.cgroups.items():
                 if program.id in members:
@@ -165,10 +210,13 @@ class World:
 
     def feed(self, event: Event) -> None:
         before = self._states()
+        clients = [client for roster in self.rosters for client in roster.clients.values()]
+        rested = {client.id for client in clients if client.rests}
         effects = self.core.handle(event)
+        self.times.follow(event, effects)
         if isinstance(event, Released):
             before[event.client] = State.IDLE
-        self._check(before, effects)
+        self._check(before, effects, rested)
         self._check_grants(event, effects)
         self._check_answer(event, effects)
         self.note_who_is_held_up()
@@ -204,6 +252,8 @@ class World:
         for program in self.programs.values():
             if program.open or program.draining:
                 program.held += until - self.now
+            if program.collective and program.gate_is_open and program.busy and until > self.now:
+                program.collective.run(program.id)
         self.now = until
 
     def _next_moment(self) -> float:
@@ -224,23 +274,29 @@ class World:
                 self.feed(TimerFired(now=self.now, timer=timer))
 
     def _states(self) -> dict[int, State]:
-        if GPU not in self.core._devices:
-            return {}
-        clients = self.core._devices[GPU].roster.clients
-        return {client.id: client.state for client in clients.values()}
+        clients = (client for roster in self.rosters for client in roster.clients.values())
+        return {client.id: client.state for client in clients}
 
-    def _check(self, before: dict[int, State], effects: list[Effect]) -> None:
-        if GPU not in self.core._devices:
-            return
-        roster = self.core._devices[GPU].roster
+    def _roster_of(self, client: int) -> Roster:
+        return next(roster for roster in self.rosters if client in roster.clients)
+
+    def _check(self, before: dict[int, State], effects: list[Effect], rested: set[int]) -> None:
         for effect in effects:
             if isinstance(effect, Grant):
-                assert before.get(effect.client) is not State.RUNNING, "granted twice"
+                roster = self._roster_of(effect.client)
+                # Who rests in its gang's turn is granted anew when it goes on.
+                goes_on = before.get(effect.client) is State.RUNNING
+                assert not goes_on or effect.client in rested, "granted twice"
                 assert effect.turn > self.turns.get(effect.client, 0), "an old turn again"
                 self.turns[effect.client] = effect.turn
                 whole = roster.clients[effect.client].memory.swappable
                 assert effect.fill_bytes < max(1, whole), "a part that is not smaller"
-            elif isinstance(effect, Revoke) and not _parks(roster.clients[effect.client]):
+            elif isinstance(effect, Revoke):
+                roster = self._roster_of(effect.client)
+                client = roster.clients[effect.client]
+                if _parks(client) or client.gang is not None or client.group in self.collectives:
+                    # It may have to go because of another device.
+                    continue
                 assert not roster.everything_fits, "everything fits, and somebody was switched"
                 if roster.regime.is_sliced:
                     assert not effect.evict_bytes, "everything fits, and memory is to move"
@@ -254,17 +310,22 @@ class World:
         if not granted or (isinstance(event, Released) and event.handed_to in granted):
             # Who was handed a turn runs already.
             return
-        roster = self.core._devices[GPU].roster
-        if not roster.host_lets_all(roster.running):
-            whole = [c for c in roster.running.values() if not c.memory.swapped]
-            sizes = [roster.clients[c].memory.swappable for c in granted]
-            alone = whole == list(roster.running.values()) and len(whole) == 1
-            assert alone or not any(sizes), "somebody pushes out what cannot leave"
+        for roster in self.rosters:
+            here = [one for one in granted if one in roster.clients]
+            if here and not roster.host_lets_all(roster.running):
+                whole = [c for c in roster.running.values() if not c.memory.swapped]
+                sizes = [roster.clients[c].memory.swappable for c in here]
+                alone = whole == list(roster.running.values()) and len(whole) == 1
+                assert alone or not any(sizes), "somebody pushes out what cannot leave"
 
     def note_who_is_held_up(self) -> None:
-        if GPU in self.core._devices:
-            for client in held_up_clients(self.core._devices[GPU].roster):
+        for roster in self.rosters:
+            for client in held_up_clients(roster):
                 self.held_up[client.id] = self.now
+            for client in roster.waiting:
+                # It waits for one of its gang that is held up, or parked.
+                if client.stalled:
+                    self.held_up[client.id] = self.now
 
     def _without_newcomers(self, event: Event, effects: list[Effect]) -> list[Answer]:
         """Return the answers that come at once. Who wants a context is answered once, and later."""
@@ -285,7 +346,7 @@ class World:
         if answers[0].verdict is not Verdict.YES:
             reports = [e for e in effects[:-1] if not isinstance(e, Report)]
             assert not reports, "refused, and something was done all the same"
-        state = self.core._devices[GPU].roster.clients[event.client].state
+        state = self._roster_of(event.client).clients[event.client].state
         assert state is State.RUNNING or not answers[0].missing, "who does not run misses nothing"
 
     def _check_share(self, order: SetLimits) -> None:
@@ -308,7 +369,18 @@ class World:
                 self.reports.append(effect)
             case SetLimits():
                 self._check_share(effect)
-            case Grant() | Revoke() | Keep() | Evict() | Trim() | Answer() | Room():
+            case (
+                Grant()
+                | Revoke()
+                | Keep()
+                | Hold()
+                | StepOnce()
+                | Evict()
+                | Fill()
+                | Trim()
+                | Answer()
+                | Room()
+            ):
                 self._post(effect.client, effect)
             case Handover():
                 self._hand_over(effect)
@@ -325,5 +397,14 @@ class World:
         self._post(plan.from_client, passed)
 
     def _post(self, client: int, effect: Effect) -> None:
+        if isinstance(effect, Hold | StepOnce):
+            self._last_number += 1
+            self.numbers[client] = self._last_number
+            if client in self.programs:
+                self.programs[client].numbers.append(self._last_number)
+        elif isinstance(effect, Keep) or (
+            isinstance(effect, Revoke) and effect.urgency is Urgency.NOW
+        ):
+            self.numbers.pop(client, None)
         if client in self.programs:
             self.programs[client].inbox.append(effect)

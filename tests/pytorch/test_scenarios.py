@@ -80,7 +80,7 @@ def test_four_that_do_not_fit_take_turns() -> None:
     # Of half as long a run, what it takes to come to the first turn is twice as large a part.
     line = played(shortened("T2a", 0.5), lambda figures: (figures.ratio or 9) <= 1.05)
     assert line["turn_changes"] >= 4
-    assert line["swapped_in_bytes"] > 20e9
+    assert line["moved_in"] > 20e9
 
 
 @pytest.mark.parametrize("memory", ["pool", "handles"])
@@ -95,12 +95,12 @@ def test_two_whose_memory_cannot_be_managed_take_turns_explicitly(memory: str) -
     explicit = Wishes(allocation="explicit")
     line = played(told, lambda figures: (figures.ratio or 9) <= 1.05, memory, explicit)
     assert line["turn_changes"] >= 2
-    assert line["swapped_in_bytes"] > 10e9
+    assert line["moved_in"] > 10e9
 
 
 def test_four_that_fit_and_compute_all_the_time_take_short_turns() -> None:
     line = played(shortened("T4", 0.1), lambda figures: (figures.ratio or 9) <= 1.03)
-    assert (line["turn_changes"], line["swapped_out_bytes"]) == (0, 0)
+    assert (line["turn_changes"], line["moved_out"]) == (0, 0)
     assert line["slices"] > 0
 
 
@@ -118,7 +118,9 @@ def test_those_that_rest_most_of_the_time_do_not_notice_each_other() -> None:
 def test_full_speed_is_back_within_three_seconds(name: str) -> None:
     line = played(
         shortened(name, 0.6),
-        lambda figures: figures.more["recovery_s"] is not None and figures.more["recovery_s"] < 3,
+        lambda figures: (
+            figures.more["recovery_seconds"] is not None and figures.more["recovery_seconds"] < 3
+        ),
     )
     assert line["turn_changes"] >= 1
-    assert line["swapped_out_bytes"] > 5e9
+    assert line["moved_out"] > 5e9

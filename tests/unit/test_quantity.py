@@ -34,11 +34,13 @@ def test_what_is_no_amount(text: str) -> None:
     assert "4Gi" in str(caught.value.do)
 
 
-@pytest.mark.parametrize(("text", "meant"), [("4GB", "4G"), ("4gib", "4Gi"), ("4 Gi", "4Gi")])
+@pytest.mark.parametrize(
+    ("text", "meant"), [("4GB", '"4G" does'), ("4gib", '"4Gi" does'), ("4 Gi", 'together: "4Gi"')]
+)
 def test_what_was_probably_meant(text: str, meant: str) -> None:
     with pytest.raises(BadInputError) as caught:
         parse_quantity(text)
-    assert f'"{meant}" does' in str(caught.value.why)
+    assert meant in str(caught.value.why)
 
 
 @pytest.mark.parametrize("text", ["18446744073709551616", "16384Pi"])

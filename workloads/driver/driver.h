@@ -31,7 +31,10 @@
     X(cuMemRelease, 10020)                                                                         \
     X(cuMemFree, 3020)                                                                             \
     X(cuMemGetInfo, 3020)                                                                          \
+    X(cuMemHostRegister, 6050)                                                                     \
+    X(cuMemHostGetDevicePointer, 3020)                                                             \
     X(cuMemcpyHtoD, 3020)                                                                          \
+    X(cuMemcpyDtoH, 3020)                                                                          \
     X(cuMemsetD8, 3020)                                                                            \
     X(cuModuleLoadData, 2000)                                                                      \
     X(cuModuleGetFunction, 2000)                                                                   \

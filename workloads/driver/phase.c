@@ -32,6 +32,7 @@ static void set(struct phase *phase, const char *name, double value) {
         {"kernel_us", &phase->kernel_us, NULL},
         {"idle", &phase->idle_s, NULL},
         {"idle_jitter", &phase->idle_jitter_s, NULL},
+        {"rate", &phase->rate, NULL},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (strcmp(name, fields[i].name) != 0)

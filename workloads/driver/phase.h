@@ -20,6 +20,7 @@ struct phase {
     double kernel_us; /* 0: as long as the touched bytes take */
     bool sync;
     double idle_s, idle_jitter_s;
+    double rate; /* requests a second, by chance; 0: it comes back when it has rested */
 };
 
 /* Reads "memory=1073741824,iterations=100". Ends the program with a sentence if it cannot be read. */

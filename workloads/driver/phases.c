@@ -1,6 +1,7 @@
 /* A program that does what a scenario file says: phases with their memory, copies, kernels and rests.
  * `nvshare bench scenario` runs it where a scenario names no workload. */
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,11 +14,13 @@ struct program {
     double startup_s;
     int device;
     bool managed, held;
+    const char *bursts; /* a file for what is told of each burst, or NULL */
 };
 
 /* What has happened so far. */
 struct progress {
     struct start start;
+    FILE *bursts;
     uint64_t iterations;
     double loop_began_s, loop_ended_s;
 };
@@ -26,8 +29,22 @@ static double jitter(const struct phase *phase) {
     return phase->idle_jitter_s > 0 ? phase->idle_jitter_s * drand48() : 0;
 }
 
+/* The time until the next request: they come by chance, so many a second on average. */
+static double next_request(const struct phase *phase) {
+    return -log(1 - drand48()) / phase->rate;
+}
+
+/* In seconds of CLOCK_MONOTONIC times the speed of the node: whoever reads it knows both. It is written at once, since
+ * the program may be ended while it waits. */
+static void tell(FILE *bursts, const char *what, double instant) {
+    if (!bursts)
+        return;
+    fprintf(bursts, "%s %.6f\n", what, instant);
+    fflush(bursts);
+}
+
 static void iterate(const struct driver_functions *driver, const struct blocks *blocks,
-                    const struct phase *phase) {
+                    const struct phase *phase, FILE *bursts) {
     uint64_t windows = phase_windows(phase), launched = 0;
     CUfunction kernels[MAX_CUTS];
     struct window places[MAX_CUTS];
@@ -37,11 +54,20 @@ static void iterate(const struct driver_functions *driver, const struct blocks *
         kernels[w] = blocks_kernel(driver, places[w].count, phase->kernel_us);
     }
     bool rests = phase->idle_s > 0 || phase->idle_jitter_s > 0;
+    double wanted = timing_now_s();
     for (uint64_t i = 0; i < phase->iterations; i++) {
-        for (uint64_t k = 0; k < phase->kernels; k++, launched++)
+        if (phase->rate > 0)
+            timing_sleep_until_s(wanted += next_request(phase));
+        else
+            wanted = timing_now_s();
+        tell(bursts, "wants", wanted);
+        for (uint64_t k = 0; k < phase->kernels; k++, launched++) {
             blocks_launch(driver, blocks, kernels[launched % windows], places[launched % windows],
                           NULL);
-        if (phase->sync || rests)
+            if (k == 0)
+                tell(bursts, "begins", timing_now_s());
+        }
+        if (phase->sync || rests || phase->rate > 0)
             CHECK(driver, cuCtxSynchronize);
         if (rests)
             timing_sleep_s(phase->idle_s + jitter(phase));
@@ -60,7 +86,7 @@ static void go_through(const struct driver_functions *driver, struct blocks *blo
         return;
     if (!progress->iterations)
         progress->loop_began_s = timing_now_s();
-    iterate(driver, blocks, phase);
+    iterate(driver, blocks, phase, progress->bursts);
     progress->iterations += phase->iterations;
     progress->loop_ended_s = timing_now_s();
 }
@@ -70,6 +96,10 @@ static void run(const struct program *program) {
     struct progress progress = {.start = timing_start(program->held, program->device)};
     struct blocks blocks = {.cuts = phase_cuts(program->phases, program->count),
                             .managed = program->managed};
+    if (program->bursts && !(progress.bursts = fopen(program->bursts, "w"))) {
+        perror(program->bursts);
+        exit(1);
+    }
     timing_sleep_until_s(progress.start.begin_s + program->startup_s);
     gpu_open(&driver, progress.start.device);
     fputs("{\"workload\": \"phases\", \"phases\": [", stdout);
@@ -86,20 +116,18 @@ static void run(const struct program *program) {
 }
 
 static void usage(void) {
-    fprintf(stderr, "usage: driver-phases --phase FIELD=VALUE,... [--phase ...] [--startup S]\n"
-                    "                     [--device N] [--seed N] [--managed] [--held]\n");
+    fprintf(stderr,
+            "usage: driver-phases --phase FIELD=VALUE,... [--phase ...] [--startup S]\n"
+            "                     [--device N] [--seed N] [--managed] [--held] [--bursts FILE]\n");
     exit(2);
 }
 
 int main(int argc, char **argv) {
     static const struct option OPTIONS[] = {
-        {"phase", required_argument, NULL, 'f'},
-        {"startup", required_argument, NULL, 'u'},
-        {"device", required_argument, NULL, 'd'},
-        {"seed", required_argument, NULL, 's'},
-        {"managed", no_argument, NULL, 'm'},
-        {"held", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"phase", required_argument, NULL, 'f'},  {"startup", required_argument, NULL, 'u'},
+        {"device", required_argument, NULL, 'd'}, {"seed", required_argument, NULL, 's'},
+        {"managed", no_argument, NULL, 'm'},      {"held", no_argument, NULL, 'h'},
+        {"bursts", required_argument, NULL, 'b'}, {NULL, 0, NULL, 0},
     };
     static struct program program;
     for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
@@ -114,6 +142,7 @@ int main(int argc, char **argv) {
         case 's': srand48(atol(optarg)); break;
         case 'm': program.managed = true; break;
         case 'h': program.held = true; break;
+        case 'b': program.bursts = optarg; break;
         default: usage();
         }
     }

@@ -22,7 +22,12 @@ import rendering
 import twins
 
 # What our NVML library exports beyond NVML; nvml/report.h and nvml/faults.h declare it.
-OWN_NVML = ("nvshareEmulatorFault", "nvshareEmulatorReport", "nvshareEmulatorSteal")
+OWN_NVML = (
+    "nvshareEmulatorFault",
+    "nvshareEmulatorRefuse",
+    "nvshareEmulatorReport",
+    "nvshareEmulatorSteal",
+)
 
 
 def generate(compiler: str, folders: list[Path]) -> dict[str, str]:

@@ -256,6 +256,24 @@ static bool serve_u64(const struct kernel_call *call) {
     return taken >= p.rounds;
 }
 
+/* A barrier of kernels, each of which says that it has come, and waits for the others to say so. It may say it again. */
+static bool meet_u64(const struct kernel_call *call) {
+    struct {
+        uint64_t words, ranks, rank, value;
+    } p;
+    uint64_t word;
+    if (!read_parameters(call, &p, sizeof p) || p.rank >= p.ranks)
+        return true;
+    write_word(p.words + p.rank * sizeof word, p.value);
+    for (uint64_t i = 0; i < p.ranks; i++) {
+        if (!read_word(p.words + i * sizeof word, &word))
+            return true;
+        if (word < p.value)
+            return false;
+    }
+    return true;
+}
+
 static void nothing(const struct kernel_call *call) {
     (void)call;
 }
@@ -280,6 +298,7 @@ static const struct named_kernel KERNELS[] = {
     {"nvshare_spin", nothing, spin_cost, (const struct kernel_span[]){{0}}, NULL},
     {"nvshare_await_u64", NULL, NULL, SPANS({0, ONE_ELEMENT, 8}), await_u64},
     {"nvshare_serve_u64", NULL, NULL, SPANS({0, ONE_ELEMENT, 16}, {8, ONE_ELEMENT, 16}), serve_u64},
+    {"nvshare_meet_u64", NULL, NULL, SPANS({0, 8, 8}), meet_u64},
 };
 
 const struct named_kernel *kernels_find(const char *name) {

@@ -256,7 +256,7 @@ struct gpu {
     double out_done;
 
     /* What somebody has broken (nvml/faults.h). */
-    uint32_t is_lost, needs_reset, last_xid;
+    uint32_t is_lost, is_unsupported, needs_reset, last_xid;
     uint64_t xids; /* how many there were */
 
     uint64_t switches, faults, in_bytes, out_bytes, busy_total_ns;

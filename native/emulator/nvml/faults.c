@@ -61,3 +61,13 @@ nvmlReturn_t nvshareEmulatorSteal(const char *folder, unsigned int gpu, unsigned
     close_gpu(node);
     return NVML_SUCCESS;
 }
+
+nvmlReturn_t nvshareEmulatorRefuse(const char *folder, unsigned int gpu, int refuses) {
+    struct node *node;
+    nvmlReturn_t result = open_gpu(folder, gpu, &node);
+    if (result != NVML_SUCCESS)
+        return result;
+    node->gpus[gpu].is_unsupported = refuses != 0;
+    close_gpu(node);
+    return NVML_SUCCESS;
+}

@@ -19,4 +19,7 @@ nvmlReturn_t nvshareEmulatorFault(const char *folder, unsigned int gpu, unsigned
  * it back. Programs do notice this. */
 nvmlReturn_t nvshareEmulatorSteal(const char *folder, unsigned int gpu, unsigned long long bytes);
 
+/* Has NVML answer NVML_ERROR_NOT_SUPPORTED to whatever it is asked of a GPU, or 0: not any more. */
+nvmlReturn_t nvshareEmulatorRefuse(const char *folder, unsigned int gpu, int refuses);
+
 #endif

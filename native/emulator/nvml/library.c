@@ -89,10 +89,14 @@ struct look look_at_gpu(nvmlDevice_t device, bool arguments_are_good) {
         return look;
     look.index = index_of(&look, device);
     look.gpu = look.index != NO_INDEX ? &look.node->gpus[look.index] : NULL;
-    if (look.gpu && !look.gpu->is_lost)
+    nvmlReturn_t error = !look.gpu                  ? NVML_ERROR_INVALID_ARGUMENT
+                         : look.gpu->is_lost        ? NVML_ERROR_GPU_IS_LOST
+                         : look.gpu->is_unsupported ? NVML_ERROR_NOT_SUPPORTED
+                                                    : NVML_SUCCESS;
+    if (error == NVML_SUCCESS)
         return look;
     node_unlock(look.node);
-    return refuse(look.gpu ? NVML_ERROR_GPU_IS_LOST : NVML_ERROR_INVALID_ARGUMENT);
+    return refuse(error);
 }
 
 void look_away(struct look *look) {

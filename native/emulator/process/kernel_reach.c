@@ -30,6 +30,16 @@ static void reach_spans(const struct kernel_task *kernel, uint32_t gpu, struct r
     }
 }
 
+bool kernel_waits_for_host(const struct kernel_task *kernel) {
+    bool all = true;
+    for (const struct kernel_span *span = kernel->function->spans; span->element && all; span++) {
+        const struct allocation *allocation = memory_find(word_at(kernel, span->pointer));
+        all = allocation &&
+              (allocation->kind == MEMORY_HOST || allocation->kind == MEMORY_REGISTERED);
+    }
+    return all;
+}
+
 static bool points_into(const struct kernel_task *kernel, const struct allocation *allocation) {
     for (unsigned at = 0; at + 8 <= kernel->parameter_bytes; at += 8)
         if (word_at(kernel, at) - allocation->address < allocation->bytes)

@@ -39,10 +39,20 @@ static struct kernel_call call_of(const struct kernel_task *kernel) {
     return call;
 }
 
+/* The host's memory is kept in any case: what spins there does so without the GPU's data as well. */
+static bool has_its_data(const struct kernel_task *kernel) {
+    if (driver->data || !kernel->function->spin)
+        return driver->data;
+    driver_lock();
+    bool is_kept = kernel_waits_for_host(kernel);
+    driver_unlock();
+    return is_kept;
+}
+
 /* Only kernels of ours compute, and only when bytes are kept at all. */
 static struct effect effect_of(const struct kernel_task *kernel) {
     bool computes = kernel->function->body || kernel->function->spin;
-    if (!computes || !driver->data)
+    if (!computes || !has_its_data(kernel))
         return (struct effect){0};
     struct computation *computation = malloc(sizeof *computation + kernel->parameter_bytes);
     if (!computation)

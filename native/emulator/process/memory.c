@@ -13,6 +13,7 @@
 #include "arena.h"
 #include "books.h"
 #include "context.h"
+#include "overfull.h"
 #include "regions.h"
 #include "reservation.h"
 #include "room.h"
@@ -141,6 +142,7 @@ CUresult memory_allocate_plain(struct CUctx_st *context, uint32_t gpu, uint64_t 
         arena_release(driver->memory->plain[gpu].arena, (*out)->address, &first, &chunks);
         drop_allocation(*out);
     }
+    overfull_look(bytes);
     return result;
 }
 
@@ -191,6 +193,7 @@ CUresult memory_allocate_managed(struct CUctx_st *context, uint64_t bytes,
     if (driver->data)
         allocation->data = (void *)(uintptr_t)allocation->address;
     *out = allocation;
+    overfull_look(bytes);
     return CUDA_SUCCESS;
 }
 

@@ -113,6 +113,9 @@ struct sweep;
 void kernel_touch(const struct kernel_task *kernel, struct touch *touch, struct sweep *sweep);
 void kernel_reach(const struct kernel_task *kernel, uint32_t gpu, struct effect *effect);
 
+/* Whether one of ours goes to the host's memory only. */
+bool kernel_waits_for_host(const struct kernel_task *kernel);
+
 /* One file per kind. */
 CUresult queue_kernel(struct CUstream_st *stream, const struct kernel_task *kernel,
                       uint64_t *ticket);

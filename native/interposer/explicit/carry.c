@@ -4,7 +4,9 @@
  *
  * A fill is all or nothing. Two programs that each had half of their memory on a GPU that holds only one of them would
  * wait for each other for ever. So whoever finds no room for long gives back what has come, which costs nothing, since
- * the copies on the host are still good, moves out what it had never moved, and begins anew a little later. */
+ * the copies on the host are still good, moves out what it had never moved, and begins anew a little later. How long it
+ * holds on to what it has, and how much later it begins, is random: somebody gives up first, and the others get on. With
+ * every try in vain the pause may be twice as long, until it is long enough for another program's whole fill. */
 #include "carry.h"
 
 #include <errno.h>
@@ -17,11 +19,17 @@
 #include "convoy.h"
 #include "explicit.h"
 #include "log.h"
+#include "own_host.h"
 #include "pooled.h"
 
-/* How long a fill waits for memory that should be there, holding what it has; and how it asks meanwhile. */
-static const uint64_t fill_patience = CLOCK_MS(500);
-enum { PAUSE_US = 1000 };
+enum {
+    PATIENCE_MS =
+        500, /* a fill waits for memory that should be there, holding what it has: up to twice as long */
+    PAUSE_LEAST_MS = 20,  /* then it pauses */
+    PAUSE_FIRST_MS = 200, /* and at most for so much longer the first time */
+    PAUSE_DOUBLED = 5,    /* which is doubled so many times: 12 GB at 12 GB/s take a second */
+    PAUSE_US = 1000,      /* between two looks */
+};
 
 struct carrier {
     struct convoy convoy;
@@ -29,8 +37,10 @@ struct carrier {
     struct regions *regions;
     enum mover_job job;
     struct chunk_list list;
-    uint64_t hungry_since; /* there was no memory on the GPU; 0: there was */
-    uint64_t homeless;     /* bytes of the next chunk to leave, if the host has no place for it */
+    uint64_t
+        hungry_until; /* there was no memory on the GPU, and that is borne until then; 0: there was */
+    unsigned vain;    /* how often it was not borne any longer */
+    uint64_t homeless; /* bytes of the next chunk to leave, if the host has no place for it */
     uint64_t roomless; /* live bytes of the next chunk to return, if there is no room for it yet */
 };
 
@@ -108,10 +118,15 @@ static struct chunk *take_to_return(struct carrier *carrier) {
     lock(carrier);
     struct chunk *chunk = chunk_list_take(&carrier->list, true);
     carrier->roomless = 0;
-    if (chunk && room < carrier->convoy.flying + chunk->live) {
+    /* Ahead of a turn, what flies is out of the order already; else it counts as away until it has landed. */
+    bool is_ahead = carrier->job == MOVER_FILL_AHEAD;
+    uint64_t flying = is_ahead ? 0 : carrier->convoy.flying;
+    if (chunk && room < flying + chunk->live) {
         carrier->roomless = chunk->live;
         chunk = put_back(carrier, chunk);
     }
+    if (chunk && is_ahead)
+        mover->bytes -= chunk->live;
     unlock(carrier);
     pthread_mutex_unlock(&mover->lock);
     return chunk;
@@ -124,10 +139,15 @@ static bool send_out(struct carrier *carrier) {
 }
 
 /* A time that differs from program to program, and from try to try. The program's own random numbers are its own. */
+static uint64_t some_time_from_now(uint64_t least_ms, uint64_t more_ms) {
+    uint64_t now = clock_now();
+    uint64_t mixed = (now ^ (uint64_t)getpid() << 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return now + CLOCK_MS(least_ms) + CLOCK_US((mixed >> 32) % (more_ms * 1000));
+}
+
 static void pause_somewhat(const struct carrier *carrier) {
-    uint64_t now = clock_now(),
-             mixed = (now ^ (uint64_t)getpid() << 32) * UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t until = now + CLOCK_MS(20 + (mixed >> 32) % 180);
+    unsigned doubled = carrier->vain < PAUSE_DOUBLED ? carrier->vain : PAUSE_DOUBLED;
+    uint64_t until = some_time_from_now(PAUSE_LEAST_MS, (uint64_t)PAUSE_FIRST_MS << doubled);
     while (goes_on(carrier) && clock_now() < until)
         usleep(PAUSE_US);
 }
@@ -139,12 +159,19 @@ static void say_no_host(struct carrier *carrier) {
     pause_somewhat(carrier);
 }
 
-/* Memory of the program's own is what its memory cgroup may have no room for. So that is taken only if no daemon has ever
- * said that it makes some. Returns false if it may not be, or nothing lacks a place. */
+/* Memory of the program's own is what its memory cgroup may have no room for. So where a daemon has said that it makes
+ * some, none is taken, unless that daemon is gone: programs that keep parts of their memory on the GPU because they have
+ * no place for them would wait for each other for ever. Even then no more is taken than there is room for. */
+static bool may_make_host(const struct carrier *carrier) {
+    if (!atomic_load(&extents_of(carrier)->is_provided))
+        return true;
+    return carrier->job == MOVER_RETURN && own_host_room("") >= carrier->homeless + EXTENT_BYTES;
+}
+
+/* Returns false if none may be made, or nothing lacks a place. */
 static bool makes_host(struct carrier *carrier) {
-    struct extents *extents = extents_of(carrier);
-    return carrier->homeless && !atomic_load(&extents->is_provided) &&
-           extents_make(extents, carrier->homeless) == 0;
+    return carrier->homeless && may_make_host(carrier) &&
+           extents_make(extents_of(carrier), carrier->homeless) == 0;
 }
 
 /* To make host memory takes longer than the copy, and is waited for with nothing in flight. Returns false if nothing
@@ -190,9 +217,9 @@ static bool bring(struct carrier *carrier) {
         return false;
     bool is_sent = convoy_send_in(&carrier->convoy, chunk);
     if (is_sent)
-        carrier->hungry_since = 0;
-    else if (!carrier->hungry_since)
-        carrier->hungry_since = clock_now();
+        carrier->hungry_until = 0;
+    else if (!carrier->hungry_until)
+        carrier->hungry_until = some_time_from_now(PATIENCE_MS, PATIENCE_MS);
     return is_sent;
 }
 
@@ -223,7 +250,7 @@ static void leave_entirely(struct carrier *carrier) {
 
 /* The GPU has no memory, though it should have: somebody else has it, or it is about to be released. */
 static void endure_hunger(struct carrier *carrier) {
-    if (clock_now() - carrier->hungry_since < fill_patience) {
+    if (clock_now() < carrier->hungry_until) {
         usleep(PAUSE_US);
         return;
     }
@@ -232,14 +259,15 @@ static void endure_hunger(struct carrier *carrier) {
     pooled_make_room(carrier->convoy.device, &(bool){false});
     give_back(carrier);
     leave_entirely(carrier);
-    carrier->hungry_since = 0;
+    carrier->hungry_until = 0;
     pause_somewhat(carrier);
+    carrier->vain++;
 }
 
 /* Whoever waits does so with nothing in flight, so that all that has come is known to have. */
 static void wait_for_room(struct carrier *carrier) {
     uint64_t began = clock_now();
-    if (carrier->hungry_since)
+    if (carrier->hungry_until)
         endure_hunger(carrier);
     else if (carrier->roomless)
         mover_wait_for_room_of(carrier->mover, carrier->job, carrier->roomless);
@@ -264,6 +292,18 @@ static void fill(struct carrier *carrier) {
     }
 }
 
+/* What was ordered, or as much of it as the GPU has memory for. Nobody waits for it. */
+static void fill_ahead(struct carrier *carrier) {
+    lock(carrier);
+    carrier->convoy.fill = ++carrier->regions->fills;
+    unlock(carrier);
+    list(carrier, regions_list_away);
+    while (goes_on(carrier) && (bring(carrier) || convoy_land_one(&carrier->convoy)))
+        convoy_make_place(&carrier->convoy);
+    convoy_land_all(&carrier->convoy);
+    explicit_is_whole(carrier->convoy.device);
+}
+
 /* Where every context is dead nothing runs, and nothing can be copied. The program is to hear of it by its next call,
  * instead of waiting at the gate for ever. */
 static void give_up(struct device *device) {
@@ -284,6 +324,8 @@ void carry(struct mover *mover, enum mover_job job) {
         return;
     if (job == MOVER_OUT)
         move_out(&carrier);
+    else if (job == MOVER_FILL_AHEAD)
+        fill_ahead(&carrier);
     else
         fill(&carrier);
     lock(&carrier);

@@ -4,6 +4,7 @@
 #include "kill.h"
 #include "model/engine.h"
 #include "model/residency.h"
+#include "model/scrub.h"
 
 /* Leaves room for fewer blocks than the survivor has there, so that bringing in more evicts some. */
 static void fill_up(struct node *node, uint32_t index) {
@@ -30,6 +31,40 @@ static void change_plain(struct node *node, uint32_t index) {
     uint64_t idle = gpu_free_bytes(&node->gpus[0]) + node->gpus[0].surplus * BLOCK_BYTES;
     gpu_take_plain(node, index, 0, idle + 3 * BLOCK_BYTES, &room);
     gpu_give_plain(node, index, 0, VICTIM_PLAIN);
+    node_unlock(node);
+}
+
+/* What creating physical memory, mapping and releasing it change in the node, call by call (api/vmm.c, vmm_map.c,
+ * process/pause.c): room for it, what the process has to give back, and how long the next such call has to wait. */
+static void change_handle(struct node *node, uint32_t index) {
+    struct room room;
+    struct slot *slot = &node->slots[index];
+    node_lock(node);
+    if (!scrub_wait_ns(&node->gpus[0], BLOCK_BYTES))
+        gpu_take_plain(node, index, 0, BLOCK_BYTES, &room);
+    node_unlock(node);
+    for (uint32_t book = 0; book < BOOKS; book++) {
+        uint64_t now = node_lock(node);
+        node->calls_free_at = (node->calls_free_at > now ? node->calls_free_at : now) + 1000;
+        node_unlock(node);
+        __atomic_add_fetch(&slot->books[book], 1, __ATOMIC_RELAXED);
+    }
+    for (uint32_t book = 0; book < BOOKS; book++)
+        __atomic_sub_fetch(&slot->books[book], 1, __ATOMIC_RELAXED);
+    node_lock(node);
+    gpu_give_plain(node, index, 0, BLOCK_BYTES);
+    node_unlock(node);
+}
+
+/* Copies of explicit memory in both directions, to their end. */
+static void change_copy(struct node *node, uint32_t index) {
+    node_lock(node);
+    for (uint8_t engine = ENGINE_BUS_IN; engine <= ENGINE_BUS_OUT; engine++) {
+        struct operation copy = {.kind = OPERATION_WORK, .engine = engine, .amount = BLOCK_BYTES};
+        engine_submit(node, index, 0, &copy, NULL);
+    }
+    submit(node, index, OPERATION_MARKER, 0);
+    engine_advance(node, later(node));
     node_unlock(node);
 }
 
@@ -100,6 +135,8 @@ static const struct change CHANGES[] = {
     {"join", change_join, true, false, false},
     {"submit", change_submit, false, false, false},
     {"plain", change_plain, false, false, false},
+    {"handle", change_handle, false, false, false},
+    {"copy", change_copy, false, false, false},
     {"context", change_context, false, false, false},
     {"range", change_range, false, false, false},
     {"faults", change_faults, false, false, false},

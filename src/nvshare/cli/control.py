@@ -3,37 +3,27 @@
 import http.client
 import json
 import os
-import socket
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from nvshare.errors import BadInputError, NvshareError
-from nvshare.launch.place import control_socket
+from nvshare.launch.place import LOOK_NAME, check_node, control_socket
+from nvshare.launch.unix_http import UnixConnection
 from nvshare.telemetry.settings import NodeSettings
 from nvshare.telemetry.snapshot import DeviceStatus, GroupStatus, NodeStatus
+from nvshare.wire import environment
 
 _SECONDS = 10.0
-
-
-class _UnixConnection(http.client.HTTPConnection):
-    """HTTP on a Unix socket."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=_SECONDS)
-        self._path = path
-
-    def connect(self) -> None:
-        """Connect to the socket."""
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(_SECONDS)
-        self.sock.connect(str(self._path))
 
 
 class Daemon:
     """The daemon, as far as people are concerned."""
 
     def __init__(self, path: Path | None = None) -> None:
+        # Who has named a socket means that one.
+        named = (environment.SOCKET_DIR, environment.CONTROL_DIR)
+        self._is_found = path is None and not any(map(os.environ.get, named))
         self.path = path or control_socket(os.environ)
 
     def status(self) -> NodeStatus:
@@ -82,34 +72,78 @@ class Daemon:
         return self._ask("GET", "/v1/story").decode()
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
-        connection = _UnixConnection(self.path)
+        """Ask on the control socket; who only wants to look can do so elsewhere, too."""
         try:
-            connection.request(method, path, None if body is None else json.dumps(body))
-            answer = connection.getresponse()
-            content = answer.read()
+            return _request(str(self.path), method, path, body)
         except (FileNotFoundError, ConnectionRefusedError) as error:
+            check_node(os.environ)
+            return self._ask_elsewhere(method, path, error)
+        except PermissionError as error:
+            if method != "GET":
+                raise _may_not_change(self.path) from error
+        look = self.path.with_name(LOOK_NAME)
+        try:
+            return _request(str(look), method, path, body)
+        except OSError as error:
+            raise NvshareError(
+                "you may not look at the daemon",
+                why=f"{look} does not let you connect ({error.strerror})",
+                do="ask whoever runs the daemon to set look_mode so that you may, or use sudo",
+            ) from error
+
+    def _ask_elsewhere(self, method: str, path: str, error: OSError) -> bytes:
+        """Ask a daemon that is not where one of ours would be, but has GPUs of this machine."""
+        from nvshare.launch.holders import describe, find_holders
+
+        holders = find_holders(os.environ) if self._is_found else []
+        if not holders:
             raise NvshareError(
                 "no daemon is running",
                 why=f"nobody listens on {self.path}",
                 do="start one with `nvshare daemon`; `nvshare run` starts one by itself",
             ) from error
-        except PermissionError as error:
+        if method != "GET":
             raise NvshareError(
-                "you may not ask the daemon",
-                why=f"{self.path} belongs to somebody else",
-                do="ask an administrator, or use sudo",
+                "this daemon is somebody else's", why=describe(holders), do="ask its user"
             ) from error
-        except (OSError, http.client.HTTPException) as error:
-            raise NvshareError(
-                "the daemon does not answer",
-                why=f"{self.path}: {type(error).__name__} {error}".rstrip(),
-                do="look at its log, and at `nvshare doctor`",
-            ) from error
-        finally:
-            connection.close()
-        if answer.status != http.client.OK:
-            raise _problem(answer.status, content)
-        return content
+        return _request(holders[0].address, method, path)
+
+
+def _request(address: str, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
+    """Ask on one socket. Whether it can be connected to is for the caller to explain."""
+    connection = UnixConnection(address, _SECONDS)
+    try:
+        connection.connect()
+        return _converse(connection, method, path, body)
+    finally:
+        connection.close()
+
+
+def _converse(
+    connection: UnixConnection, method: str, path: str, body: dict[str, Any] | None
+) -> bytes:
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body))
+        answer = connection.getresponse()
+        content = answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise NvshareError(
+            "the daemon does not answer",
+            why=f"{type(error).__name__} {error}".rstrip(),
+            do="look at its log, and at `nvshare doctor`",
+        ) from error
+    if answer.status != http.client.OK:
+        raise _problem(answer.status, content)
+    return content
+
+
+def _may_not_change(path: Path) -> NvshareError:
+    return NvshareError(
+        "you may look at the daemon, but not change anything",
+        why=f"{path} does not let you connect",
+        do="use sudo, or ask whoever runs the daemon to set control_mode and socket_group so that "
+        "you may",
+    )
 
 
 def _problem(status: int, content: bytes) -> NvshareError:

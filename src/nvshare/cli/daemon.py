@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--config", metavar="FILE", help="Configuration file.")
 @click.option("--socket-dir", metavar="FOLDER", help="Where the sockets are made.")
+@click.option("--devices", metavar="LIST", help="GPUs to share: indexes or UUIDs, by commas.")
+@click.option(
+    "--beside-others", is_flag=True, default=None, help="Share GPUs that another daemon shares."
+)
 @click.option("--mode", metavar="MODE", help="auto, serial, concurrent or off, for every GPU.")
 @click.option("--turn", metavar="SECONDS", help="Length of a turn, or auto, for every GPU.")
 @click.option("--reserve", metavar="SIZE", help="Memory that programs are not to fill, or auto.")
@@ -22,10 +26,15 @@ if TYPE_CHECKING:
 @click.option("--log-file", metavar="FILE", help="Log to a file.")
 @click.option("--metrics-address", metavar="HOST:PORT", help="Offer metrics there, too.")
 @click.option("--idle-exit", type=float, metavar="SECONDS", help="End after so long alone.")
+@click.option(
+    "--paced", is_flag=True, help="On an emulated node: settings count its seconds, not ours."
+)
 @click.option("--print-config", is_flag=True, help="Print what would be in force, and end.")
 def daemon(
     config: str | None,
     socket_dir: str | None,
+    devices: str | None,
+    beside_others: bool | None,
     mode: str | None,
     turn: str | None,
     reserve: str | None,
@@ -34,6 +43,7 @@ def daemon(
     log_file: str | None,
     metrics_address: str | None,
     idle_exit: float | None,
+    paced: bool,
     print_config: bool,
 ) -> None:
     """Share the GPUs of this machine.
@@ -43,11 +53,14 @@ def daemon(
     gpu = _given(mode=mode, turn_seconds=turn, reserve=reserve)
     flags = _given(
         socket_dir=socket_dir,
+        devices=devices,
+        beside_others=beside_others,
         log=log,
         log_format=log_format,
         log_file=log_file,
         metrics_address=metrics_address,
         idle_exit=idle_exit,
+        paced=paced or None,
         gpu=gpu or None,
     )
     sources = Sources(find_file(config, os.environ), dict(os.environ), flags)

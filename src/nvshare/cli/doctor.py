@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from nvshare.cli.doctor_checks import CHECKS, Finding, State
+from nvshare.cli.output import show_json
 
 _MARKS = {State.GOOD: "ok", State.NOTE: "note", State.BAD: "BAD"}
 
@@ -19,9 +20,15 @@ _MARKS = {State.GOOD: "ok", State.NOTE: "note", State.BAD: "BAD"}
 )
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="The report.")
 @click.option("--quick", is_flag=True, help="Less memory and less time; less exact.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 @click.pass_context
 def doctor(
-    ctx: click.Context, gpu: bool, device: int | None, output: Path | None, quick: bool
+    ctx: click.Context,
+    gpu: bool,
+    device: int | None,
+    output: Path | None,
+    quick: bool,
+    as_json: bool,
 ) -> None:
     """Check driver, libraries, sockets, permissions and versions.
 
@@ -31,15 +38,22 @@ def doctor(
     if gpu:
         from nvshare.cli.doctor_gpu import examine_gpu
 
-        ctx.exit(examine_gpu(device or 0, output, quick))
+        ctx.exit(examine_gpu(device or 0, output, quick, as_json))
     if device is not None or output is not None or quick:
         ctx.fail("--device, --output and --quick belong to --gpu.")
     findings = [finding for check in CHECKS for finding in check()]
+    bad = sum(finding.state is State.BAD for finding in findings)
+    if as_json:
+        show_json({"findings": [_described(finding) for finding in findings], "bad": bad})
+        ctx.exit(1 if bad else 0)
     for finding in findings:
         _show(finding)
-    bad = sum(finding.state is State.BAD for finding in findings)
     click.echo("Everything is in order." if not bad else f"{bad} to put right.")
     ctx.exit(1 if bad else 0)
+
+
+def _described(finding: Finding) -> dict[str, str | None]:
+    return {"state": finding.state.value, "what": finding.what, "do": finding.do}
 
 
 def _show(finding: Finding) -> None:

@@ -13,9 +13,10 @@ import nvshare
 from nvshare.cli.control import Daemon
 from nvshare.cli.status_table import notes
 from nvshare.daemon.config import Sources, find_file
-from nvshare.daemon.devices import find_gpus
+from nvshare.daemon.devices import survey_gpus
 from nvshare.emulator.libraries import RUNTIMES, library_folder
 from nvshare.errors import NvshareError
+from nvshare.launch.holders import TakenError, describe, find_holders, usable
 from nvshare.launch.place import candidates, find_daemon
 from nvshare.launch.preload import library
 from nvshare.telemetry.snapshot import NodeStatus
@@ -119,10 +120,18 @@ def _runtime_version(path: Path) -> str:
 def check_gpus() -> Iterator[Finding]:
     """Whether NVML lists GPUs."""
     try:
-        for gpu in find_gpus():
-            yield _good(f"GPU {gpu.index}: {gpu.name}, {gpu.memory / _GIB:.1f} GiB, {gpu.uuid}")
+        found = survey_gpus()
     except NvshareError as error:
         yield _bad(error)
+        return
+    for gpu in found.gpus:
+        yield _good(f"GPU {gpu.index}: {gpu.name}, {gpu.memory / _GIB:.1f} GiB, {gpu.uuid}")
+    for one in found.missing:
+        yield Finding(
+            State.BAD,
+            f"GPU {one.index} cannot be used ({one.why}); the others can",
+            "a GPU that is lost needs a reset (nvidia-smi --gpu-reset) or a reboot",
+        )
 
 
 def check_library() -> Iterator[Finding]:
@@ -160,12 +169,15 @@ def check_socket() -> Iterator[Finding]:
     except NvshareError as error:
         yield _bad(error)
         return
+    if folder is None and (holder := usable(find_holders(os.environ))) is not None:
+        yield Finding(State.NOTE, f"{holder.who} is used: it has {holder.gpu}, and lets you in")
+        return
     if folder is None:
         places = ", ".join(str(place / SOCKET_NAME) for place in candidates(os.environ))
         yield Finding(
             State.NOTE,
             f"no daemon is running (looked for {places})",
-            "`nvshare run` starts one; for a whole machine, enable nvshare.service",
+            "`nvshare run` starts one; `sudo nvshare service install` is for a whole machine",
         )
         return
     yield _good(f"daemon in {folder}")
@@ -183,6 +195,17 @@ def check_socket() -> Iterator[Finding]:
             "restart the daemon; programs go on meanwhile",
         )
     yield from find_stuck(status)
+
+
+def check_holders() -> Iterator[Finding]:
+    """Which daemons have the GPUs, and whether they are for us."""
+    holders = find_holders(os.environ)
+    for pid in sorted({one.pid for one in holders}):
+        theirs = [one for one in holders if one.pid == pid]
+        if usable(theirs) is not None:
+            yield _good(describe(theirs))
+        else:
+            yield _bad(TakenError(theirs))
 
 
 def find_stuck(status: NodeStatus) -> Iterator[Finding]:
@@ -214,5 +237,6 @@ CHECKS: tuple[Check, ...] = (
     check_library,
     check_configuration,
     check_socket,
+    check_holders,
     check_files,
 )

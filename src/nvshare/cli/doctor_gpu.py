@@ -1,14 +1,15 @@
 """``nvshare doctor --gpu``: examines a GPU, shows a table, and writes a report as it goes on."""
 
+import json
 import os
 from datetime import datetime, timezone
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 import nvshare
 from nvshare.cli.doctor_table import draw
+from nvshare.cli.output import show, show_json
 from nvshare.probe.bench import Bench
 from nvshare.probe.examination import examination, examine, overdue
 from nvshare.probe.report import Report, write_report
@@ -17,7 +18,7 @@ from nvshare.probe.ways import recommend
 _STUCK = 3
 
 
-def examine_gpu(ordinal: int, output: Path | None, quick: bool) -> int:
+def examine_gpu(ordinal: int, output: Path | None, quick: bool, as_json: bool = False) -> int:
     """Examine; return the exit code."""
     began = datetime.now(timezone.utc)
     path = output or Path(f"nvshare-doctor-{began:%Y%m%d-%H%M%S}.json")
@@ -26,8 +27,11 @@ def examine_gpu(ordinal: int, output: Path | None, quick: bool) -> int:
         with overdue(writer.give_up):
             examine(bench, writer.begun, writer.ended)
         report = writer.save()
-    Console().print(draw(report))
-    _sum_up(report, path)
+    if as_json:
+        show_json(json.loads(write_report(report)))
+    else:
+        show(draw(report))
+        _sum_up(report, path)
     return 1 if report.bad else 0
 
 

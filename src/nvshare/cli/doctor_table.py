@@ -20,7 +20,7 @@ def draw(report: Report) -> RenderableType:
     """Return the table, and behind it what hangs on the lines that are bad."""
     table = Table(title=_title(report), title_justify="left")
     for heading in ("what", "measured", "expected"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     table.add_column("", no_wrap=True)
     topic = ""
     for line in report.lines:

@@ -1,14 +1,14 @@
 """``nvshare limit``: show and change what programs may use, while they run."""
 
-import json
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from nvshare.cli import completing
 from nvshare.cli.control import Daemon
+from nvshare.cli.gpus import warn_of_large_limit
+from nvshare.cli.output import Column, Rows, show, show_json
 from nvshare.cli.status_table import gib
 from nvshare.errors import BadInputError
 from nvshare.telemetry.settings import ClientLimits
@@ -18,7 +18,7 @@ _NONE = "none"
 
 
 @click.command()
-@click.argument("who", required=False)
+@click.argument("who", required=False, shell_complete=completing.programs)
 @click.option("--memory", metavar="SIZE", help="Most GPU memory, such as 6Gi; none lifts it.")
 @click.option("--compute", metavar="PERCENT", help="Most of a GPU's time, 1 to 100; or none.")
 @click.option(
@@ -36,11 +36,11 @@ def limit(
 ) -> None:
     """Change what programs may use, and print what is in force. Without changes, only print it.
 
-    WHO is a pid, an id such as #3, the name of a program, a pod (name or namespace/name) or a
-    container (name or the beginning of its id). Processes of one container, or of one nvshare run,
-    share their limits: to name one of them is to name them all.
+    WHO is an id as `nvshare status` shows it, a pid, the name of a program, a pod (name or
+    namespace/name) or a container (name or the beginning of its id). Processes of one container, or
+    of one nvshare run, share their limits: to name one of them is to name them all.
 
-    nvshare limit 4711 --memory 6Gi
+    nvshare limit 3 --memory 6Gi
 
     nvshare limit trainer --compute 40 --burst
     """
@@ -59,22 +59,31 @@ def limit(
         groups = daemon.groups()
     else:
         groups = [daemon.change_limits(who, changes) if changes else daemon.group(who)]
+    devices = daemon.status().devices
+    if memory is not None:
+        used = {use.device for use in groups[0].uses}
+        gpus = [gpu for gpu in devices if gpu.uuid in used]
+        warn_of_large_limit(groups[0].limits.memory_limit, gpus)
     if as_json:
         for group in groups:
-            click.echo(json.dumps(group.model_dump()))
+            show_json(group.model_dump())
         return
-    index = {gpu.uuid: gpu.index for gpu in daemon.status().devices}
-    Console().print(draw_groups(groups, index) if groups else "No program is connected.")
+    index = {gpu.uuid: gpu.index for gpu in devices}
+    show(draw_groups(groups, index) if groups else "No program is connected.")
 
 
-def draw_groups(groups: list[GroupStatus], index: dict[str, int]) -> Table:
+def draw_groups(groups: list[GroupStatus], index: dict[str, int]) -> Rows:
     """Draw a row for each group on each GPU."""
-    table = Table("program", "pid", "GPU", "memory", "swapped", "compute", "priority", "set by")
+    table = Rows(
+        *("id", Column("pid", rank=2), "program", "GPU", "memory", Column("swapped", rank=3)),
+        *("compute", Column("priority", rank=1), Column("set by", rank=4)),
+    )
     for group in groups:
         for use in group.uses:
             table.add_row(
+                _numbers(group.ids),
+                _numbers(group.pids),
                 escape(group.name),
-                _pids(group),
                 str(index.get(use.device, "?")),
                 _memory(use, group.limits.memory_limit),
                 f"{gib(use.swapped_out)} GiB",
@@ -85,8 +94,8 @@ def draw_groups(groups: list[GroupStatus], index: dict[str, int]) -> Table:
     return table
 
 
-def _pids(group: GroupStatus) -> str:
-    first, *others = group.pids
+def _numbers(numbers: tuple[int, ...]) -> str:
+    first, *others = numbers or ("?",)
     return f"{first} and {len(others)} more" if others else str(first)
 
 

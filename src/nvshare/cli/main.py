@@ -4,35 +4,54 @@ A verb is imported when it is used: `nvshare run` stands in front of other peopl
 must not load tables, colours and servers first.
 """
 
+import os
+import sys
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
 import click
 
+from nvshare.cli.completing import COMPLETE
+from nvshare.cli.groups import ListedGroup
+from nvshare.cli.plain import prepare_streams
 from nvshare.errors import NvshareError
 
-# In the order of the help text: where each verb is.
-VERBS = {
-    "run": "nvshare.cli.run:run",
-    "status": "nvshare.cli.status:status",
-    "ls": "nvshare.cli.ls:ls",
-    "limit": "nvshare.cli.limit:limit",
-    "set": "nvshare.cli.set:change",
-    "park": "nvshare.cli.park:park",
-    "unpark": "nvshare.cli.park:unpark",
-    "daemon": "nvshare.cli.daemon:daemon",
-    "device-plugin": "nvshare.cli.device_plugin:device_plugin",
-    "doctor": "nvshare.cli.doctor:doctor",
-    "replay": "nvshare.cli.replay:replay",
-    "simulate": "nvshare.cli.simulate:simulate",
-    "demo": "nvshare.cli.demo:demo",
-    "emulate": "nvshare.cli.emulate:emulate",
-    "workload": "nvshare.cli.workload:workload",
-    "bench": "nvshare.cli.bench:bench",
+# Where each verb is, in the order and under the headings of the help text.
+SECTIONS = {
+    "Run and look": {
+        "run": "nvshare.cli.run:run",
+        "status": "nvshare.cli.status:status",
+        "top": "nvshare.cli.top:top",
+        "why": "nvshare.cli.why:why",
+        "ls": "nvshare.cli.ls:ls",
+        "limit": "nvshare.cli.limit:limit",
+        "park": "nvshare.cli.park:park",
+        "unpark": "nvshare.cli.park:unpark",
+    },
+    "The daemon": {
+        "daemon": "nvshare.cli.daemon:daemon",
+        "service": "nvshare.cli.service:service",
+        "set": "nvshare.cli.set:change",
+        "doctor": "nvshare.cli.doctor:doctor",
+        "device-plugin": "nvshare.cli.device_plugin:device_plugin",
+        "completion": "nvshare.cli.completion:completion",
+    },
+    "Without a GPU": {
+        "demo": "nvshare.cli.demo:demo",
+        "emulate": "nvshare.cli.emulate:emulate",
+        "simulate": "nvshare.cli.simulate:simulate",
+        "workload": "nvshare.cli.workload:workload",
+    },
+    "For developers": {
+        "bench": "nvshare.cli.bench:bench",
+        "replay": "nvshare.cli.replay:replay",
+    },
 }
+VERBS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 
 
-class Verbs(click.Group):
+class Verbs(ListedGroup):
     """A group whose verbs may raise NvshareError."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -59,6 +78,20 @@ class LazyVerbs(Verbs):
         verb: click.Command = getattr(import_module(module), attribute)
         return verb
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Look a verb up; for one that is misspelt, say what may be meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            # click knows only of verbs that are imported.
+            raise click.NoSuchCommand(error.command_name, possibilities=VERBS, ctx=ctx) from None
+
+    def sections(self, ctx: click.Context) -> dict[str, Iterable[str]]:  # noqa: ARG002
+        """Return the verbs by what they are for."""
+        return dict(SECTIONS)
+
 
 @click.group(cls=LazyVerbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="nvshare", prog_name="nvshare", message="%(prog)s %(version)s")
@@ -76,4 +109,10 @@ def _show(error: NvshareError) -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    cli(prog_name="nvshare")
+    prepare_streams()
+    if COMPLETE not in os.environ:
+        cli(prog_name="nvshare")
+    try:
+        cli(prog_name="nvshare", complete_var=COMPLETE)
+    except Exception:  # noqa: BLE001 (whatever it is, it would end up in a line being typed)
+        sys.exit(1)

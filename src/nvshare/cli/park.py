@@ -1,16 +1,16 @@
 """``nvshare park`` and ``nvshare unpark``: take a program off its GPUs for a while, by hand."""
 
-import json
-
 import click
 
+from nvshare.cli import completing
 from nvshare.cli.control import Daemon
+from nvshare.cli.output import show_json
 from nvshare.cli.status_table import gib
 from nvshare.telemetry.snapshot import ClientStatus, GroupStatus
 
 
 @click.command()
-@click.argument("who")
+@click.argument("who", shell_complete=completing.programs)
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def park(who: str, as_json: bool) -> None:
     """Take a program off its GPUs until `nvshare unpark`.
@@ -18,14 +18,14 @@ def park(who: str, as_json: bool) -> None:
     It gives its turn up as at the end of any turn, all of its memory that can move leaves the GPU,
     and its next CUDA calls wait. Nothing of it is lost.
 
-    WHO is a pid, an id such as #3, the name of a program, a pod (name or namespace/name) or a
-    container (name or the beginning of its id). Processes of one container, or of one nvshare run,
-    are parked together: to name one of them is to name them all.
+    WHO is an id as `nvshare status` shows it, a pid, the name of a program, a pod (name or
+    namespace/name) or a container (name or the beginning of its id). Processes of one container, or
+    of one nvshare run, are parked together: to name one of them is to name them all.
     """
     daemon = Daemon()
     group = daemon.park(who)
     if as_json:
-        click.echo(json.dumps(group.model_dump()))
+        show_json(group.model_dump())
         return
     members = [one for one in daemon.status().clients if one.group == group.key]
     for line in describe(group, members):
@@ -33,13 +33,13 @@ def park(who: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("who")
+@click.argument("who", shell_complete=completing.programs)
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def unpark(who: str, as_json: bool) -> None:
     """Let a program go on that was parked by hand. WHO is as in nvshare park."""
     group = Daemon().unpark(who)
     if as_json:
-        click.echo(json.dumps(group.model_dump()))
+        show_json(group.model_dump())
         return
     click.echo(f"{_name(group)} goes on: its memory comes back with its next turn")
 
@@ -53,10 +53,10 @@ def describe(group: GroupStatus, members: list[ClientStatus]) -> list[str]:
         lines.append(f"  {gib(pinned)} GiB stay: memory that it has allocated so cannot move")
     stuck = [one for one in members if one.stuck]
     lines += [f"  {gib(one.stuck)} GiB of pid {one.pid} stay: {one.stuck_because}" for one in stuck]
-    lines.append(f"  its CUDA calls wait until `nvshare unpark {group.pids[0]}`")
+    lines.append(f"  its CUDA calls wait until `nvshare unpark {group.ids[0]}`")
     return lines
 
 
 def _name(group: GroupStatus) -> str:
-    pids = ", ".join(map(str, group.pids))
-    return f"{group.name} (pid {pids})"
+    ids, pids = (", ".join(map(str, numbers)) for numbers in (group.ids, group.pids))
+    return f"{group.name} (id {ids}, pid {pids})"

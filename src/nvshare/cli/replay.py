@@ -1,10 +1,13 @@
 """``nvshare replay FILE``: play a saved story to the core, and say where it decides differently."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from nvshare.cli.output import show_json
 from nvshare.core.lease import IllegalTransition
+from nvshare.core.replay import Difference
 from nvshare.core.replay import replay as play
 from nvshare.core.story import Entry, write_entry
 from nvshare.errors import BadInputError
@@ -13,8 +16,9 @@ from nvshare.errors import BadInputError
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--check", is_flag=True, help="Check every invariant after every event.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 @click.pass_context
-def replay(ctx: click.Context, file: Path, check: bool) -> None:
+def replay(ctx: click.Context, file: Path, check: bool, as_json: bool) -> None:
     """Replay the story in FILE, which `nvshare status --story` or the control API gave.
 
     Exits with 1 if the core decides differently now.
@@ -28,10 +32,26 @@ def replay(ctx: click.Context, file: Path, check: bool) -> None:
             why=str(error),
             do="save one with `nvshare status --story > FILE`",
         ) from error
-    for difference in differences:
-        click.echo(f"line {difference.line}:")
-        click.echo(f"  told: {write_entry(Entry(difference.event, difference.expected))}")
-        click.echo(f"  now:  {write_entry(Entry(difference.event, difference.got))}")
     told = sum(1 for line in lines if line.strip() and not line.startswith("#")) - 1
-    click.echo(f"{max(told, 0)} events, {len(differences)} decided differently")
+    events, found = max(told, 0), [_described(one) for one in differences]
+    if as_json:
+        show_json({"events": events, "differences": found})
+    else:
+        _show(events, found)
     ctx.exit(1 if differences else 0)
+
+
+def _described(difference: Difference) -> dict[str, Any]:
+    return {
+        "line": difference.line,
+        "told": write_entry(Entry(difference.event, difference.expected)),
+        "now": write_entry(Entry(difference.event, difference.got)),
+    }
+
+
+def _show(events: int, differences: list[dict[str, Any]]) -> None:
+    for one in differences:
+        click.echo(f"line {one['line']}:")
+        click.echo(f"  told: {one['told']}")
+        click.echo(f"  now:  {one['now']}")
+    click.echo(f"{events} events, {len(differences)} decided differently")

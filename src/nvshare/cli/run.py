@@ -1,14 +1,14 @@
-"""``nvshare run -- COMMAND``: put a program under the daemon, and become it."""
+"""``nvshare run COMMAND``: put a program under the daemon, and become it."""
 
 import ctypes
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
 
 import click
 
-from nvshare.cli.command import WithCommand, command_of
+from nvshare.cli import completing
+from nvshare.cli.gpus import choose_gpus, warn_of_large_limit
+from nvshare.cli.quantities import Quantity
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.child import CannotStartError
 from nvshare.launch.preload import ALLOCATIONS, Wishes, library, program_environment
@@ -17,21 +17,14 @@ from nvshare.quantity import parse_quantity
 from nvshare.wire import environment
 
 
-class Quantity(click.ParamType[int]):
-    """An amount of memory."""
-
-    name = "quantity"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read it."""
-        try:
-            return parse_quantity(value)
-        except BadInputError as error:
-            self.fail(f"{error.what}. {error.do}.", param, ctx)
-
-
-@click.command(cls=WithCommand)
-@click.option("--gpu", "gpus", metavar="LIST", help="GPUs it sees: indexes or UUIDs, by commas.")
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option(
+    "--gpu",
+    "gpus",
+    metavar="LIST",
+    shell_complete=completing.gpus,
+    help="GPUs it sees: indexes or UUIDs, by commas.",
+)
 @click.option("--memory", type=Quantity(), metavar="SIZE", help="Most GPU memory, such as 4Gi.")
 @click.option(
     "--compute",
@@ -49,6 +42,14 @@ class Quantity(click.ParamType[int]):
     help="How memory is allocated: as unified memory, as memory that nvshare copies itself, as the "
     "program asks for it, and then it is never moved, or as the daemon thinks best.",
 )
+@click.argument(
+    "command",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    shell_complete=completing.commands,
+    metavar="COMMAND…",
+)
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -58,20 +59,26 @@ def run(
     burst: bool,
     priority: str | None,
     allocation: str | None,
+    command: tuple[str, ...],
 ) -> None:
     """Run a command that shares its GPU with others.
 
-    A daemon is started if there is none. The exit code and all signals are the command's own. All
-    processes of the command share its limits.
+    Options come before the command: what follows its name is its own. A daemon is started if there
+    is none. The exit code and all signals are the command's own. All processes of the command share
+    its limits.
+
+    nvshare run --memory 4Gi python train.py --epochs 3
     """
     if memory == 0:
         ctx.fail("--memory 0 would leave nothing to allocate.")
     check_limits(os.environ)
     path = library()
     check_driver()
-    folder = find_or_start(os.environ, _announce)
+    chosen = choose_gpus(gpus) if gpus is not None or memory is not None else []
+    warn_of_large_limit(memory, chosen)
+    folder = find_or_start(os.environ, _announce, is_paced=True)
     wishes = Wishes(
-        gpus=gpus,
+        gpus=None if gpus is None else ",".join(gpu.uuid for gpu in chosen),
         memory_bytes=memory,
         compute_percent=compute,
         burst=burst,
@@ -79,11 +86,11 @@ def run(
         allocation=allocation,
     )
     variables = program_environment(wishes, folder, path, os.environ)
-    become(command_of(ctx), {**os.environ, **variables})
+    become(list(command), {**os.environ, **variables})
 
 
-def _announce(folder: Path) -> None:
-    click.echo(f"nvshare: started a daemon, in {folder}", err=True)
+def _announce(what: str) -> None:
+    click.echo(f"nvshare: {what}", err=True)
 
 
 def become(command: list[str], variables: dict[str, str]) -> None:
@@ -96,27 +103,34 @@ def become(command: list[str], variables: dict[str, str]) -> None:
 
 def check_limits(environ: Mapping[str, str]) -> None:
     """Refuse limits in the environment that the library would not understand."""
-    checks: dict[str, Callable[[str], bool]] = {
-        environment.GPU_MEMORY_LIMIT: _is_some_memory,
-        environment.GPU_CORE_LIMIT: lambda text: (
-            text.isascii() and text.isdecimal() and 1 <= int(text) <= 100
-        ),
-        environment.GPU_PRIORITY: lambda text: text in ("high", "normal", "low"),
+    checks: dict[str, Callable[[str], str | None]] = {
+        environment.GPU_MEMORY_LIMIT: _wrong_with_memory,
+        environment.GPU_CORE_LIMIT: _wrong_with_percent,
+        environment.GPU_PRIORITY: _wrong_with_priority,
     }
-    for name, is_good in checks.items():
-        if (value := environ.get(name)) and not is_good(value):
+    for name, find_fault in checks.items():
+        if (value := environ.get(name)) and (fault := find_fault(value)):
             raise BadInputError(
-                f'{name} is "{value}", which is no limit',
+                f'{name} is "{value}", which is no limit: {fault}',
                 why="the command would get no access to the GPU, rather than run without a limit",
                 do=f"correct it, or unset it; docs/environment.md says what {name} can be",
             )
 
 
-def _is_some_memory(text: str) -> bool:
+def _wrong_with_memory(text: str) -> str | None:
     try:
-        return parse_quantity(text) > 0
-    except BadInputError:
-        return False
+        return None if parse_quantity(text) else "it would leave nothing to allocate"
+    except BadInputError as error:
+        return error.in_a_line
+
+
+def _wrong_with_percent(text: str) -> str | None:
+    is_good = text.isascii() and text.isdecimal() and 1 <= int(text) <= 100
+    return None if is_good else "it is not a number from 1 to 100"
+
+
+def _wrong_with_priority(text: str) -> str | None:
+    return None if text in ("high", "normal", "low") else "it is not high, normal or low"
 
 
 def check_driver() -> None:
@@ -128,5 +142,5 @@ def check_driver() -> None:
             "there is no CUDA driver on this machine",
             why=str(error),
             do="install the NVIDIA driver; or try nvshare on emulated GPUs, with "
-            "`nvshare emulate --gpus 2xt4 -- nvshare run -- COMMAND`",
+            "`nvshare emulate --gpus 2xt4 -- nvshare run COMMAND`",
         ) from error

@@ -1,26 +1,31 @@
 """``nvshare set``: change how GPUs are shared, and read it back. For programs: nvshare limit."""
 
-import json
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 from pydantic import ValidationError
 
+from nvshare.cli import completing
 from nvshare.cli.control import Daemon
+from nvshare.cli.output import show_json
 from nvshare.errors import BadInputError
 from nvshare.telemetry.settings import DeviceSettings, NodeSettings
+from nvshare.telemetry.snapshot import DeviceStatus
 from nvshare.validation import describe
-
-Result: TypeAlias = tuple[str, dict[str, Any]]
 
 # What people say, and what the API calls it.
 _SHORT = {"turn": "turn_seconds"}
 
 
 @click.command("set")
-@click.option("--gpu", metavar="GPU", help="Index or UUID of a GPU, or all (the default).")
+@click.option(
+    "--gpu",
+    metavar="GPU",
+    shell_complete=completing.gpus,
+    help="Index or UUID of a GPU, or all (the default).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.argument("changes", nargs=-1, metavar="[NAME=VALUE]…")
+@click.argument("changes", nargs=-1, metavar="[NAME=VALUE]…", shell_complete=completing.settings)
 def change(gpu: str | None, as_json: bool, changes: tuple[str, ...]) -> None:
     """Change settings, and print those in force. Without changes, only print them.
 
@@ -32,20 +37,23 @@ def change(gpu: str | None, as_json: bool, changes: tuple[str, ...]) -> None:
 
     What programs may use is changed with nvshare limit.
     """
-    _show(_change_settings(Daemon(), gpu, changes), as_json)
+    devices, node = _change_settings(Daemon(), gpu, changes)
+    if as_json:
+        show_json(_described(devices, node))
+    else:
+        _show(devices, node)
 
 
-def _change_settings(daemon: Daemon, gpu: str | None, changes: tuple[str, ...]) -> list[Result]:
+def _change_settings(
+    daemon: Daemon, gpu: str | None, changes: tuple[str, ...]
+) -> tuple[list[DeviceStatus], NodeSettings | None]:
     """Change GPUs, and if none was named, what belongs to all of them together."""
     own = set(NodeSettings.model_fields) if gpu is None else set()
     wanted = _parse(changes, own | set(DeviceSettings.model_fields))
     ours = {name: wanted.pop(name) for name in own & set(wanted)}
     _check(ours)
     devices = daemon.change_devices(gpu or "all", wanted)
-    results = [(f"gpu {d.index}", d.settings.model_dump()) for d in devices]
-    if gpu is None:
-        results.append(("node", daemon.change_node(ours).model_dump()))
-    return results
+    return devices, daemon.change_node(ours) if gpu is None else None
 
 
 def _check(ours: dict[str, Any]) -> None:
@@ -73,14 +81,16 @@ def _parse(changes: tuple[str, ...], known: set[str]) -> dict[str, Any]:
     return wanted
 
 
-def _show(results: list[Result], as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(dict(results)))
-        return
+def _described(devices: list[DeviceStatus], node: NodeSettings | None) -> dict[str, Any]:
+    """Return a part of what `nvshare status --json` prints."""
+    shown = [one.model_dump(include={"index", "uuid", "name", "settings"}) for one in devices]
+    return {"devices": shown, "settings": node.model_dump() if node else None}
+
+
+def _show(devices: list[DeviceStatus], node: NodeSettings | None) -> None:
+    results = [(f"gpu {one.index}", one.settings.model_dump()) for one in devices]
+    results += [("node", node.model_dump())] if node else []
     for name, values in results:
         for field, value in values.items():
-            click.echo(
-                f"{name}: {field}={value:g}"
-                if isinstance(value, float)
-                else f"{name}: {field}={value}"
-            )
+            text = f"{value:g}" if isinstance(value, float) else value
+            click.echo(f"{name}: {field}={text}")

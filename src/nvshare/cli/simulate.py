@@ -1,13 +1,14 @@
 """``nvshare simulate``: try a way of sharing out on GPUs that are only reckoned with."""
 
-import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from nvshare.cli import completing
+from nvshare.cli.figures_table import draw
+from nvshare.cli.output import show, show_json
 from nvshare.errors import BadInputError
-from nvshare.sim import table, timeline
+from nvshare.sim import timeline
 from nvshare.sim.catalog import find, known_scenarios, load_known
 from nvshare.sim.engine import Outcome
 from nvshare.sim.engine import simulate as run
@@ -16,12 +17,13 @@ from nvshare.sim.scenario import Scenario
 
 
 @click.command()
-@click.argument("scenario", required=False)
+@click.argument("scenario", required=False, shell_complete=completing.scenarios)
 @click.option(
     "--policy",
     "policies",
     multiple=True,
     metavar="P",
+    shell_complete=completing.policies,
     help="Share by this mode, policy, or both (serial, fifo, auto/fifo) instead of the scenario's "
     "own. Several times: compare them.",
 )
@@ -42,7 +44,7 @@ def simulate(
     The scheduler is the real one. GPUs and programs are reckoned with: an hour takes no time.
     """
     if listed:
-        _list()
+        _list(as_json)
         return
     if scenario is None:
         raise BadInputError(
@@ -71,9 +73,9 @@ def _show(outcomes: list[tuple[str, Outcome]], as_json: bool) -> None:
     summaries = [summarise(outcome, label) for label, outcome in outcomes]
     if as_json:
         for summary in summaries:
-            click.echo(json.dumps(summary.as_json()))
+            show_json(summary.as_json())
     else:
-        Console().print(table.draw(summaries))
+        show(draw(summaries))
 
 
 def _write(path: Path, text: str) -> None:
@@ -85,6 +87,10 @@ def _write(path: Path, text: str) -> None:
         ) from error
 
 
-def _list() -> None:
+def _list(as_json: bool) -> None:
     for name in known_scenarios():
-        click.echo(f"{name:16}{load_known(name).title}")
+        title = load_known(name).title
+        if as_json:
+            show_json({"scenario": name, "title": title})
+        else:
+            click.echo(f"{name:16}{title}")

@@ -1,14 +1,10 @@
 """``nvshare status``: the GPUs of this machine and who shares them."""
 
-import contextlib
-import time
-
 import click
-from rich.console import Console
-from rich.live import Live
 
+from nvshare.cli.board import Board
 from nvshare.cli.control import Daemon
-from nvshare.cli.status_table import draw
+from nvshare.cli.output import follow, follow_json, show
 
 _PERIOD = 1.0
 
@@ -22,25 +18,9 @@ def status(as_json: bool, watch: bool, story: bool) -> None:
     daemon = Daemon()
     if story:
         click.echo(daemon.story(), nl=False)
-        return
-    if not watch:
-        now = daemon.status()
-        if as_json:
-            click.echo(now.model_dump_json())
-        else:
-            Console().print(draw(now))
-        return
-    # Control-C is how one ends it.
-    with contextlib.suppress(KeyboardInterrupt):
-        _watch(daemon, as_json)
-
-
-def _watch(daemon: Daemon, as_json: bool) -> None:
-    if as_json:
-        while True:
-            click.echo(daemon.status().model_dump_json())
-            time.sleep(_PERIOD)
-    with Live(auto_refresh=False) as live:
-        while True:
-            live.update(draw(daemon.status()), refresh=True)
-            time.sleep(_PERIOD)
+    elif as_json:
+        follow_json(lambda: daemon.status().model_dump(), _PERIOD if watch else None)
+    elif watch:
+        follow(lambda: Board(daemon.status()), _PERIOD)
+    else:
+        show(Board(daemon.status()))

@@ -1,65 +1,9 @@
-"""A node's status as tables. Asks nobody."""
+"""What there is to say about programs and the host, in words. Asks nobody."""
 
-from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
-from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
-
-_GIB = 1 << 30
-_COLOURS = {"running": "green", "waiting": "yellow", "yielding": "magenta", "idle": "dim"}
-
-
-def draw(status: NodeStatus) -> RenderableType:
-    """Draw everything."""
-    head = f"nvshare {status.version}, daemon {status.pid}, up {duration(status.uptime_seconds)}"
-    parts: list[RenderableType] = [Text(head), draw_devices(status.devices)]
-    parts.append(Text(host(status.host)))
-    parts.append(draw_clients(status) if status.clients else Text("No program is connected."))
-    parts += [Text(note) for note in notes(status)]
-    return Group(*parts)
-
-
-def draw_devices(devices: tuple[DeviceStatus, ...]) -> Table:
-    """Draw the GPUs."""
-    table = Table("GPU", "name", "mode", "turn", "memory", "programs", "running", "waiting")
-    for gpu in devices:
-        table.add_row(
-            str(gpu.index),
-            escape(gpu.name),
-            gpu.settings.mode,
-            _turn(gpu),
-            f"{gib(gpu.allocated)} of {gib(gpu.usable)} GiB",
-            str(gpu.clients),
-            str(gpu.running),
-            str(gpu.waiting),
-        )
-    return table
-
-
-def draw_clients(status: NodeStatus) -> Table:
-    """Draw the programs."""
-    index = {gpu.uuid: gpu.index for gpu in status.devices}
-    table = Table(
-        *("GPU", "pid", "program", "state", "memory", "allocation", "limits", "used"),
-        *("turns", "waited", "moved"),
-    )
-    for client in sorted(status.clients, key=lambda c: (index.get(c.device, -1), c.id)):
-        table.add_row(
-            str(index.get(client.device, "?")),
-            str(client.pid),
-            escape(": ".join(filter(None, (client.pod_name, client.program)))),
-            f"[{_COLOURS[client.state]}]{_state(client)}[/]",
-            memory(client),
-            allocation(client),
-            limits(client),
-            used(client),
-            str(client.turns),
-            duration(client.waited_seconds),
-            f"{gib(client.moved_out + client.moved_in)} GiB",
-        )
-    return table
+from nvshare.telemetry.snapshot import ClientStatus, HostStatus, NodeStatus, OutsideProcess
+from nvshare.telemetry.words import duration as duration
+from nvshare.telemetry.words import gib as gib
+from nvshare.users import user_name
 
 
 def host(status: HostStatus) -> str:
@@ -71,10 +15,11 @@ def host(status: HostStatus) -> str:
 
 
 def notes(status: NodeStatus) -> list[str]:
-    """Say whose memory cannot leave, and who waits for that."""
-    lines = []
+    """Say what is wrong with GPUs, whose memory cannot leave, and who waits for what."""
+    lines = absent(status) + outside(status)
+    gpus = {gpu.uuid: gpu.index for gpu in status.devices}
     for client in status.clients:
-        who = f"pid {client.pid} ({client.program})"
+        who = f"{client.id} ({client.program}, pid {client.pid})"
         if client.stuck:
             lines.append(
                 f"{who}: {gib(client.stuck)} GiB cannot leave the GPU: {client.stuck_because}"
@@ -83,7 +28,64 @@ def notes(status: NodeStatus) -> list[str]:
             lines.append(f"{who}: stays on the GPU: {stays}")
         if client.held_up:
             lines.append(f"{who}: has to wait: {client.held_up_because}")
+        if client.gang_waits_for:
+            numbers = ", ".join(str(gpus[gpu]) for gpu in client.gang_waits_for if gpu in gpus)
+            lines.append(f"{who}: waits for room for its whole program: on GPU {numbers}")
     return lines
+
+
+def absent(status: NodeStatus) -> list[str]:
+    """Say which GPUs cannot be used, and since when."""
+    lines = [
+        f"GPU {gpu.index}: lost {duration(gpu.lost_seconds)} ago: {gpu.lost_because}"
+        for gpu in status.devices
+        if gpu.lost_seconds is not None
+    ]
+    return lines + [
+        f"GPU {one.index}: not shared for {duration(one.seconds)}: {one.why}"
+        for one in status.missing
+    ]
+
+
+def outside(status: NodeStatus) -> list[str]:
+    """Say who uses GPUs without nvshare, and how much less room there is for that."""
+    return [
+        f"GPU {gpu.index}: used without nvshare, which leaves less room: "
+        + ", ".join(map(_outsider, gpu.outside))
+        for gpu in status.devices
+        if gpu.outside
+    ]
+
+
+def _outsider(one: OutsideProcess) -> str:
+    user = "" if one.uid is None else f", {user_name(one.uid)}"
+    process = f" (pid {one.pid}{user})" if one.pid > 0 else ""
+    who = f"{one.program or 'a process'}{process}"
+    return f"{who}: {gib(one.memory)} GiB"
+
+
+def remarks(status: NodeStatus) -> list[str]:
+    """Say in full what a table of programs has only marks for."""
+    return [
+        f"{client.id} ({client.program}, pid {client.pid}): {remark}"
+        for client in status.clients
+        for remark in _remarks(client)
+    ]
+
+
+def _remarks(client: ClientStatus) -> list[str]:
+    limit = client.limits.memory_limit
+    words = []
+    if limit is not None and client.group_used > limit:
+        words.append(f"over its limit: {gib(client.group_used)} of {gib(limit)} GiB")
+    if client.overdue:
+        words.append("overdue: it was told to give way and has not; others go on without it")
+    if client.cannot_drain:
+        words.append("cannot give way: its work waits for its own next calls")
+    if client.parked:
+        why = "by hand" if client.parked == "by hand" else "for being idle"
+        words.append(f"parked {why} {duration(client.parked_seconds)} ago")
+    return words
 
 
 # What people are told of memory that cannot leave. That it is as they asked for is no surprise.
@@ -106,12 +108,6 @@ def staying(client: ClientStatus) -> str:
     if sum(size for size, _ in found) < _LITTLE:
         return ""
     return ", ".join(f"{gib(size)} GiB {why}" for size, why in found if size)
-
-
-def memory(client: ClientStatus) -> str:
-    """What a program has, and how much of it is on the host."""
-    text = f"{gib(client.allocated)} GiB"
-    return f"{text}, {gib(client.swapped_out)} swapped" if client.swapped_out else text
 
 
 def allocation(client: ClientStatus) -> str:
@@ -139,42 +135,4 @@ def compute(client: ClientStatus) -> str:
     text += ", burst" if client.limits.burst else ""
     if client.throttled_seconds:
         text += f", held back {duration(client.throttled_seconds)}"
-    return text
-
-
-def used(client: ClientStatus) -> str:
-    """Of the GPU's time, in the last 1, 10 and 60 seconds."""
-    return " ".join(f"{percent:.0f}" for percent in client.used_percent.values()) + " %"
-
-
-def gib(size: int) -> str:
-    """Bytes as GiB, short."""
-    return f"{size / _GIB:.1f}" if size < 100 * _GIB else f"{size / _GIB:.0f}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds for a person: 3.2 s, 12 min, 5 h 3 min."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes = int(seconds // 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min"
-
-
-def _state(client: ClientStatus) -> str:
-    text = f"{client.state} {duration(client.state_seconds)}"
-    text += ", overdue" if client.overdue else ""
-    text += ", cannot give way" if client.cannot_drain else ""
-    if client.parked:
-        why = "by hand" if client.parked == "by hand" else "for being idle"
-        text += f", parked {why} {duration(client.parked_seconds)} ago"
-    return text
-
-
-def _turn(gpu: DeviceStatus) -> str:
-    length = gpu.settings.turn_seconds
-    text = "auto" if length == "auto" else f"{length:g} s"
-    if gpu.turn_ends_in is not None:
-        text += f", {gpu.turn_ends_in:.0f} s left"
     return text

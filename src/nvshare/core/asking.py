@@ -1,14 +1,19 @@
 """Asking those who run to give way when they are idle, and telling them that they need not.
 
-scheduler.py decides when; these functions find out who, and order it.
+scheduler.py decides when; these functions find out who, and order it. Who is in a gang is asked
+together with all of it (gangs/asking.py).
 """
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Keep, Revoke, Urgency
 from nvshare.core.moves import choose_way, outgoing_bytes
+from nvshare.core.resting import rest_asked
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
+
+# Parts of the grace: long enough for one to give way, and for the others to hear of it.
+APART = 0.5
 
 
 def ask(state: DeviceState, roster: Roster, leader: Client, now: float) -> list[Effect]:
@@ -18,13 +23,21 @@ def ask(state: DeviceState, roster: Roster, leader: Client, now: float) -> list[
     heavy = roster.running_load.heavy - sum(one.weight > 0 for one in roster.undrained.values())
     if sum(client.weight > 0 for client in roster.asked.values()) == heavy:
         return []
-    new = [client for client in roster.in_the_way if not client.asked]
+    new = [one for one in roster.in_the_way if not one.asked and one.gang is None]
     for client in new:
         roster.ask(client, now)
-    return [_please(state, roster, client, leader) for client in new]
+    # Where one of them suffices, not all are to go at once: the longest unheard of is to be first.
+    places = {client.id: place for place, client in enumerate(sorted(new, key=_unheard))}
+    return [_please(state, roster, client, leader, now, places[client.id]) for client in new]
 
 
-def _please(state: DeviceState, roster: Roster, client: Client, leader: Client) -> Revoke:
+def _unheard(client: Client) -> tuple[float, int]:
+    return client.worked_at, client.order
+
+
+def _please(
+    state: DeviceState, roster: Roster, client: Client, leader: Client, now: float, place: int
+) -> Revoke:
     # Memory only has to move if the leader can come as soon as this one has gone.
     evicted = 0
     rest = roster.running_load.weight - client.weight
@@ -35,7 +48,9 @@ def _please(state: DeviceState, roster: Roster, client: Client, leader: Client) 
         evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
         roster.offer(client, evicted)
     way = choose_way(state, roster, [client], [leader], evicted)
-    client.idle_seconds = roster.regime.rest_seconds(state, roster, client, leader)
+    client.idle_seconds = rest_asked(state, roster, client, leader, now)
+    if evicted:
+        client.idle_seconds += place * APART * state.settings.idle_grace
     client.sliced = roster.regime.is_sliced
     return Revoke(
         client.id,
@@ -49,7 +64,7 @@ def _please(state: DeviceState, roster: Roster, client: Client, leader: Client) 
 
 def relax(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     """Take all of that back."""
-    asked = list(roster.asked.values())
+    asked = [client for client in roster.asked.values() if client.gang is None]
     for client in asked:
         roster.keep(client, now)
         if state.handover and state.handover.from_client == client.id:

@@ -26,13 +26,18 @@ class Budget:
         """Bring it up to date: for so long has memory moved, in all."""
         most = _most(rate, turn)
         saved = most if self.saved is None else self.saved
-        gained = rate * max(0.0, now - self.counted_at)
-        self.saved = max(0.0, min(most, saved + gained) - (moving - self.counted))
+        saved = min(most, saved + rate * max(0.0, now - self.counted_at))
+        # Turns that end in their time move memory too, and cannot wait: that is not owed.
+        self.saved = max(min(0.0, saved), saved - (moving - self.counted))
         self.counted_at, self.counted = now, moving
 
     def spend(self, seconds: float) -> None:
         """Take so much out of it before it is moved."""
         self.saved = max(0.0, (self.saved or 0.0) - seconds)
+
+    def owe(self, seconds: float, rate: float, turn: float) -> None:
+        """Take so much out of it, also what is still to be saved."""
+        self.saved = max(-_most(rate, turn), (self.saved or 0.0) - seconds)
 
     def wait(self, cost: float, rate: float, turn: float, left: float = 0.0) -> float:
         """Return how many seconds it takes until so much can be spent, if nothing else is.

@@ -5,7 +5,9 @@ for it must be within the budget (budget.py). Nobody is interrupted for one of i
 long as it has credit itself: those who compute in bursts are served one after the other.
 
 Higher priorities have the first claim on the budget: where there are any, the others leave half of
-it to them. And those of high priority can be given one of their own.
+it to them. And those of high priority can be given one of their own. Whoever interrupts by its
+priority alone, without credit, has its turn charged to the budget as well: otherwise it could come
+as often as memory can be moved for it, and compute for as long as it likes each time.
 """
 
 from math import inf
@@ -39,10 +41,23 @@ def note_claim(state: DeviceState, roster: Roster, leader: Client, now: float) -
 
 def charge_claim(state: DeviceState, roster: Roster, leader: Client) -> None:
     """Charge what the leader's claim costs to the budget of its own, if it has one."""
+    leader.owes = not leader.claims and not _has_own_budget(state, leader)
     if _has_own_budget(state, leader):
         cost = claim_cost(state, roster, leader)
         state.high_budget.spend(cost)
         state.budget.spend(-cost)
+
+
+def charge_turn(state: DeviceState, client: Client, now: float) -> None:
+    """Charge the turn of one who has interrupted others by its priority alone, when it is over.
+
+    Who has credit has left the device to others for that time before.
+    """
+    if client.owes:
+        moved = state.pace.moving - client.moved_before
+        length = max(0.0, now - client.granted_at - moved)
+        state.budget.owe(length, state.settings.move_budget, state.settings.turn_min)
+    client.owes = False
 
 
 def _claim_at(state: DeviceState, roster: Roster, leader: Client, now: float) -> float:

@@ -27,6 +27,19 @@ class Park(Enum):
     """It has had nothing to do for long. It comes back as soon as it has."""
 
 
+class Hold(Enum):
+    """How far a client of a gang is that was told to hold (gangs/giving.py)."""
+
+    TOLD = "told"
+    """Its gate is closed, and it has work in flight, as far as is known."""
+
+    HELD = "held"
+    """Nothing is in flight."""
+
+    STEPS = "steps"
+    """The same, until it was told to let one call pass."""
+
+
 @dataclass(slots=True, eq=False)
 class Client:
     """One process on one device."""
@@ -38,6 +51,24 @@ class Client:
     # With whom it has them together, if anybody; and what its share came to when it was last told.
     group: str = ""
     share: Share = NO_SHARE
+
+    # It understands Hold. The number of the gang that it is in (gangs/), if any; and that another
+    # one of it comes first on this device, and counts for both where heads are counted.
+    can_hold: bool = False
+    gang: int | None = None
+    rides: bool = False
+    # A person was told that its group cannot be a gang.
+    told_apart: bool = False
+    # It has given its turn up, being idle, and its gang has not: its place is kept.
+    rests: bool = False
+    # Its gang waits, and another one of it could not run now, whoever gave way.
+    stalled: bool = False
+    # It was told to hold: how far it is, since when; that a thread waits at its gate; and after
+    # which time it is told to step.
+    hold: Hold | None = None
+    hold_since: float = 0.0
+    hold_waits: bool = False
+    step_patience: float = 0.0
 
     state: State = State.GONE
     # When it came to this state, and a number that orders everybody by when that was.
@@ -99,6 +130,8 @@ class Client:
     credit: float = 0.0
     contested_before: float = 0.0
     claims: bool = False
+    # It has interrupted others by its priority alone, and its turn is charged to the budget.
+    owes: bool = False
     # It has had no turn yet; and it has its first.
     is_new: bool = False
     is_first_turn: bool = False
@@ -129,6 +162,10 @@ class Client:
     evicting: int = 0
     # Bytes that count as swapped, but have not left the device yet.
     outbound: int = 0
+    # Bytes that it was told to bring in ahead of its turn (ahead.py), and has not told of yet; and
+    # that it was told to stop.
+    ahead: int = 0
+    ahead_stops: bool = False
     # It may be bringing memory in, of which so much had no room yet; and what it was told of that.
     missing: int = 0
     told_missing: int = 0
@@ -172,14 +209,16 @@ class Client:
         return standing_of(self.limits.priority)
 
     @property
-    def place(self) -> tuple[int, int, float, int]:
+    def place(self) -> tuple[int, int, float, int, int]:
         """Its place in the queue: the lowest is served first.
 
         Who may have the device at once goes before those whom that has interrupted, and they before
-        those who wait for a whole turn.
+        those who wait for a whole turn. Those of one gang differ in the last part only, so that any
+        two gangs are in the same order on all devices.
         """
         urgency = 0 if self.claims else 1 if self.interrupted is not None else 2
-        return self.standing, urgency, self.rank, self.order
+        gang = -1 if self.gang is None else self.gang
+        return self.standing, urgency, self.rank, gang, self.order
 
     @property
     def has_share(self) -> bool:
@@ -204,13 +243,13 @@ class Client:
 
     @property
     def present(self) -> int:
-        """Swappable bytes on the device.
+        """Swappable bytes on the device, or on their way there ahead of a turn.
 
         Who holds a turn is taken to have everything in that there is room for: what it touches
         comes in by itself, and nobody reports that.
         """
         if not self.holds:
-            return self.memory.resident
+            return self.memory.resident + self.ahead
         size = self.memory.swappable
         return size if self.filled is None else min(size, self.filled)
 

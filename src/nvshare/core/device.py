@@ -6,8 +6,9 @@ A handler only writes down what has happened. What to do about it is decided in 
 
 from copy import copy
 
-from nvshare.core.claims import count_budgets
-from nvshare.core.client import Client, Park
+from nvshare.core.ahead import note_ahead, tells_of_ahead
+from nvshare.core.claims import charge_turn, count_budgets
+from nvshare.core.client import Client, Hold, Park
 from nvshare.core.company import note_given
 from nvshare.core.credit import earn, has_claim, spend
 from nvshare.core.effects import Answer, Effect, Report, ReportKind
@@ -21,11 +22,13 @@ from nvshare.core.events import (
     Event,
     ExcessChanged,
     Given,
+    Held,
     HostDenied,
     KindChanged,
     LimitsChanged,
     MemoryChanged,
     Moved,
+    OutsideChanged,
     ParkChanged,
     Reason,
     Released,
@@ -35,6 +38,7 @@ from nvshare.core.events import (
     Wanted,
 )
 from nvshare.core.hostroom import HostRoom
+from nvshare.core.joining import new_client
 from nvshare.core.lease import IllegalTransition, State, Step
 from nvshare.core.memory import Memory
 from nvshare.core.parking import RETRY_SECONDS, has_rested
@@ -57,7 +61,7 @@ class Device:
         policy = find_policy(self.state.settings.policy)
         self.roster = Roster(self.state, policy, find_regime(self.state.regime), host)
         self.roster.restore(copy(client) for client in snapshot.clients)
-        self._scheduler = Scheduler(self.state, self.roster)
+        self.scheduler = Scheduler(self.state, self.roster)
 
     @classmethod
     def added(cls, event: DeviceAdded, host: HostRoom | None = None) -> "Device":
@@ -75,6 +79,11 @@ class Device:
         )
         return cls(DeviceSnapshot(state, ()), host)
 
+    @property
+    def leader(self) -> Client | None:
+        """Who waits for the end of the turn, and is next."""
+        return self.roster.clients.get(self.state.leader) if self.state.leader is not None else None
+
     def snapshot(self) -> DeviceSnapshot:
         """Return a copy of all that the device knows."""
         clients = sorted(self.roster.clients.values(), key=lambda client: client.order)
@@ -82,12 +91,17 @@ class Device:
 
     def handle(self, event: Event) -> list[Effect]:
         """Take an event, return what is to be done."""
-        effects = [*self._take_down(event), *self.restore(event.now)]
+        return [*self.take_down(event), *self.follow(event)]
+
+    def follow(self, event: Event) -> list[Effect]:
+        """Order what follows from an event that was taken down."""
+        effects = self.restore(event.now)
         if isinstance(event, MemoryChanged) and event.ticket and not event.for_context:
             effects.append(self._answer(event, self._client(event)))
         return effects
 
-    def _take_down(self, event: Event) -> list[Effect]:
+    def take_down(self, event: Event) -> list[Effect]:
+        """Write down what has happened."""
         client = self.roster.clients.get(event.client) if isinstance(event, ClientEvent) else None
         before = client.memory.swappable if client else 0
         effects = self._on(event)
@@ -97,7 +111,7 @@ class Device:
 
     def restore(self, now: float) -> list[Effect]:
         """Order what is missing. For what has happened elsewhere, too: all share the host."""
-        return self._scheduler.restore(now)
+        return self.scheduler.restore(now)
 
     def _answer(self, event: MemoryChanged, client: Client) -> Answer:
         missing = self.roster.missing if client.state is State.RUNNING else 0
@@ -113,6 +127,8 @@ class Device:
                 return self._on_released(event, self._client(event))
             case CannotDrain():
                 return self._on_cannot_drain(event, self._client(event))
+            case Held():
+                self._on_held(event, self._client(event))
             case CanDrain():
                 client = self._client(event)
                 if event.turn == client.turn:
@@ -147,6 +163,8 @@ class Device:
                 self.roster.deny_host(self._client(event))
             case SettingsChanged():
                 self._on_settings(event)
+            case OutsideChanged():
+                self.state.outside_bytes = event.outside_bytes
         return []
 
     def _client(self, event: ClientEvent) -> Client:
@@ -156,33 +174,7 @@ class Device:
         return client
 
     def _on_joined(self, event: ClientJoined) -> None:
-        client = Client(
-            id=event.client,
-            kind=event.kind,
-            memory=event.memory.as_kind(event.kind),
-            limits=event.limits,
-            group=event.group,
-            turn=event.turn,
-            served_at=event.now,
-            calm_since=event.now,
-            granted_at=event.now,
-            worked_at=event.now,
-            park=Park.BY_HAND if event.parked else None,
-            parked_at=event.now,
-        )
-        if not event.running and not event.turn:
-            # It has done nothing yet. Anybody else may have counted for hours before we knew it.
-            client.judged_busy = 0.0
-        else:
-            # What is on its way has no pages yet, and will.
-            client.most_out = client.memory.swapped - client.memory.untouched
-        client.most_out = max(client.most_out, client.memory.kept)
-        client.surely_out = client.memory.kept
-        # Who comes with memory that it has used came to an earlier daemon.
-        client.growing = not client.memory.swappable or client.memory.untouched > 0
-        client.is_new = not event.running and not event.turn
-        # What it has had before, nobody knows.
-        client.is_first_turn = event.running
+        client = new_client(event)
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
@@ -223,16 +215,20 @@ class Device:
         # A client that has seen its turn and finds the gate closed is about to release it.
         if event.turn == (client.turn if client.holds else client.next_turn):
             client.wants = True
+            client.hold_waits = client.hold is not None
         return []
 
     def _on_released(self, event: Released, client: Client) -> list[Effect]:
         if client.state is State.WAITING and event.turn == client.next_turn:
             # Its predecessor has woken it, and we hear of that later than of the turn's end.
-            self._scheduler.grant(client, event.now)
+            self.scheduler.grant(client, event.now)
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
         self.state.pace.measure(event.now, event.seconds, out_bytes=event.moved_bytes)
         count_budgets(self.state, event.now)
+        if client.gang is not None and (client.state is State.RUNNING or client.hold is not None):
+            self._rest(event, client)
+            return []
         # A turn that a person has ended, or one with a claim, says nothing about those that end by
         # themselves.
         judged = not client.sliced and client.park is None and client.interrupted is None
@@ -245,29 +241,57 @@ class Device:
             raise IllegalTransition(client.id, client.state, f"going on with turn {event.turn}")
         return note_undrained(self.state, self.roster, client, event.now)
 
+    def _on_held(self, event: Held, client: Client) -> None:
+        # It may be told to go, or to go on, already.
+        if client.hold is not None and event.turn == client.turn and not client.rests:
+            if client.hold is not Hold.HELD:
+                client.hold, client.hold_since = Hold.HELD, event.now
+            client.hold_waits = event.waits or client.wants
+
+    def _rest(self, event: Released, client: Client) -> None:
+        """Keep a client's place, whose gang has not given its turn up (gangs/resting.py)."""
+        client.rests = True
+        if client.undrained:
+            self.roster.set_undrained(client, False)
+        self._note_rest(event, client, wants=event.wants or client.wants)
+        client.wants |= event.wants
+        if client.hold is not None:
+            client.hold, client.hold_since, client.hold_waits = Hold.HELD, event.now, client.wants
+
+    def end_rest(self, client: Client, now: float) -> None:
+        """Take it that one who rests in its gang's turn has no turn any more."""
+        self._end_turn(client, now, wants=client.wants)
+
     def _release(self, event: Released, client: Client) -> None:
         wants = event.wants or client.wants
+        self._note_rest(event, client, wants=wants)
+        if event.reason is Reason.IDLE and has_rested(client, event.now):
+            client.rests_since = client.worked_at
+            if client.park is None and not wants:
+                self.roster.set_park(client, Park.IDLE, event.now)
+        self._end_turn(client, event.now, wants=wants)
+        self.roster.set_outbound(client, event.left)
+        self._note_surely_out(client, client.hosted, event.left)
+
+    def _note_rest(self, event: Released, client: Client, *, wants: bool) -> None:
         self._count_turn(event, client)
         note_drained(client)
         if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
         self._note_memory(client, event.memory, event.moved_bytes, is_answer=True)
-        client.wants = False
-        spend(client, self.state, event.now)
-        if not wants:
-            self.roster.set_interrupted(client, None)
-        if client.interrupted is None:
-            client.served_at = event.now
         # It had rested for as long as it was to when it gave way for that.
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
         client.rests_since = event.now - rested
-        if event.reason is Reason.IDLE and has_rested(client, event.now):
-            client.rests_since = client.worked_at
-            if client.park is None and not wants:
-                self.roster.set_park(client, Park.IDLE, event.now)
-        self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, event.now)
-        self.roster.set_outbound(client, event.left)
-        self._note_surely_out(client, client.hosted, event.left)
+
+    def _end_turn(self, client: Client, now: float, *, wants: bool) -> None:
+        client.wants = False
+        spend(client, self.state, now)
+        charge_turn(self.state, client, now)
+        if not wants:
+            self.roster.set_interrupted(client, None)
+        if client.interrupted is None:
+            client.served_at = now
+        self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, now)
 
     def _count_turn(self, event: Released, client: Client) -> None:
         note_turn_end(client, event.now)
@@ -297,9 +321,12 @@ class Device:
         if heir is None or heir.next_turn is None or heir.next_turn != event.handed_turn:
             return []
         # It runs already. The grant repeats that, in case the wake did not reach it.
-        return [self._scheduler.grant(heir, event.now)]
+        return [self.scheduler.grant(heir, event.now)]
 
     def _on_moved(self, event: Moved, client: Client) -> None:
+        if tells_of_ahead(client, event):
+            note_ahead(self.roster, client, event)
+            return
         self.state.pace.measure(
             event.now,
             event.seconds,

@@ -4,8 +4,8 @@ What a client owes these orders, so that they are safe whatever crosses on the w
 
 * A Grant whose turn is not higher than the last turn seen is void. So a client that was woken
   by its predecessor ignores the Grant that follows.
-* Revoke, Keep, Handover and CancelHandover name the turn they are about, and are void for a
-  client that does not hold it.
+* Revoke, Keep, Hold, StepOnce, Handover and CancelHandover name the turn they are about, and are
+  void for a client that does not hold it.
 * A Handover is void after Keep or CancelHandover, and when the connection is lost.
 """
 
@@ -49,6 +49,7 @@ class ReportKind(Enum):
     NOT_NOW = "not now"
     HELD_UP = "held up"
     STUCK = "cannot leave"
+    APART = "not a gang"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,26 @@ class Revoke(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Keep(Effect):
-    """Take back Revoke(WHEN_IDLE), and the Handover with it: nobody waits any more."""
+    """Take back Revoke or Hold, and the Handover with it: nobody waits any more."""
+
+    client: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hold(Effect):
+    """Close the client's gate, and let what is in flight end. It keeps its turn and its memory.
+
+    It answers with Held, or with CannotDrain. Revoke or Keep end it.
+    """
+
+    client: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepOnce(Effect):
+    """Have a client that is held let one call pass its closed gate. It answers with Held again."""
 
     client: int
     turn: int
@@ -135,6 +155,18 @@ class Evict(Effect):
 
     client: int
     evict_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fill(Effect):
+    """Have a client that waits for a turn bring so much of its memory in before it begins.
+
+    0: no more than has come by now. It answers with Moved once, when all has come, or it has
+    stopped.
+    """
+
+    client: int
+    fill_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

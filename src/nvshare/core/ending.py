@@ -15,7 +15,7 @@ def turn_end(state: DeviceState, roster: Roster, leader: Client) -> float:
         state.is_steady, state.deadline = is_steady, None
     if len(roster.classes) > 1:
         # It depends on who runs, which changes.
-        state.deadline = state.turn_started + _ranked_length(state, roster, leader)
+        state.deadline = _ranked_end(state, roster, leader)
     elif state.deadline is None or state.deadline == inf:
         # Or those who went before the leader, whose turn had no end for it, are of its priority by
         # now.
@@ -23,16 +23,20 @@ def turn_end(state: DeviceState, roster: Roster, leader: Client) -> float:
     return state.deadline
 
 
-def _ranked_length(state: DeviceState, roster: Roster, leader: Client) -> float:
+def _ranked_end(state: DeviceState, roster: Roster, leader: Client) -> float:
     """Nobody ends the turn of one who goes before it; and who goes before others need not wait.
 
-    Except for memory to be moved: that has to be worth while.
+    Except for memory to be moved: that has to be worth while. Who has interrupted this very turn
+    before, by its priority alone, does not gain by what the turn had lasted then.
     """
     if is_outranked(leader, roster):
         return inf
     if not outranks(leader, roster):
-        return _length(state, roster, leader)
-    return roster.regime.least_turn(state.settings)
+        return state.turn_started + _length(state, roster, leader)
+    began = state.turn_started
+    if not leader.claims:
+        began = max(began, leader.served_at)
+    return began + roster.regime.least_turn(state.settings)
 
 
 def _length(state: DeviceState, roster: Roster, leader: Client) -> float:

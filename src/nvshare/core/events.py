@@ -35,6 +35,7 @@ class TimerKind(Enum):
     PARK = "park"
     GROWTH = "growth"
     UNDRAINED = "undrained"
+    STEP = "step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,13 @@ class SettingsChanged(DeviceEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideChanged(DeviceEvent):
+    """Who is no client has so much of a device: clients cannot fill that."""
+
+    outside_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClientJoined(ClientEvent):
     """A process has registered for a device.
 
@@ -132,6 +140,8 @@ class ClientJoined(ClientEvent):
     group: str = ""
     # As by ParkChanged.
     parked: bool = False
+    # It understands Hold and StepOnce.
+    can_hold: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +197,20 @@ class CanDrain(ClientEvent):
     """What could not drain has come to its end."""
 
     turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held(ClientEvent):
+    """The client was told to hold: its gate is closed, and nothing is in flight. It keeps its turn.
+
+    It comes after Hold, and again after each StepOnce. ``waits``: a thread waits at the gate. If
+    none did, and one comes later, Held is repeated with that. One that has crossed with a Keep,
+    a Revoke or another Hold or StepOnce is not told: frames are numbered for that. The same is true
+    of CannotDrain.
+    """
+
+    turn: int
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What fits beside what on one device, and beside what the host can hold. Keeps nothing."""
 
 from collections import ChainMap
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from operator import attrgetter
 
 from nvshare.core.client import Client
@@ -20,7 +20,7 @@ class Fitting(Sums):
     @property
     def usable(self) -> int:
         """Bytes of the device that clients may fill."""
-        return self._state.usable_bytes
+        return max(0, self._state.usable_bytes - self._state.outside_bytes)
 
     @property
     def context(self) -> int:
@@ -35,7 +35,7 @@ class Fitting(Sums):
     @property
     def room(self) -> int:
         """Bytes of the device that swappable memory may fill."""
-        return self._state.usable_bytes - self.pinned
+        return self.usable - self.pinned
 
     @property
     def capacity(self) -> int:
@@ -101,17 +101,23 @@ class Fitting(Sums):
         running = self.running.values()
         return [client for client in running if client.weight and not client.undrained]
 
-    def admits(self, client: Client) -> bool:
-        """Whether a client fits beside all who hold a turn."""
+    def admits(self, *clients: Client) -> bool:
+        """Whether clients, which fit together, fit beside all who hold a turn."""
         running, yielding = self.running_load, self.yielding_load
         held = Load(running.weight + yielding.weight, running.heavy + yielding.heavy)
-        fits = held.admits(client.weight, self.capacity)
-        return fits and self.host_lets(client, self.running, self.yielding)
+        fits = held.admits(sum(client.weight for client in clients), self.capacity)
+        return fits and self._host_lets_each(clients, self.running, self.yielding)
 
-    def running_admits(self, client: Client) -> bool:
-        """Whether a client fits beside those who run, once the others have given way."""
-        fits = self.running_load.admits(client.weight, self.capacity)
-        return fits and self.host_lets(client, self.running)
+    def running_admits(self, *clients: Client) -> bool:
+        """Whether they fit beside those who run, once the others have given way."""
+        fits = self.running_load.admits(sum(client.weight for client in clients), self.capacity)
+        return fits and self._host_lets_each(clients, self.running)
+
+    def _host_lets_each(self, clients: Iterable[Client], *others: Mapping[int, Client]) -> bool:
+        if not self.host.is_tight:
+            return True
+        together = {client.id: client for client in clients}
+        return all(self.host_lets(client, together, *others) for client in together.values())
 
     def host_lets(self, client: Client, *others: Mapping[int, Client]) -> bool:
         """Whether a client may run with these, as far as the host holds what would have to leave.

@@ -6,15 +6,18 @@ tests check those over whole histories.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import TYPE_CHECKING
 
 from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.device import Device
 from nvshare.core.events import TimerKind
+from nvshare.core.gangs.invariants import gang_problems
 from nvshare.core.lease import State
 from nvshare.core.memory import Load
 from nvshare.core.priority import is_outranked
 from nvshare.core.regimes import first_regime
+from nvshare.core.revoking import next_step, still_waited_for
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
 from nvshare.core.state import RegimeName
@@ -32,6 +35,7 @@ def validate(core: "Core") -> None:
     """Raise BrokenInvariant unless everything holds that must hold."""
     found = {device.state.id: list(_problems(device)) for device in core._devices.values()}
     found["host"] = list(_host(core))
+    found["gangs"] = list(gang_problems(core._devices.values()))
     for name, problems in found.items():
         if problems:
             story = "\n  ".join(core.story.lines())
@@ -90,6 +94,10 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who wait and are parked by hand is wrong"
     if set(roster.over) != {c.id for c in roster.clients.values() if c.excess}:
         yield "the set of those who are beyond their limits is wrong"
+    if set(roster.fetching) != {c.id for c in roster.clients.values() if c.ahead}:
+        yield "the set of those who bring memory in ahead of their turns is wrong"
+    if any(c.state is not State.WAITING for c in roster.fetching.values()):
+        yield "somebody brings memory in ahead of its turn, and does not wait"
     cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
     if set(roster.cramped) != cramped:
         yield "the set of those who have no room yet is wrong"
@@ -201,12 +209,14 @@ def _running_fits(roster: Roster) -> Iterator[str]:
 def _together(device: Device) -> Iterator[str]:
     """While everything fits, everybody runs and nobody is asked to give way."""
     roster = device.roster
-    open_to_all = [c for c in roster.idle.values() if not c.park]
-    if roster.everything_fits and (open_to_all or roster.waiting):
+    open_to_all = [c for c in (*roster.idle.values(), *roster.waiting) if not c.park]
+    # Who is in a gang may wait for another device, or be asked because of one.
+    if roster.everything_fits and any(c.gang is None for c in open_to_all):
         yield "everything fits, but somebody's gate is closed"
-    if roster.everything_fits and roster.asked:
+    if roster.everything_fits and any(c.gang is None for c in roster.asked.values()):
         yield "everything fits, but somebody was asked to give way"
-    if not roster.regime.takes_turns and any(not c.park for c in roster.closed.values()):
+    closed = (c for c in roster.closed.values() if c.gang is None)
+    if not roster.regime.takes_turns and any(not c.park for c in closed):
         yield "without scheduling, somebody's gate is closed"
 
 
@@ -215,18 +225,27 @@ def _waiting(device: Device) -> Iterator[str]:
     roster, state = device.roster, device.state
     leader = None if state.leader is None else roster.clients.get(state.leader)
     able = [one for one in roster.waiting if roster.host_lets(one) and may_lead(roster, one)]
+    able = [] if _all_fits_but_for_gangs(roster) else [one for one in able if not one.stalled]
     if (leader in able) != bool(able) or (leader and leader not in able):
         yield "the leader is not one of those who wait, and could run"
-    if leader and roster.admits(leader):
+    alone = [one for one in roster.waiting if one.gang is None]
+    if leader in alone and roster.admits(leader):
         yield "the leader fits and is kept waiting"
-    if any(c.weight == 0 for c in roster.waiting):
+    if any(c.weight == 0 for c in alone):
         yield "somebody waits who is in nobody's way"
-    # Who has everything on the device pushes nobody out.
-    able += [c for c in roster.waiting if not c.memory.swapped and not c.grown]
-    if able and not roster.running and not roster.yielding:
+    # Who has everything on the device pushes nobody out. Who is in a gang may wait for another one.
+    able = [one for one in able if one.gang is None]
+    able += [one for one in alone if not one.memory.swapped and not one.grown]
+    comes = leader is not None and leader.gang is not None
+    if able and not roster.running and not roster.yielding and not comes:
         yield "somebody waits, and the device is idle"
-    if not leader and roster.asked:
+    if not leader and any(c.gang is None for c in roster.asked.values()):
         yield "nobody waits, but somebody was asked to give way"
+
+
+def _all_fits_but_for_gangs(roster: Roster) -> bool:
+    """Whether those who wait are of gangs that wait for other devices: they lead nobody."""
+    return roster.everything_fits and all(one.gang is not None for one in roster.waiting)
 
 
 def _parking(device: Device) -> Iterator[str]:
@@ -256,9 +275,11 @@ def _timers(device: Device) -> Iterator[str]:
     """A timer runs for everything that only time can end, and for nothing else."""
     roster, state = device.roster, device.state
     leader = None if state.leader is None else roster.clients.get(state.leader)
-    needs_turn_end = leader is not None and not roster.running_admits(leader)
+    needs_turn_end = leader is not None and not roster.running_admits(*roster.party(leader))
     ends = leader is not None and not is_outranked(leader, roster)
-    if (needs_turn_end and ends) != (TimerKind.TURN in state.alarms):
+    # A gang whose turn would be due here may wait for another device.
+    waits = leader is not None and leader.gang is not None and TimerKind.TURN not in state.alarms
+    if (needs_turn_end and ends) != (TimerKind.TURN in state.alarms) and not waits:
         yield "the timer of the turn is wrong"
     ranked = len({c.limits.priority for c in roster.clients.values() if not c.is_away}) > 1
     behind = ranked and any(c.standing != BEST_STANDING for c in roster.waiting)
@@ -271,5 +292,7 @@ def _timers(device: Device) -> Iterator[str]:
     left_alone = [*roster.undrained.values(), *roster.overdue.values()]
     if any(one.retry_at for one in left_alone) != (TimerKind.UNDRAINED in state.alarms):
         yield "the timer of those who cannot give way is wrong"
-    if bool(roster.yielding) != (TimerKind.PATIENCE in state.alarms):
+    if any(True for _ in still_waited_for(roster)) != (TimerKind.PATIENCE in state.alarms):
         yield "the timer of patience is wrong"
+    if (next_step(roster) < inf) != (TimerKind.STEP in state.alarms):
+        yield "the timer of those who hold is wrong"

@@ -7,7 +7,8 @@ WAITING   The gate is closed and there is work at it.
 RUNNING   The gate is open. The client may run without telling anybody, so RUNNING does not mean
           busy. It may have been asked to give the turn up as soon as it is idle.
 YIELDING  It was told to give the turn up now: the gate is closed, work in flight drains, and
-          memory moves out. It holds what it had until it says that it has released the turn.
+          memory moves out. It holds what it had until it says that it has released the turn. One of
+          a gang (gangs/) is told to hold first: its gate closes, and nothing else happens yet.
 GONE      The core does not know it, yet or any more. It holds nothing.
 
 Every permission to run has a number, the turn. Messages cross on their way, so an order that
@@ -39,6 +40,7 @@ class Step(Enum):
     GRANT = "grant"
     ASK = "ask"
     KEEP = "keep"
+    HOLD = "hold"
     REVOKE = "revoke"
     CANNOT_DRAIN = "cannot drain"
     RELEASE = "release"
@@ -60,12 +62,15 @@ TRANSITIONS: dict[tuple[State, Step], State] = {
     (State.RUNNING, Step.WANT): State.RUNNING,
     (State.RUNNING, Step.ASK): State.RUNNING,
     (State.RUNNING, Step.KEEP): State.RUNNING,
+    (State.RUNNING, Step.HOLD): State.YIELDING,
     (State.RUNNING, Step.REVOKE): State.YIELDING,
     (State.RUNNING, Step.RELEASE): State.IDLE,
     (State.RUNNING, Step.RELEASE_WANTING): State.WAITING,
     (State.RUNNING, Step.LEAVE): State.GONE,
     # Work has arrived at the gate that has just closed.
     (State.YIELDING, Step.WANT): State.YIELDING,
+    # It was told to hold, and need not go after all.
+    (State.YIELDING, Step.KEEP): State.RUNNING,
     # Its gate is open again: what is in flight waits for its next calls.
     (State.YIELDING, Step.CANNOT_DRAIN): State.RUNNING,
     (State.YIELDING, Step.RELEASE): State.IDLE,

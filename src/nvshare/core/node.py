@@ -1,6 +1,7 @@
 """The core of a node: routes events to its devices, keeps the story, and shows what it knows."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from nvshare.core.client import Client
 from nvshare.core.device import Device
@@ -20,6 +21,7 @@ from nvshare.core.events import (
     UsageReported,
 )
 from nvshare.core.excess import Group, excess_changes, groups_to_judge
+from nvshare.core.gangs import Gangs
 from nvshare.core.hearing import Hearing, usage_pause
 from nvshare.core.host import Host
 from nvshare.core.invariants import validate
@@ -30,13 +32,19 @@ from nvshare.core.story import Story
 from nvshare.core.view import (
     ClientView,
     DeviceView,
+    Glance,
     HostView,
     Outlook,
+    glance_at,
     view_client,
     view_device,
 )
 
 STORY_EVENTS = 4096
+
+
+def _is_answer(effect: Effect) -> bool:
+    return isinstance(effect, Answer)
 
 
 class Core:
@@ -61,6 +69,7 @@ class Core:
         self._homes = {
             client: device for device in self._devices.values() for client in device.roster.clients
         }
+        self._gangs = Gangs(self._devices)
         self._hearing = Hearing()
         self.story = Story(start, story_events)
         self._check = check
@@ -75,7 +84,7 @@ class Core:
             heard = self._listen(event)
             if heard is None:
                 return []
-            effects = self._route(heard)
+            effects = self._settle_gangs(heard.now, self._route(heard))
         except IllegalTransition as error:
             error.story = self.story.about(error.client)
             raise
@@ -85,6 +94,10 @@ class Core:
         if self._check:
             validate(self)
         return effects
+
+    def _settle_gangs(self, now: float, effects: list[Effect]) -> list[Effect]:
+        more = self._gangs.settle(now)
+        return sorted([*effects, *more], key=_is_answer) if more else effects
 
     def _listen(self, event: Event) -> Event | None:
         if not isinstance(event, UsageReported):
@@ -105,6 +118,11 @@ class Core:
         """Show a client that is there."""
         return view_client(*self._find(client))
 
+    def glance(self, client: int) -> Glance | None:
+        """Say what a client is at, if it is there. That costs less than a view."""
+        home = self._homes.get(client)
+        return None if home is None else glance_at(home.roster.clients[client])
+
     def client_views(self, clients: Iterable[int]) -> list[ClientView]:
         """Show those of these clients who are there."""
         return [self.client_view(client) for client in clients if client in self._homes]
@@ -112,7 +130,7 @@ class Core:
     def outlook(self, client: int) -> Outlook:
         """Say what keeps a client, or its memory, where it is. That costs more than a view."""
         device, found = self._find(client)
-        return outlook_of(device.roster, found)
+        return replace(outlook_of(device.roster, found), waits_for=self._gangs.waits_for(client))
 
     def host_view(self) -> HostView:
         """Show what all clients have on the host."""
@@ -176,7 +194,7 @@ class Core:
             self._hearing.forget(event.client)
         # An answer comes after all that follows from what was asked for.
         effects += self._judge_excess(home, groups, event.now)
-        return sorted(effects, key=lambda effect: isinstance(effect, Answer))
+        return sorted(effects, key=_is_answer)
 
     def _home(self, event: ClientEvent) -> Device:
         home = self._homes.get(event.client)
@@ -201,7 +219,10 @@ class Core:
 
     def _tell(self, device: Device, event: Event) -> list[Effect]:
         """Let a device handle an event, and see what it takes of the host after it."""
-        effects = device.handle(event)
+        effects = device.take_down(event)
+        # Whoever is in a gang is so before anybody looks whether it could run.
+        self._gangs.heed(event)
+        effects += device.follow(event)
         client = event.client if isinstance(event, ClientEvent) else None
         answers = [effect for effect in effects if isinstance(effect, Answer)]
         effects = [effect for effect in effects if not isinstance(effect, Answer)]

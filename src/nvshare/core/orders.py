@@ -23,6 +23,7 @@ from nvshare.core.lease import State
 from nvshare.core.moves import fill_order, missing_bytes, share_out
 from nvshare.core.parking import next_look
 from nvshare.core.priority import next_promotion
+from nvshare.core.revoking import next_step, still_waited_for
 from nvshare.core.room import patience_ends
 from nvshare.core.roster import Roster
 from nvshare.core.shares import next_check
@@ -36,11 +37,13 @@ def make_room(roster: Roster) -> list[Effect]:
     First those that have nothing to run, the longest idle first; then those who wait, the one
     that will run last first.
     """
-    if not roster.regime.takes_turns or roster.excess <= 0 or roster.closed_bytes == 0:
+    # What comes ahead of a turn is stopped, and may not be there at all (ahead.py).
+    excess = roster.excess - sum(client.ahead for client in roster.fetching.values())
+    if not roster.regime.takes_turns or excess <= 0 or roster.closed_bytes == 0:
         return []
     effects: list[Effect] = []
-    closed = sorted((c for c in roster.closed.values() if not is_leaving(roster, c)), key=_use)
-    for client, evicted in share_out(closed, roster.excess, roster.host.allowance()):
+    closed = (c for c in roster.closed.values() if not c.ahead and not is_leaving(roster, c))
+    for client, evicted in share_out(sorted(closed, key=_use), excess, roster.host.allowance()):
         if evicted:
             effects += order_out(roster, client, evicted)
     return effects
@@ -93,6 +96,9 @@ def _handover(state: DeviceState, roster: Roster) -> Handover | None:
     holder = _only_obstacle(leader, roster) if leader else None
     if not leader or not holder:
         return None
+    if leader.gang is not None or holder.gang is not None:
+        # Turns of a gang change on several devices at once.
+        return None
     if leader.next_turn is None:
         leader.next_turn = state.number_turn()
     filled, missing = fill_order(leader, roster.room), missing_bytes(state, roster, leader)
@@ -144,12 +150,15 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     alarms = {}
     if (back := next_check(roster)) is not None:
         alarms[TimerKind.SHARE] = back
-    for client in roster.yielding.values():
-        alarms[TimerKind.PATIENCE] = client.since + state.settings.revoke_patience
-        break
+    if (silent := next(still_waited_for(roster), None)) is not None:
+        alarms[TimerKind.PATIENCE] = silent.since + state.settings.revoke_patience
     if state.leader is not None and state.deadline is not None:
         end = min(state.deadline, state.claim_at or inf)
-        alarms |= {TimerKind.TURN: end} if end < inf else {}
+        # One of a gang may have to wait for the end of another device's turn after that.
+        is_due = now >= end and roster.clients[state.leader].gang is not None
+        alarms |= {TimerKind.TURN: end} if end < inf and not is_due else {}
+    if (steps := next_step(roster)) < inf:
+        alarms[TimerKind.STEP] = steps
     if (waived := patience_ends(state)) < inf:
         alarms[TimerKind.ROOM] = waived
     if state.is_held_up and any(is_held_back(roster, client) for client in roster.waiting):

@@ -19,7 +19,8 @@ from operator import attrgetter
 from nvshare.core.client import Client, Park
 from nvshare.core.effects import Effect, Keep, Revoke, Urgency
 from nvshare.core.evicting import evict
-from nvshare.core.lease import State, Step
+from nvshare.core.lease import State
+from nvshare.core.revoking import tell_to_hold
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode, Settings
 from nvshare.core.state import DeviceState
@@ -44,8 +45,11 @@ def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     effects: list[Effect] = []
     for client in sorted(roster.parked.values(), key=_order):
         if client.state is State.RUNNING and not client.undrained:
-            roster.move(client, Step.REVOKE, now)
-            effects.append(Revoke(client.id, client.turn, Urgency.NOW))
+            roster.tell_to_go(client, now)
+            if client.hold is not None:
+                effects += tell_to_hold(client)
+            else:
+                effects.append(Revoke(client.id, client.turn, Urgency.NOW))
         elif client.staying and client.is_away and now >= client.evict_again:
             effects += evict(roster, client, client.staying)
     return effects
@@ -102,7 +106,7 @@ def _parks_at(settings: Settings, client: Client) -> float:
 
 
 def _asks_at(settings: Settings, client: Client) -> float:
-    if client.asked or not _may_park(settings, client):
+    if client.asked or client.rests or not _may_park(settings, client):
         return inf
     return client.worked_at + (settings.idle_park or inf) - asked_seconds(settings)
 

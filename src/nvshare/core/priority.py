@@ -36,8 +36,14 @@ def starving(settings: Settings, roster: Roster, now: float) -> list[Client]:
     """Return those who would fall below their floor if they waited any longer."""
     if len(roster.classes) < 2:
         return []
-    longest = patience(settings, roster)
-    return [c for c in roster.waiting if c.standing != BEST_STANDING and now >= c.since + longest]
+    return [client for client in roster.waiting if is_starving(client, settings, roster, now)]
+
+
+def is_starving(client: Client, settings: Settings, roster: Roster, now: float) -> bool:
+    """Whether a client that waits would fall below its floor if it waited any longer."""
+    if len(roster.classes) < 2 or client.standing == BEST_STANDING:
+        return False
+    return now >= client.since + patience(settings, roster)
 
 
 def next_promotion(settings: Settings, roster: Roster) -> float:

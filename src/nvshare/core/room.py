@@ -11,6 +11,8 @@ is.
 
 Whoever is to leave may be stopped, or stuck. When nothing has moved for ``move_patience``, nobody
 waits for it any longer: the driver makes room then, slower, and at the cost of whoever is oldest.
+Of a gang that was told to hold (gangs/) nothing moves before all of it do. It is waited for as long
+as by everybody.
 """
 
 from math import inf
@@ -57,7 +59,8 @@ def patience_ends(state: DeviceState) -> float:
 def _be_patient(state: DeviceState, roster: Roster, now: float) -> None:
     waits = roster.cramped or (roster.newcomers and not roster.yielding)
     lacking = roster.lacking if waits else 0
-    if not lacking:
+    holds = any(client.hold is not None for client in roster.yielding.values())
+    if not lacking or holds:
         state.room_since, state.room_waived = None, False
     elif state.room_since is None or lacking < state.room_lacking:
         state.room_since, state.room_waived = now, False

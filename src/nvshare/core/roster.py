@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from nvshare.core.client import Client, Park
+from nvshare.core.client import Client, Hold, Park
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import State, Step, next_state
 from nvshare.core.notes import Notes
@@ -113,6 +113,8 @@ class Roster(Notes):
                 self.interrupted[client.id] = client
             if client.grown:
                 self.grown[client.id] = client
+            if client.ahead:
+                self.fetching[client.id] = client
 
     def move(self, client: Client, step: Step, now: float) -> None:
         """Let a client take a step. An illegal one raises before anything has changed."""
@@ -127,8 +129,10 @@ class Roster(Notes):
         if state in (State.WAITING, State.IDLE):
             client.standing = client.usual_standing
             client.offered = client.unused = 0
+            client.rests = False
         if state is State.WAITING:
             client.rank = self.policy.rank(client)
+        client.hold, client.hold_waits, client.stalled = None, False, False
         self._enter(client)
         self._lay_off(client)
 
@@ -144,6 +148,45 @@ class Roster(Notes):
         self.move(client, Step.KEEP, now)
         client.asked = False
         del self.asked[client.id]
+
+    def tell_to_go(self, client: Client, now: float) -> None:
+        """Note that a client was told to give its turn up; or, in a gang, to hold."""
+        if client.gang is None:
+            self.move(client, Step.REVOKE, now)
+            return
+        self.move(client, Step.HOLD, now)
+        # Who rests has nothing in flight.
+        client.hold = Hold.HELD if client.rests else Hold.TOLD
+        client.hold_since, client.hold_waits = now, client.wants
+
+    def let_go(self, client: Client, now: float) -> None:
+        """Note that a client that holds was told to give its turn up now."""
+        self._leave(client)
+        self._orders += 1
+        client.hold, client.since, client.order = None, now, self._orders
+        self._enter(client)
+
+    def set_gang(self, client: Client, gang: int | None, *, rides: bool) -> None:
+        """Note which gang a client is in, and whether another one of it counts for both."""
+        self._count(client, -1)
+        self._dequeue(client)
+        client.gang, client.rides = gang, rides
+        client.weight = self.regime.weigh(client)
+        self._enqueue(client)
+        self._count(client, 1)
+
+    def set_place(self, client: Client, like: Client) -> None:
+        """Give a client that waits the place of another one of its gang."""
+        self._dequeue(client)
+        client.standing, client.rank, client.claims = like.standing, like.rank, like.claims
+        self.set_interrupted(client, like.interrupted)
+        self._enqueue(client)
+
+    def party(self, client: Client) -> list[Client]:
+        """Return those who wait here and can only run together: a client, and more of its gang."""
+        if client.gang is None:
+            return [client]
+        return [one for one in self.waiting if one.gang == client.gang]
 
     def set_rest_asked(self, client: Client, now: float | None, seconds: float = 0.0) -> None:
         """Note that a client was asked to give its turn up after a long rest, or not any more."""
@@ -245,6 +288,7 @@ class Roster(Notes):
             self.over.pop(client.id, None)
             self.active.pop(client.id, None)
             self.grown.pop(client.id, None)
+            self.fetching.pop(client.id, None)
             self.newcomers.pop(client.id, None)
             self.interrupted.pop(client.id, None)
             self.host.forget(client)

@@ -35,20 +35,20 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TypeAlias
 
+from nvshare.core.ahead import fill_ahead
 from nvshare.core.asking import ask, relax
 from nvshare.core.claims import charge_claim, note_claim
 from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.credit import earn, prompt_limit
-from nvshare.core.effects import Effect, Grant, Report, ReportKind, Revoke, Urgency
+from nvshare.core.effects import Effect, Grant
 from nvshare.core.ending import lengthen_turn, turn_end
-from nvshare.core.hope import leaves_hope, note_calm
+from nvshare.core.hope import note_calm
 from nvshare.core.lease import State, Step
 from nvshare.core.moves import (
     choose_way,
     fill_bytes,
     fill_order,
     outgoing_bytes,
-    share_out,
 )
 from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
 from nvshare.core.outlook import tell_what_cannot_leave
@@ -56,10 +56,11 @@ from nvshare.core.parking import ask_to_rest, park_memory
 from nvshare.core.priority import starving
 from nvshare.core.providing import provide
 from nvshare.core.regimes import choose_regime
+from nvshare.core.revoking import go_on_without_the_silent, revoke
 from nvshare.core.room import tell_room
 from nvshare.core.roster import Roster
-from nvshare.core.settings import Way
 from nvshare.core.shares import forget_the_late, tell_shares
+from nvshare.core.splitting import forget_growth, split
 from nvshare.core.state import DeviceState
 from nvshare.core.undrained import may_lead, try_again
 
@@ -101,14 +102,15 @@ class Scheduler:
             if roster.host.is_tight:
                 note_calm(state.settings, roster.clients.values(), now)
             forget_the_late(roster, now)
-            self._forget_growth()
+            forget_growth(roster)
             effects += try_again(roster, now)
             effects += park_memory(state, roster, now)
             effects += self._follow_regime(now)
             self._let_starving_go_first(now)
-            effects += self._go_on_without_the_silent(now)
+            effects += go_on_without_the_silent(state, roster, now)
             effects += self._open_gates(now)
             effects += ask_to_rest(state, roster, now)
+            effects += fill_ahead(state, roster)
             effects += plan_handover(state, roster)
             effects += provide(roster)
             effects += tell_room(state, roster, now)
@@ -134,10 +136,13 @@ class Scheduler:
             # What leaves for one takes the host's room from another.
         return effects
 
-    def grant(self, client: Client, now: float) -> Grant:
-        """Open a client's gate. A turn begins with the first to run, and with a leader."""
+    def grant(self, client: Client, now: float, *, is_guest: bool = False) -> Grant:
+        """Open a client's gate. A turn begins with the first to run, and with a leader.
+
+        Who is let in while the leader waits for other devices is a guest in its turn.
+        """
         leads, settings = client.id == self._state.leader, self._state.settings
-        if leads or not self._roster.running:
+        if leads or not (self._roster.running or is_guest):
             # Who was interrupted goes on with its turn.
             self._state.turn_started = now - (client.interrupted or 0.0)
             self._state.deadline = None
@@ -148,6 +153,7 @@ class Scheduler:
             earn(client, self._roster, settings, now)
         turn = client.next_turn or self._state.number_turn()
         self._roster.set_outbound(client, 0)
+        self._roster.set_ahead(client, 0)
         told_out = client.leaving
         self._roster.move(client, Step.GRANT, now)
         self._roster.set_evicting(client, 0)
@@ -201,127 +207,54 @@ class Scheduler:
 
     def _let_starving_go_first(self, now: float) -> None:
         for client in starving(self._state.settings, self._roster, now):
-            self._roster.set_standing(client, BEST_STANDING)
-
-    def _go_on_without_the_silent(self, now: float) -> list[Effect]:
-        patience = self._state.settings.revoke_patience
-        silent = [c for c in self._roster.yielding.values() if now >= c.since + patience]
-        for client in silent:
-            self._roster.go_on_without(client)
-        return [self._overdue(client, patience) for client in silent]
-
-    def _overdue(self, client: Client, patience: float) -> Report:
-        text = (
-            f"has not given its turn up within {patience:g} s; the others go on without it, "
-            f"beside {client.memory.resident} bytes that it may still have on the GPU"
-        )
-        return Report(ReportKind.OVERDUE, self._state.id, client.id, text)
+            if client.gang is None:
+                self._roster.set_standing(client, BEST_STANDING)
 
     def _open_all(self, now: float) -> list[Effect]:
         roster = self._roster
         self._appoint(None, now)
         closed = [*roster.waiting, *(one for one in roster.idle.values() if not one.park)]
         effects = relax(self._state, roster, now)
-        return [*effects, *(self.grant(client, now) for client in closed)]
+        return [*effects, *(self.grant(one, now) for one in closed if one.gang is None)]
 
     def _take_turns(self, now: float) -> list[Effect]:
-        effects = [*self._split(now), *self._admit(now)]
+        effects = [*split(self._state, self._roster, now), *self._admit(now)]
         leader = self._leader()
         if leader is None:
             effects += relax(self._state, self._roster, now)
             effects += self._let_somebody_in(now)
-        elif not self._roster.running_admits(leader):
-            end = turn_end(self._state, self._roster, leader)
-            claim = note_claim(self._state, self._roster, leader, now)
-            if now >= end:
-                effects += self._switch(leader, now)
-            elif now >= claim:
-                effects += self._interrupt(leader, now)
-            else:
-                effects += ask(self._state, self._roster, leader, now)
-        else:
+        elif self._roster.running_admits(*self._roster.party(leader)):
             # Only those who are giving way already are in its way.
             self._state.deadline = None
+        elif self.may_end_turn(leader, now) and leader.gang is None:
+            effects += self.end_turn(leader, now)
+        else:
+            effects += ask(self._state, self._roster, leader, now)
         return effects
+
+    def may_end_turn(self, leader: Client, now: float) -> bool:
+        """Whether the leader may have those told to go who are in its way: the turn is over.
+
+        Or it has a claim, and need not wait for that.
+        """
+        end = turn_end(self._state, self._roster, leader)
+        claim = note_claim(self._state, self._roster, leader, now)
+        return now >= min(end, claim)
+
+    def end_turn(self, leader: Client, now: float) -> list[Effect]:
+        """Tell them to go."""
+        if now >= turn_end(self._state, self._roster, leader):
+            return self._switch(leader, now)
+        return self._interrupt(leader, now)
 
     def _let_somebody_in(self, now: float) -> list[Effect]:
         """Have somebody run who pushes nothing out, if nobody else could."""
         roster = self._roster
         if roster.running or roster.yielding:
             return []
-        whole = (c for c in roster.waiting if not c.memory.swapped and not c.grown)
+        able = (c for c in roster.waiting if c.gang is None)
+        whole = (c for c in able if not c.memory.swapped and not c.grown)
         return [self.grant(client, now) for client in islice(whole, 1)]
-
-    def _split(self, now: float) -> list[Effect]:
-        roster = self._roster
-        victims = []
-        for should_go in (self._takes_hope, self._makes_room, self._is_too_much):
-            if not self._running_fits():
-                for client in reversed(list(roster.running.values())):
-                    if client.weight and not client.undrained and should_go(client):
-                        roster.move(client, Step.REVOKE, now)
-                        victims.append(client)
-        if not victims:
-            return []
-        for client in victims:
-            # Its thread waits for the answer until the gate has closed.
-            roster.set_unused(client, min(client.grown, client.memory.untouched))
-        self._forget_growth()
-        revoked = self._revoked(victims, roster.excess, Way.MOVE_OUT)
-        if roster.regime.is_sliced:
-            return revoked
-        text = f"those who run do not fit together any more; {len(victims)} told to give way"
-        report = Report(ReportKind.SPLIT, self._state.id, victims[0].id, text)
-        return [report, *revoked]
-
-    def _forget_growth(self) -> None:
-        """Who runs, and fits, has not grown. What others move out from now on is not its doing."""
-        roster = self._roster
-        if roster.grown and self._running_fits():
-            roster.forget_growth(c for c in list(roster.grown.values()) if c.holds)
-
-    def _running_fits(self) -> bool:
-        roster = self._roster
-        return roster.running_load.fits(roster.capacity) and roster.host_lets_all(roster.running)
-
-    def _takes_hope(self, client: Client) -> bool:
-        """Whether a client has grown so far that nobody could end any more (hope.py)."""
-        roster = self._roster
-        if not client.grown or not roster.host.is_tight:
-            return False
-        return not leaves_hope(roster, roster.running)
-
-    def _makes_room(self, client: Client) -> bool:
-        """Whether there is more room for the others who run if a client does not."""
-        roster = self._roster
-        if self._running_fits():
-            return False
-        if client.grown or not roster.host.is_tight:
-            return True
-        # What of it can leave makes room. What cannot is on the device, and pushes nobody out.
-        rest = {one: other for one, other in roster.running.items() if other is not client}
-        more = roster.stuck_beside(rest) - roster.stuck_beside(roster.running)
-        return roster.running_load.heavy > 1 and more < client.memory.swappable
-
-    def _is_too_much(self, client: Client) -> bool:
-        """Whether those who run do not fit together, wherever the others' memory may be."""
-        del client
-        return not self._roster.running_load.fits(self._roster.capacity)
-
-    def _revoked(self, victims: list[Client], excess: int, way: Way) -> list[Effect]:
-        effects: list[Effect] = []
-        host = self._roster.host
-        # Who has not said that its memory is in may have it out still, and would move the rest out
-        # as well. Where the host may not hold that, it is told when it has given way.
-        known = [c for c in victims if not c.memory.swapped or not host.is_tight]
-        shares = {c.id: evicted for c, evicted in share_out(known, excess, host.allowance())}
-        for client in victims:
-            evicted = shares.get(client.id, 0)
-            self._roster.set_evicting(client, evicted)
-            client.sliced = self._roster.regime.is_sliced
-            displace = evicted > 0 and way is Way.DISPLACE
-            effects.append(Revoke(client.id, client.turn, Urgency.NOW, evicted, displace=displace))
-        return effects
 
     def _leader(self) -> Client | None:
         roster = self._roster
@@ -331,16 +264,21 @@ class Scheduler:
             waits = leader and leader.state is State.WAITING and not leader.is_barred
             waits = waits and leader and self._may_lead(leader)
             if leader and first and waits:
-                return first if first.place[:2] < leader.place[:2] else leader
+                # With gangs it takes one order on all devices for somebody to lead on all of its.
+                stays = leader.gang is None and first.gang is None
+                return leader if stays and first.place[:2] >= leader.place[:2] else first
         return first
 
     def _may_lead(self, client: Client) -> bool:
-        """Whether a client could run as soon as those have given way who can."""
+        return self.could_lead(client) and not client.stalled
+
+    def could_lead(self, client: Client) -> bool:
+        """Whether a client could run here as soon as those have given way who can."""
         return self._roster.host_lets(client) and may_lead(self._roster, client)
 
     def _admit(self, now: float) -> list[Effect]:
         effects: list[Effect] = []
-        while (leader := self._leader()) and self._roster.admits(leader):
+        while (leader := self._leader()) and leader.gang is None and self._roster.admits(leader):
             effects.append(self.grant(leader, now))
         self._appoint(leader, now)
         if leader:
@@ -353,13 +291,41 @@ class Scheduler:
         everybody_weighs = roster.waiting_load.heavy == len(roster.waiting)
         if len(roster.waiting) == 1 or (roster.headroom <= 0 and everybody_weighs):
             return []
-        beside_leader = roster.capacity - leader.weight
-        if roster.running_admits(leader):
-            beside_leader -= roster.running_load.weight
-        others = (client for client in roster.waiting if client is not leader)
-        leaders = {leader.id: leader}
+        others = (one for one in roster.waiting if one is not leader and one.gang is None)
+        leaders = {one.id: one for one in roster.party(leader)}
         held = {**roster.running, **roster.yielding}
-        return pick(others, min(roster.headroom, beside_leader), roster, leaders, held)
+        return pick(others, self._room_beside(leader), roster, leaders, held)
+
+    def _room_beside(self, leader: Client) -> int:
+        """Return what may be taken now of the room that the leader leaves."""
+        roster, party = self._roster, self._roster.party(leader)
+        beside_leader = roster.capacity - sum(one.weight for one in party)
+        if roster.running_admits(*party):
+            beside_leader -= roster.running_load.weight
+        return min(roster.headroom, beside_leader)
+
+    def has_room_for(self, party: list[Client], leader: Client) -> bool:
+        """Whether these could be let in now although the leader has to wait."""
+        roster = self._roster
+        room = self._room_beside(leader)
+        leaders = {one.id: one for one in roster.party(leader)}
+        held = {**roster.running, **roster.yielding}
+        weight = sum(one.weight for one in party)
+        return weight <= max(0, room) and pick(party, room, roster, leaders, held) == party
+
+    def let_guests_in(self, leader: Client, now: float) -> list[Effect]:
+        """Let those in who fit beside who runs, while the leader waits for other devices.
+
+        They take the leader's room, and give it back when it comes.
+        """
+        roster = self._roster
+        others = (one for one in roster.waiting if one is not leader and one.gang is None)
+        held = {**roster.running, **roster.yielding}
+        guests = pick(others, roster.headroom, roster, held)
+        if guests and not roster.running:
+            # Nobody's turn has begun that the leader would have to wait for.
+            self._state.turn_limit, self._state.deadline = 0.0, None
+        return [self.grant(client, now, is_guest=True) for client in guests]
 
     def _interrupt(self, leader: Client, now: float) -> list[Effect]:
         """End the turn before its end: who has to go goes on with it when the leader rests."""
@@ -374,10 +340,10 @@ class Scheduler:
     def _switch(self, leader: Client, now: float) -> list[Effect]:
         """End the turn: keep of those who run whoever fits into the leader's group."""
         roster = self._roster
-        fixed = roster.undrained
-        room = roster.capacity - leader.weight - sum(one.weight for one in fixed.values())
-        group = {leader.id: leader, **fixed}
-        others = (client for client in roster.waiting if client is not leader)
+        fixed, party = roster.undrained, roster.party(leader)
+        room = roster.capacity - sum(one.weight for one in (*party, *fixed.values()))
+        group = {**{one.id: one for one in party}, **fixed}
+        others = (one for one in roster.waiting if one is not leader and one.gang is None)
         coming = pick(others, room, roster, group)
         room -= sum(client.weight for client in coming)
         group |= {client.id: client for client in coming}
@@ -385,8 +351,9 @@ class Scheduler:
         staying = {*fixed, *(client.id for client in pick(running, room, roster, group))}
         going = [client for client in roster.running.values() if client.id not in staying]
         for client in going:
-            roster.move(client, Step.REVOKE, now)
+            roster.tell_to_go(client, now)
         self._state.deadline = None
-        outgoing = outgoing_bytes(roster, leader, *coming)
-        way = choose_way(self._state, roster, going, [leader, *coming], outgoing)
-        return self._revoked(going, outgoing, way)
+        coming = [*party, *coming]
+        outgoing = outgoing_bytes(roster, *coming)
+        way = choose_way(self._state, roster, going, coming, outgoing)
+        return revoke(roster, going, outgoing, way)

@@ -79,6 +79,8 @@ class Settings:
     make_room: RoomSetting = RoomSetting.AUTO
     # Whether what a group has beyond its memory limit is moved to the host (excess.py).
     swap_excess: bool = False
+    # Whether programs that use several devices have their turns on all of them together (gangs/).
+    gangs: bool = True
     # Bytes per second, until the first move has been measured: PCIe 3 x16, one way.
     initial_bandwidth: float = 12e9
 

@@ -57,6 +57,8 @@ class DeviceState:
     # For how long somebody has waited for the end of turns, before the present leader.
     contested_seconds: float = 0.0
     led_since: float = 0.0
+    # What those have of it who are no clients.
+    outside_bytes: int = 0
     # Whether somebody waits for memory of others that cannot leave.
     is_held_up: bool = False
     # The hand-over that was ordered last, as long as it stands.

@@ -61,6 +61,8 @@ class Sums:
         self.classes: Counter[Priority] = Counter()
         # Those who bring memory in, and have no room for all of it or have to be told that they do.
         self.cramped: dict[int, Client] = {}
+        # Those who bring memory in ahead of their turns.
+        self.fetching: dict[int, Client] = {}
         # Those whose contexts have no room yet.
         self.newcomers: dict[int, Client] = {}
         # Those whose gate is closed, but who have memory on the device.

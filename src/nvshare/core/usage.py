@@ -24,7 +24,8 @@ def is_busy(client: Client, event: Used, window: float) -> bool:
 
     It is judged anew when it has held turns for as long as the window since the last time.
     """
-    held = client.held_before + (event.now - client.granted_at if client.holds else 0.0)
+    is_on = client.holds and not client.rests
+    held = client.held_before + (event.now - client.granted_at if is_on else 0.0)
     throttled = event.throttled_seconds - client.judged_throttled
     span, before = held - client.judged_held, client.judged_busy
     if before is not None and span < window:

@@ -61,6 +61,8 @@ class ClientView:
     cannot_drain: bool
     # It is taken to compute all the time.
     is_busy: bool
+    # It has its turns together with others of its group, on other devices.
+    in_gang: bool
     park: Park | None
     parked_at: float
     # Bytes that are to be on the host, being beyond its limit.
@@ -75,6 +77,20 @@ class ClientView:
     surely_out: int
     booked: int
     charged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """The little of a client that is asked for after every event (time_log.py)."""
+
+    state: State
+    turn: int
+    # Bytes that were moved out, or are about to be.
+    on_host: int
+    # Memory is on its way out, or was ordered out.
+    is_leaving: bool
+    # Others have to make room before it may go on.
+    lacks_room: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +113,15 @@ class Outlook:
     # It waits, and could not, or may not, run if all others gave way.
     is_held_up: bool
     held_up_because: str
+    # It waits as one of a gang (gangs/): the devices on which that has no room.
+    waits_for: tuple[str, ...] = ()
 
 
 def view_device(device: "Device") -> DeviceView:
     """Return a device as it is now."""
     state, roster = device.state, device.roster
     return DeviceView(
-        usable=state.usable_bytes,
+        usable=roster.usable,
         allocated=roster.pinned + roster.swappable,
         clients=len(roster.clients),
         running=len(roster.running),
@@ -115,6 +133,17 @@ def view_device(device: "Device") -> DeviceView:
         turn_began=state.turn_started if roster.running else None,
         turn_ends=state.deadline,
         bandwidth=state.pace.bandwidth,
+    )
+
+
+def glance_at(client: Client) -> Glance:
+    """Return what a client is at."""
+    return Glance(
+        state=client.state,
+        turn=client.turn,
+        on_host=client.memory.swapped - client.memory.untouched,
+        is_leaving=client.outbound > 0 or client.evicting > 0,
+        lacks_room=client.missing > 0,
     )
 
 
@@ -133,6 +162,7 @@ def view_client(device: "Device", client: Client) -> ClientView:
         is_overdue=client.overdue,
         cannot_drain=client.undrained_since is not None,
         is_busy=client.busy,
+        in_gang=client.gang is not None,
         park=client.park,
         parked_at=client.parked_at,
         excess=client.excess,

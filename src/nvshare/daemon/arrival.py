@@ -1,33 +1,111 @@
-"""GPUs that are not there yet: on a node of a cluster the driver may come after the daemon."""
+"""GPUs that come, get lost, and come back: looked for again and again.
+
+On a node of a cluster the driver may come after the daemon. A GPU may fall off the bus, and be
+there again after a reset. Another daemon may have a GPU, and end. Each of these is about one GPU,
+and the others go on.
+"""
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
-from nvshare.daemon.devices import Gpu, find_gpus
-from nvshare.errors import NvshareError
+from nvshare.daemon.devices import Gpu, Missing, Survey, find_gpus, look_again, survey_gpus
+from nvshare.daemon.logs import fields
+from nvshare.errors import BadInputError, NvshareError
+from nvshare.launch.holders import TakenError
+
+if TYPE_CHECKING:
+    from nvshare.daemon.node import Node
 
 log = logging.getLogger("nvshare.daemon")
 
-_PAUSE = 30.0
+_PAUSE = 2.0
 
 
-def gpus_so_far(wait: bool) -> list[Gpu]:
+def gpus_so_far(wait: bool) -> Survey:
     """Return the GPUs of this machine; none, if it is all right that there are none."""
+    if not wait:
+        # Says so if there are none.
+        find_gpus()
     try:
-        return find_gpus()
+        return survey_gpus()
     except NvshareError as error:
-        if not wait:
-            raise
         log.info("there is no GPU here yet: looking again from time to time (%s)", error.why)
-        return []
+        return Survey()
 
 
-async def await_gpus(pause: float = _PAUSE) -> list[Gpu]:
-    """Look until there are some."""
-    while True:
-        await asyncio.sleep(pause)
+def choose(found: Survey, names: Sequence[str]) -> Survey:
+    """Keep the GPUs that a daemon is to share: those it names, by index or UUID, or all."""
+    if not names:
+        return found
+    known = {name for gpu in found.gpus for name in (str(gpu.index), gpu.uuid)}
+    known |= {str(one.index) for one in found.missing}
+    unknown = [name for name in names if name not in known]
+    # A GPU that is not there just now may be the one that a UUID means.
+    if unknown and not found.missing and found.gpus:
+        raise BadInputError(
+            f"devices: there is no GPU {', '.join(unknown)}",
+            why="the GPUs are " + ", ".join(f"{gpu.index} ({gpu.uuid})" for gpu in found.gpus),
+            do="name GPUs by index or UUID, or leave `devices` out to share all of them",
+        )
+    return Survey(
+        tuple(gpu for gpu in found.gpus if str(gpu.index) in names or gpu.uuid in names),
+        tuple(one for one in found.missing if str(one.index) in names),
+    )
+
+
+class Arrivals:
+    """Looks which GPUs there are. ``admit`` begins to share one, or raises TakenError."""
+
+    def __init__(
+        self,
+        node: "Node",
+        names: Sequence[str],
+        admit: Callable[[Gpu], Awaitable[None]],
+        look: Callable[[], Survey] = look_again,
+    ) -> None:
+        self._node = node
+        self._names = names
+        self._admit = admit
+        self._look = look
+
+    async def follow(self) -> None:
+        """Go on for as long as the daemon does."""
+        while True:
+            await asyncio.sleep(_PAUSE)
+            await self.look()
+
+    async def look(self) -> None:
+        """Look once."""
         try:
-            # NVML can take its time, and others are waiting to hear that we are well.
-            return await asyncio.to_thread(find_gpus)
-        except NvshareError:
-            continue
+            # NVML can take its time, and others are waiting to hear from us.
+            found = await asyncio.to_thread(self._look)
+        except NvshareError as error:
+            why = error.why or error.what
+            found = Survey(missing=tuple(Missing(i, why) for i in self._shared_indexes()))
+        await self.take_note(choose(found, self._names))
+
+    async def take_note(self, found: Survey) -> None:
+        """Compare what there is with what is shared."""
+        for gpu in found.gpus:
+            if gpu.uuid in self._node.gpus:
+                self._node.absences.end(gpu.index)
+            else:
+                await self._begin(gpu)
+        listed = {gpu.index for gpu in found.gpus} | {one.index for one in found.missing}
+        unlisted = [Missing(i, "NVML lists it no more") for i in self._shared_indexes() - listed]
+        for one in (*found.missing, *unlisted):
+            self._node.absences.begin(one.index, one.why)
+
+    async def _begin(self, gpu: Gpu) -> None:
+        try:
+            await self._admit(gpu)
+        except TakenError as error:
+            self._node.absences.begin(gpu.index, error.why or error.what, gpu.uuid)
+            return
+        self._node.absences.end(gpu.index)
+        log.info("there is another GPU", extra=fields(device=gpu.index, uuid=gpu.uuid))
+
+    def _shared_indexes(self) -> set[int]:
+        return {gpu.index for gpu in self._node.gpus.values()}

@@ -50,6 +50,13 @@ def _address(value: str) -> str:
     return value
 
 
+def _names(value: Any) -> Any:
+    """Take indexes and UUIDs, as a list or with commas between them."""
+    words = value.split(",") if isinstance(value, str) else value
+    return [str(word).strip() for word in words] if isinstance(words, list | tuple) else words
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 FileMode = Annotated[int, Field(ge=0, le=0o777), BeforeValidator(_mode)]
 GroupName = Annotated[str, BeforeValidator(_group)]
 Address = Annotated[str, AfterValidator(_address)]
@@ -75,6 +82,9 @@ class Config(BaseModel):
     control_dir: str = ""
     socket_mode: FileMode = 0o600
     control_mode: FileMode = 0o600
+    # Who may look, and whether they see names, processes and users of others.
+    look_mode: FileMode = 0o666
+    hide_others: bool = False
     socket_group: GroupName = ""
     log: Literal["debug", "info", "warn"] = "info"
     log_format: Literal["text", "json"] = "text"
@@ -83,12 +93,22 @@ class Config(BaseModel):
     settle: float = Field(default=1.0, ge=0)
     # Without clients for so long, the daemon ends; 0: never.
     idle_exit: float = Field(default=0.0, ge=0)
+    # On an emulated node, the settings of GPUs count its seconds: a turn of 30 s is over when 30 s
+    # have passed there.
+    paced: bool = False
     max_clients: int = Field(default=4096, gt=0)
     host_memory: BytesOrAuto = "auto"
     # Where the cgroups of the machine are mounted, if the daemon is in a container.
     cgroup_dir: str = ""
-    # A machine without GPUs is one that does not have them yet.
+    # A machine without GPUs is one that does not have them yet; the same goes for GPUs that another
+    # daemon has.
     wait_for_gpus: bool = False
+    # The GPUs to share, by index or UUID; none: all of them.
+    devices: Names = ()
+    # Warn in the log of processes that use a GPU without nvshare.
+    warn_outside: bool = True
+    # Share them even if another daemon does. Both give the same memory away.
+    beside_others: bool = False
     # Where Prometheus finds metrics, as host:port; empty: on the control socket only.
     metrics_address: Address = ""
     cluster: Cluster = Cluster()

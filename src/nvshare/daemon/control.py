@@ -7,8 +7,8 @@
     GET   /v1/devices/{gpu}          settings; gpu is an index, a UUID or the beginning of one
     PATCH /v1/devices/{gpu}          change settings; gpu may be "all"
     GET   /v1/groups                 who shares which limits, and what they use
-    GET   /v1/groups/{who}           one of them; who is a pid, an id such as #3 (written %233), a
-                                     program, a pod or a container
+    GET   /v1/groups/{who}           one of them; who is an id, a pid, a program, a pod or a
+                                     container
     PATCH /v1/groups/{who}           change its limits
     POST  /v1/groups/{who}/park      have all its memory leave the GPUs, and give it no turn
     POST  /v1/groups/{who}/unpark    let it go on
@@ -20,7 +20,6 @@ Who may connect to the socket may do all of this; its mode and group are the per
 
 import asyncio
 import json
-import pwd
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -38,6 +37,8 @@ from nvshare.daemon.parking import park, unpark
 from nvshare.daemon.status import describe_gpu, describe_group, describe_node
 from nvshare.errors import BadInputError
 from nvshare.telemetry.settings import ClientLimits
+from nvshare.telemetry.snapshot import NodeStatus
+from nvshare.users import user_name
 from nvshare.validation import describe
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -57,7 +58,7 @@ class Control:
 
     def application(self) -> web.Application:
         """Return what a site serves."""
-        app = web.Application(middlewares=[_explain])
+        app = web.Application(middlewares=[explain])
         app.add_routes(
             [
                 web.get("/v1/health", self.health),
@@ -77,6 +78,10 @@ class Control:
         )
         return app
 
+    def snapshot(self) -> NodeStatus:
+        """Return the node as it is now."""
+        return describe_node(self._node, self._started)
+
     async def health(self, request: web.Request) -> web.Response:
         """Say that all is well."""
         del request
@@ -85,8 +90,7 @@ class Control:
     async def status(self, request: web.Request) -> web.Response:
         """Describe the node."""
         del request
-        status = describe_node(self._node, self._started)
-        return web.json_response(text=status.model_dump_json())
+        return web.json_response(text=self.snapshot().model_dump_json())
 
     async def get_node(self, request: web.Request) -> web.Response:
         """Give the settings of the node."""
@@ -151,6 +155,12 @@ class Control:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Describe the node for Prometheus."""
+        return await self.expose(request, self.snapshot)
+
+    async def expose(
+        self, request: web.Request, snapshot: Callable[[], NodeStatus]
+    ) -> web.Response:
+        """Write a snapshot down as Prometheus reads it."""
         # Most daemons are never asked, and those that `nvshare run` starts are waited for.
         from nvshare.telemetry.exporter import expose
 
@@ -158,8 +168,7 @@ class Control:
         # To write it all down takes long if there are many programs, and those must not wait: that
         # is done beside the event loop, for one at a time.
         async with self._exposing:
-            status = describe_node(self._node, self._started)
-            body, content_type = await asyncio.to_thread(expose, status, accept)
+            body, content_type = await asyncio.to_thread(expose, snapshot(), accept)
         response = web.Response(body=body, headers={"Content-Type": content_type})
         response.force_close()
         return response
@@ -209,25 +218,22 @@ def _caller(request: web.Request) -> str:
     if sock is None or sock.family != socket.AF_UNIX:
         return "somebody"
     who = identify(sock)
-    try:
-        user = pwd.getpwuid(who.uid).pw_name
-    except KeyError:
-        user = "?"
-    return f"{user} (uid {who.uid}), {who.program} (pid {who.pid})"
+    return f"{user_name(who.uid)} (uid {who.uid}), {who.program} (pid {who.pid})"
 
 
 @web.middleware
-async def _explain(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Turn an error that is meant for a person into one that the command line can show."""
     try:
         return await handler(request)
     except BadInputError as error:
-        return _problem(error.what, error.why, error.do)
+        return problem(error.what, error.why, error.do)
     except ValidationError as error:
-        return _problem("; ".join(describe(error)), None, "see docs/daemon.md for every field")
+        return problem("; ".join(describe(error)), None, "see docs/daemon.md for every field")
     except web.HTTPNotFound:
-        return _problem(f"there is no {request.path}", None, "use a command line of this version")
+        return problem(f"there is no {request.path}", None, "use a command line of this version")
 
 
-def _problem(what: str, why: str | None, do: str | None) -> web.Response:
-    return web.json_response({"error": {"what": what, "why": why, "do": do}}, status=400)
+def problem(what: str, why: str | None, do: str | None, status: int = 400) -> web.Response:
+    """Return an error that is meant for a person."""
+    return web.json_response({"error": {"what": what, "why": why, "do": do}}, status=status)

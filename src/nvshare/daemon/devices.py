@@ -1,6 +1,8 @@
 """The GPUs of this machine, as NVML gives them."""
 
+import contextlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from nvshare.errors import NvshareError
@@ -21,13 +23,32 @@ class Gpu:
         return uuid_bytes(self.uuid)
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A GPU that NVML counts and does not describe: it is lost, or not supported."""
+
+    index: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What NVML says of the GPUs of this machine."""
+
+    gpus: tuple[Gpu, ...] = ()
+    missing: tuple[Missing, ...] = ()
+
+
 def uuid_bytes(uuid: str) -> bytes:
     """Turn "GPU-12345678-…" or "MIG-…" into the bytes that the CUDA driver gives."""
     return bytes.fromhex(uuid.partition("-")[2].replace("-", ""))
 
 
-def find_gpus() -> list[Gpu]:
-    """Ask NVML. A machine without GPUs is an error that says what to do."""
+def survey_gpus() -> Survey:
+    """Ask NVML. A machine without GPUs is an error that says what to do.
+
+    A GPU that cannot be described is no reason not to describe the others.
+    """
     import pynvml
 
     try:
@@ -40,16 +61,55 @@ def find_gpus() -> list[Gpu]:
             "`nvshare emulate --gpus 2xt4 -- COMMAND`",
         ) from error
     try:
-        gpus = [_read(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())]
+        found = [_look(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())]
     finally:
         pynvml.nvmlShutdown()
-    if not gpus:
+    if not found:
         raise NvshareError(
             "there is no GPU in this machine",
             why="NVML is there, and lists none",
             do="check with nvidia-smi that the driver sees the GPU",
         )
-    return gpus
+    return Survey(
+        tuple(one for one in found if isinstance(one, Gpu)),
+        tuple(one for one in found if isinstance(one, Missing)),
+    )
+
+
+def find_gpus() -> list[Gpu]:
+    """Return the GPUs that can be used; an error, if there are none."""
+    found = survey_gpus()
+    if not found.gpus:
+        raise NvshareError(
+            "no GPU of this machine can be used",
+            why="; ".join(f"GPU {one.index}: {one.why}" for one in found.missing),
+            do="check them with nvidia-smi; a GPU that is lost needs a reset or a reboot",
+        )
+    return list(found.gpus)
+
+
+@cache
+def open_nvml() -> None:
+    """It takes long on some machines, and so stays open."""
+    import pynvml
+
+    pynvml.nvmlInit()
+
+
+def look_again() -> Survey:
+    """Ask NVML once more. For whoever asks again and again, it stays open."""
+    import pynvml
+
+    with contextlib.suppress(pynvml.NVMLError):
+        open_nvml()
+    return survey_gpus()
+
+
+def _look(nvml: Any, index: int) -> Gpu | Missing:
+    try:
+        return _read(nvml, index)
+    except nvml.NVMLError as error:
+        return Missing(index, f"NVML: {error}")
 
 
 def _read(nvml: Any, index: int) -> Gpu:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-import os
+import socket
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
@@ -11,6 +11,7 @@ from nvshare.core.effects import Effect
 from nvshare.core.events import Event, Timer, TimerFired
 from nvshare.core.node import Core
 from nvshare.core.settings import Priority
+from nvshare.core.time_log import TimeLog
 from nvshare.daemon.logs import fields
 from nvshare.wire import frames
 
@@ -32,6 +33,7 @@ _VERDICT = {
     effects.Verdict.NOT_NOW: frames.Verdict.NOT_NOW,
 }
 _LONGEST_US = 2**32 - 1
+_MOST_NUMBERS = 2**32 - 1
 Kind = TypeVar("Kind", bound=Effect)
 
 
@@ -60,12 +62,17 @@ class Executor:
 
     def __init__(self, core: Core, loop: asyncio.AbstractEventLoop, gpu_clock: float = 1.0) -> None:
         self.core = core
+        self.times = TimeLog(core)
         self._loop = loop
         self._gpu_clock = gpu_clock
         self._recipients: dict[int, Recipient] = {}
         self._timers: dict[Timer, asyncio.TimerHandle] = {}
         # To whom each client may have handed which turn. What it says about that is checked here.
         self._heirs: dict[int, dict[int, int]] = {}
+        # The number of the Hold or StepOnce that a client was sent last, unless that is over; and
+        # the last one that anybody was sent.
+        self._numbers: dict[int, int] = {}
+        self._last_number = 0
         self.handovers: dict[str, int] = {}
         # Who makes host memory (extents.py).
         self.on_provide: Callable[[int, int], None] | None = None
@@ -82,6 +89,11 @@ class Executor:
         """Forget a client."""
         self._recipients.pop(client, None)
         self._heirs.pop(client, None)
+        self._numbers.pop(client, None)
+
+    def is_answer(self, client: int, number: int) -> bool:
+        """Whether a client means the last Hold or StepOnce, and not one that is over."""
+        return self._numbers.get(client) == number
 
     def heir(self, client: int, turn: int) -> int | None:
         """Return whom a client was told to hand this turn to, if anybody; asked once."""
@@ -89,7 +101,9 @@ class Executor:
 
     def dispatch(self, event: Event) -> None:
         """Tell the core what has happened, and do what it says."""
-        for effect in self.core.handle(event):
+        ordered = self.core.handle(event)
+        self.times.hear(event, ordered)
+        for effect in ordered:
             _PERFORM[type(effect)](self, effect)
 
     def close(self) -> None:
@@ -115,29 +129,43 @@ class Executor:
         urgency = _URGENCY[effect.urgency]
         flags = frames.RevokeFlags.DISPLACE if effect.displace else frames.RevokeFlags(0)
         frame = frames.Revoke(effect.turn, urgency, idle_us, effect.evict_bytes, flags)
+        if effect.urgency is effects.Urgency.NOW:
+            self._numbers.pop(effect.client, None)
         self._send(effect.client, frame)
 
     def _room(self, effect: effects.Room) -> None:
         self._send(effect.client, frames.Room(effect.turn, effect.missing))
 
     def _keep(self, effect: effects.Keep) -> None:
+        self._numbers.pop(effect.client, None)
         self._send(effect.client, frames.Keep(effect.turn))
+
+    def _hold(self, effect: effects.Hold) -> None:
+        self._send(effect.client, frames.Hold(effect.turn, self._next_number(effect.client)))
+
+    def _step(self, effect: effects.StepOnce) -> None:
+        self._send(effect.client, frames.Step(effect.turn, self._next_number(effect.client)))
+
+    def _next_number(self, client: int) -> int:
+        self._last_number = self._last_number % _MOST_NUMBERS + 1
+        self._numbers[client] = self._last_number
+        return self._last_number
 
     def _hand_over(self, effect: effects.Handover) -> None:
         # A shortcut, and only that: the core grants the turn in any case when it hears of the
         # release. So if a descriptor cannot be had, there is no shortcut this time.
+        # Each has an end of its own, so that neither can do anything to the other by it.
         try:
-            event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+            giver, taker = socket.socketpair()
         except OSError as error:
             log.warning("no direct hand-over this time", extra=fields(why=error.strerror))
             return
-        try:
+        with giver, taker:
             # The successor first, so that it listens when the holder writes.
             standby = frames.Standby(effect.turn, effect.fill_bytes, effect.missing)
-            self._send(effect.to_client, standby, event)
-            self._send(effect.from_client, frames.PassTo(effect.from_turn, effect.turn), event)
-        finally:
-            os.close(event)
+            self._send(effect.to_client, standby, taker.fileno())
+            pass_to = frames.PassTo(effect.from_turn, effect.turn)
+            self._send(effect.from_client, pass_to, giver.fileno())
         self._heirs.setdefault(effect.from_client, {})[effect.turn] = effect.to_client
 
     def _cancel_handover(self, effect: effects.CancelHandover) -> None:
@@ -148,6 +176,9 @@ class Executor:
 
     def _evict(self, effect: effects.Evict) -> None:
         self._send(effect.client, frames.Evict(effect.evict_bytes))
+
+    def _fill(self, effect: effects.Fill) -> None:
+        self._send(effect.client, frames.Fill(effect.fill_bytes))
 
     def _provide(self, effect: effects.Provide) -> None:
         if self.on_provide is not None:
@@ -215,9 +246,12 @@ _PERFORM: dict[type[Effect], Callable[[Executor, Effect], None]] = dict(
         _performer(effects.Revoke, Executor._revoke),
         _performer(effects.Room, Executor._room),
         _performer(effects.Keep, Executor._keep),
+        _performer(effects.Hold, Executor._hold),
+        _performer(effects.StepOnce, Executor._step),
         _performer(effects.Handover, Executor._hand_over),
         _performer(effects.CancelHandover, Executor._cancel_handover),
         _performer(effects.Evict, Executor._evict),
+        _performer(effects.Fill, Executor._fill),
         _performer(effects.Trim, Executor._trim),
         _performer(effects.Provide, Executor._provide),
         _performer(effects.Answer, Executor._answer),

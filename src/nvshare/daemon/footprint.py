@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nvshare.core.events import MemoryChanged
 from nvshare.core.memory import Kind
-from nvshare.daemon.gpu_time import open_nvml
+from nvshare.daemon.devices import open_nvml
 from nvshare.daemon.logs import fields
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ def nvml_footprints(uuid: str) -> Footprints:
         open_nvml()
         handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         found = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    except pynvml.NVMLError_GpuIsLost:
+        # It may come back, and tell again.
+        return {}
     except pynvml.NVMLError as error:
         raise OSError(str(error)) from error
     return {int(one.pid): int(one.usedGpuMemory) for one in found if one.usedGpuMemory}

@@ -7,10 +7,10 @@ drivers, and so are made in a thread.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from nvshare.core.events import Given
+from nvshare.daemon.devices import open_nvml
 from nvshare.daemon.logs import fields
 
 if TYPE_CHECKING:
@@ -26,14 +26,6 @@ _PAUSE = 0.5
 Samples: TypeAlias = Mapping[int, tuple[int, int]]
 
 
-@cache
-def open_nvml() -> None:
-    """It takes long on some machines, and so stays open."""
-    import pynvml
-
-    pynvml.nvmlInit()
-
-
 def nvml_samples(uuid: str, seen: int) -> Samples:
     """Return what is newer than what was seen. OSError: this GPU does not tell.
 
@@ -47,6 +39,9 @@ def nvml_samples(uuid: str, seen: int) -> Samples:
         handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         found = pynvml.nvmlDeviceGetProcessUtilization(handle, seen)
     except (pynvml.NVMLError_NotFound, pynvml.NVMLError_InsufficientSize):
+        return {}
+    except pynvml.NVMLError_GpuIsLost:
+        # It may come back, and tell again.
         return {}
     except pynvml.NVMLError as error:
         raise OSError(str(error)) from error

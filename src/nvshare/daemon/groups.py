@@ -108,7 +108,7 @@ class Groups:
             page = group.pages.get(device)
             if page is None:
                 page = group.pages[device] = Page(self._folder / f"{group.key}.{device}")
-            page.limit = self.limits(group).memory_limit
+            self.limit_page(group, page)
             place = page.sit(seat)
         except OSError as error:
             log.warning(
@@ -117,6 +117,11 @@ class Groups:
             )
             return None
         return None if place is None else (page, *place)
+
+    def limit_page(self, group: Group, page: Page) -> None:
+        """Write into a page what the group may use by now, and who says so."""
+        page.name_source(self.sources(group).get("memory_limit"))
+        page.limit = self.limits(group).memory_limit
 
     def leave(self, group: Group, client: int, device: str, seat: int) -> None:
         """Forget a client. With the last one, forget what was set for the group.

@@ -1,13 +1,18 @@
 """Who is at the other end of a connection: asked of the kernel, never believed from the peer."""
 
+import errno
 import os
 import re
 import socket
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-_CREDENTIALS = struct.Struct("3i")
+from nvshare.launch.unix_http import peer
+
+# What is wrong with this process and not with the one that is asked about.
+EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+# A program names itself: what is longer, or no character for people, does not reach log and views.
+_LONGEST_NAME = 64
 _PROC = Path("/proc")
 
 # A pod's cgroup is …/pod<uid> (cgroupfs) or …-pod<uid>.slice with underscores in the uid
@@ -38,11 +43,22 @@ class Identity:
 
 
 def identify(connection: socket.socket) -> Identity:
-    """Ask who is at the other end."""
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    pid, uid, gid = _CREDENTIALS.unpack(raw)
+    """Ask who is at the other end.
+
+    Raises OSError (EXHAUSTED) when nobody can be asked: one whose pod is not known would have no
+    limits.
+    """
+    pid, uid, gid = peer(connection)
     pod, container = parse_cgroup(_read(pid, "cgroup"))
     return Identity(pid, uid, gid, _program(pid), pod, container, _started(pid))
+
+
+def describe_process(pid: int) -> tuple[int | None, str]:
+    """Return whose a process is, and what it is called. None: it is gone, or hides."""
+    try:
+        return (_PROC / str(pid)).stat().st_uid, _program(pid)
+    except OSError:
+        return None, ""
 
 
 def own_container() -> str:
@@ -66,7 +82,13 @@ def _program(pid: int) -> str:
     if re.fullmatch(r"python[0-9.]*", name):
         script = next((word for word in words[1:] if word and not word.startswith("-")), "")
         name = Path(script).name if script.endswith(".py") else name
-    return name or _read(pid, "comm").strip() or "?"
+    return shown_name(name or _read(pid, "comm").strip() or "?")
+
+
+def shown_name(name: str) -> str:
+    """Return a name as people see it: what would steer their terminal is left out."""
+    shown = "".join(one if one.isprintable() else "?" for one in name[: _LONGEST_NAME + 1])
+    return shown if len(shown) <= _LONGEST_NAME else shown[: _LONGEST_NAME - 1] + "…"
 
 
 def _started(pid: int) -> int:
@@ -80,6 +102,8 @@ def _read(pid: int, name: str) -> str:
         return ""
     try:
         return (_PROC / str(pid) / name).read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    except OSError as error:
+        if error.errno in EXHAUSTED:
+            raise
         # It has gone, or hides.
         return ""

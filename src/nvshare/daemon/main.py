@@ -14,19 +14,24 @@ from aiohttp import web
 import nvshare
 from nvshare.daemon import logs, sdnotify
 from nvshare.daemon.address import listen_on, show_address
-from nvshare.daemon.arrival import await_gpus, gpus_so_far
+from nvshare.daemon.arrival import Arrivals, choose, gpus_so_far
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
-from nvshare.daemon.devices import Gpu
+from nvshare.daemon.devices import Gpu, Survey
 from nvshare.daemon.gpu_time import GpuTime
 from nvshare.daemon.host import gpu_clock, memory_limits, populates, spare_memory
 from nvshare.daemon.logs import fields
+from nvshare.daemon.looking import Looking
+from nvshare.daemon.minute import follow_minutes
 from nvshare.daemon.node import Node
+from nvshare.daemon.possession import Possession
 from nvshare.daemon.scrapes import Scrapes
 from nvshare.daemon.server import Server
 from nvshare.daemon.sockets import Folder, Marker, raise_file_limit
 from nvshare.errors import NvshareError
-from nvshare.launch.place import CONTROL_NAME, own_folder
+from nvshare.launch.place import CONTROL_NAME, LOOK_NAME, SYSTEM, check_node, own_folder
+from nvshare.telemetry.pace import paced
+from nvshare.telemetry.settings import DeviceSettings
 from nvshare.wire import environment
 from nvshare.wire.frames import SOCKET_NAME
 
@@ -36,7 +41,7 @@ log = logging.getLogger("nvshare.daemon")
 _GLANCE = 2.0
 _FIXED = {
     *("socket_dir", "control_dir", "socket_mode", "control_mode", "socket_group"),
-    *("metrics_address", "cgroup_dir"),
+    *("look_mode", "hide_others", "metrics_address", "cgroup_dir", "devices", "beside_others"),
 }
 
 
@@ -49,25 +54,43 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
     config = sources.load()
     logs.set_up(config.log, config.log_format, config.log_file)
     raise_file_limit()
-    gpus = gpus_so_far(config.wait_for_gpus)
+    check_node(sources.environ)
+    found = choose(gpus_so_far(config.wait_for_gpus), config.devices)
     folder = Path(config.socket_dir) if config.socket_dir else own_folder(sources.environ)
     with contextlib.ExitStack() as stack:
+        control_folder = Path(config.control_dir) if config.control_dir else folder
         place = stack.enter_context(
-            Folder(folder, mode=config.socket_mode, group=config.socket_group)
+            Folder(
+                folder,
+                mode=config.socket_mode,
+                group=config.socket_group,
+                look_mode=config.look_mode if control_folder == folder else 0,
+            )
         )
         control_place = place
-        if config.control_dir and Path(config.control_dir) != folder:
+        if control_folder != folder:
             control_place = stack.enter_context(
                 Folder(
-                    Path(config.control_dir), mode=config.control_mode, group=config.socket_group
+                    control_folder,
+                    mode=config.control_mode,
+                    group=config.socket_group,
+                    look_mode=config.look_mode,
                 )
             )
+        possession = stack.enter_context(
+            Possession(sources.environ, is_shared=config.beside_others)
+        )
+        if folder != SYSTEM:
+            possession.check_hidden()
+        if not config.wait_for_gpus:
+            # Otherwise those that another daemon has are waited for, too.
+            possession.take(found.gpus)
         metrics = None
         if config.metrics_address:
             where = config.metrics_address
             metrics = listen_on(where, what="metrics", setting="metrics_address")
             stack.enter_context(metrics)
-        daemon = _Daemon(sources, config, gpus, place, control_place, metrics)
+        daemon = _Daemon(sources, config, found, possession, place, control_place, metrics)
         asyncio.run(daemon.serve(companion))
     logging.shutdown()
 
@@ -79,18 +102,22 @@ class _Daemon:
         self,
         sources: Sources,
         config: Config,
-        gpus: list[Gpu],
+        found: Survey,
+        possession: Possession,
         place: Folder,
         control: Folder,
         metrics: socket.socket | None,
     ) -> None:
         self._sources = sources
         self._config = config
-        self._gpus = gpus
+        self._found = found
+        self._possession = possession
         self._place = place
         self._control_place = control
         self._metrics = metrics
         self._marker = Marker(place.path)
+        self._clock = gpu_clock(sources.environ)
+        self._is_emulated = bool(sources.environ.get(environment.EMULATOR_NODE))
         self._stop = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
         self._beside: list[asyncio.Task[None]] = []
@@ -104,44 +131,57 @@ class _Daemon:
             version=nvshare.__version__,
             max_clients=self._config.max_clients,
             spare_memory=spare_memory(self._sources.environ),
-            gpu_clock=gpu_clock(self._sources.environ),
+            gpu_clock=self._clock,
             # Not beside the socket that programs can see, if there are two folders.
             folder=self._control_place.path / "groups",
             on_population=self._population_changed,
             memory_limits=memory_limits(self._sources.environ, self._config.cgroup_dir),
-            is_emulated=bool(self._sources.environ.get(environment.EMULATOR_NODE)),
+            is_emulated=self._is_emulated,
             populated=populates(self._sources.environ),
         )
         node.change_node(self._config.node_settings())
-        settle = self._config.settle if self._marker.was_set else 0.0
-        for gpu in self._gpus:
-            self._add(gpu, settle)
-        if not self._gpus:
-            self._run_beside(self._add_late())
+        control = Control(node)
+        self._looking = Looking(
+            control,
+            node,
+            self._place.path,
+            self._control_place.path,
+            hides=self._config.hide_others,
+        )
+        await self._looking.start()
+        self._settle = self._config.settle if self._marker.was_set else 0.0
+        arrivals = Arrivals(node, self._config.devices, self._admit)
+        await arrivals.take_note(self._found)
+        self._settle = self._config.settle
+        self._run_beside(arrivals.follow())
         self._run_beside(GpuTime(node).follow())
         self._run_beside(node.headroom.follow())
         self._run_beside(node.footprint.follow())
+        node.outsiders.warns = self._config.warn_outside
+        self._run_beside(node.outsiders.follow())
         self._run_beside(node.extents.follow())
+        self._run_beside(follow_minutes(node))
         if companion is not None:
             self._run_beside(companion(self._config, node))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
         loop.add_signal_handler(signal.SIGHUP, self._reload)
 
-        control = Control(node)
         runner = web.AppRunner(control.application(), access_log=None, handle_signals=False)
         await runner.setup()
         sock = self._control_place.listen(CONTROL_NAME, self._config.control_mode)
         await web.SockSite(runner, sock).start()
+        look = self._control_place.listen(LOOK_NAME, self._config.look_mode)
+        await self._looking.serve(look, full=True)
         scrapes = await _offer(control, self._metrics)
         server = Server(
             self._place.listen(SOCKET_NAME, self._config.socket_mode), loop, self._connect
         )
         self._population_changed(0)
-        if self._config.idle_exit:
+        if self._config.idle_exit or self._is_emulated:
             self._mind_the_folder()
-        text = f"{len(self._gpus)} GPUs, {self._place.path}"
-        log.info("ready", extra=fields(gpus=len(self._gpus), folder=self._place.path))
+        text = f"{len(node.gpus)} GPUs, {self._place.path}"
+        log.info("ready", extra=fields(gpus=len(node.gpus), folder=self._place.path))
         sdnotify.ready(text)
         try:
             await self._stop.wait()
@@ -156,21 +196,25 @@ class _Daemon:
             if scrapes is not None:
                 await scrapes.close()
             await runner.cleanup()
+            await self._looking.close()
             for folder, name in (
                 (self._place, SOCKET_NAME),
                 (self._control_place, CONTROL_NAME),
+                (self._control_place, LOOK_NAME),
             ):
                 (folder.path / name).unlink(missing_ok=True)
             log.info("ended")
 
-    def _add(self, gpu: Gpu, settle: float) -> None:
-        self._node.add_gpu(gpu, self._config.settings_of(gpu.index, gpu.uuid), settle)
+    def _settings_of(self, gpu: Gpu) -> DeviceSettings:
+        settings = self._config.settings_of(gpu.index, gpu.uuid)
+        return paced(settings, self._clock) if self._config.paced else settings
 
-    async def _add_late(self) -> None:
-        self._gpus = await await_gpus()
-        for gpu in self._gpus:
-            self._add(gpu, self._config.settle)
-        log.info("there are GPUs now", extra=fields(gpus=len(self._gpus)))
+    async def _admit(self, gpu: Gpu) -> None:
+        """Begin to share a GPU, unless another daemon does."""
+        lock = self._possession.take_one(gpu)
+        self._node.add_gpu(gpu, self._settings_of(gpu), self._settle)
+        if lock is not None:
+            await self._looking.serve(lock, full=self._config.look_mode & 0o006 == 0o006)
 
     def _run_beside(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -194,7 +238,7 @@ class _Daemon:
 
     def _mind_the_folder(self) -> None:
         """End early if the folder is gone: an emulated node was taken down, and nobody can come."""
-        if self._node.members or self._place.path.exists():
+        if self._node.members or not self._place.is_gone:
             asyncio.get_running_loop().call_later(_GLANCE, self._mind_the_folder)
         else:
             self._stop.set()
@@ -214,9 +258,10 @@ class _Daemon:
             self._config = config
             logs.set_up(config.log, config.log_format, config.log_file)
             self._node.max_clients = config.max_clients
+            self._node.outsiders.warns = config.warn_outside
             self._node.change_node(config.node_settings())
-            for gpu in self._gpus:
-                self._node.change_settings(gpu, config.settings_of(gpu.index, gpu.uuid))
+            for gpu in self._node.gpus.values():
+                self._node.change_settings(gpu, self._settings_of(gpu))
             log.info("configuration read")
         sdnotify.ready("reloaded")
 

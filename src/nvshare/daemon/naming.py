@@ -1,11 +1,21 @@
-"""Groups as people name them: by a pid, a program, a pod or a container."""
+"""Groups as people name them: by an id, a pid, a program, a pod or a container.
 
-from collections.abc import Iterable
+A plain number is the id of a client or a pid. Where it could be either, of different groups, it is
+refused; "id:7" and "pid:7" say which is meant.
+"""
+
+from collections.abc import Callable, Iterable
 
 from nvshare.daemon.groups import Group, Groups
 from nvshare.daemon.pods import Pods
 from nvshare.errors import BadInputError
 
+# What a number can be of a client, by what is written before it.
+_NUMBERS: dict[str, Callable[[Group, int], set[int]]] = {
+    "id": lambda _, client: {client},
+    "pid": lambda group, client: {group.members[client].identity.pid},
+    "": lambda group, client: {client, group.members[client].identity.pid},
+}
 # Fewer characters of a container's id could be a word.
 _SHORTEST_ID = 6
 
@@ -33,20 +43,22 @@ def find_group(groups: Groups, pods: Pods, name: str) -> Group:
             if known
             else "no program uses a GPU through "
             "this daemon: only those that were started with `nvshare run`, or in a pod, do",
-            do="name a pid, an id such as #3, a program, a pod or a container: see `nvshare limit`",
+            do="name an id, a pid, a program, a pod or a container: `nvshare limit` lists them",
         )
     raise BadInputError(
         f'"{name}" can mean {len(found)} groups of programs',
         why=f"they are {_list(found, pods)}",
-        do="name one of them by the pid of one of its processes",
+        do=f"write id:{name} or pid:{name}"
+        if name.isdigit()
+        else "name one of them by the id or the pid of one of its processes",
     )
 
 
 def _is_called(group: Group, pods: Pods, name: str) -> bool:
-    if name.isdigit():
-        return any(str(s.identity.pid) == name for s in group.members.values())
-    if name.startswith("#"):
-        return any(f"#{client}" == name for client in group.members)
+    # So ids were once shown; a shell takes it for a comment.
+    kind, _, number = name.replace("#", "id:", 1).rpartition(":")
+    if number.isdigit() and kind in _NUMBERS:
+        return any(int(number) in _NUMBERS[kind](group, client) for client in group.members)
     who, pod = group.identity, pods.name(group.identity)
     names = {s.identity.program for s in group.members.values()} | {
         group.key,
@@ -59,10 +71,14 @@ def _is_called(group: Group, pods: Pods, name: str) -> bool:
 
 
 def _list(groups: Iterable[Group], pods: Pods) -> str:
-    return "; ".join(f"{name_of(group, pods)} ({_pids(group)})" for group in groups)
+    return "; ".join(f"{name_of(group, pods)} ({_numbers(group)})" for group in groups)
 
 
-def _pids(group: Group) -> str:
+def _numbers(group: Group) -> str:
     pids = sorted({session.identity.pid for session in group.members.values()})
-    shown = ", ".join(map(str, pids[:5]))
-    return f"pid {shown}" if len(pids) <= 5 else f"pid {shown} and {len(pids) - 5} more"
+    return f"id {_some(sorted(group.members))}, pid {_some(pids)}"
+
+
+def _some(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5]))
+    return shown if len(numbers) <= 5 else f"{shown} and {len(numbers) - 5} more"

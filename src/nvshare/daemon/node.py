@@ -15,7 +15,8 @@ from nvshare.core import events
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
 from nvshare.core.node import Core
-from nvshare.core.settings import Priority
+from nvshare.core.settings import Limits, Priority
+from nvshare.daemon.absence import Absences
 from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
@@ -23,9 +24,10 @@ from nvshare.daemon.extents import Extents
 from nvshare.daemon.footprint import Footprint
 from nvshare.daemon.groups import Group, Groups
 from nvshare.daemon.headroom import Headroom, Reader, no_limits
-from nvshare.daemon.identity import own_container
+from nvshare.daemon.identity import Identity, own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
+from nvshare.daemon.outsiders import Outsiders
 from nvshare.daemon.pods import Pods
 from nvshare.daemon.reading import Rejection
 from nvshare.daemon.session import Session
@@ -80,6 +82,7 @@ class Node:
         self._on_population = on_population
         self.executor = Executor(core or Core(), loop, gpu_clock)
         self.gpus: dict[str, Gpu] = {}
+        self.absences = Absences(self)
         self.settings: dict[str, DeviceSettings] = {}
         self.node_settings = NodeSettings()
         self.handovers: dict[str, int] = {}
@@ -93,6 +96,7 @@ class Node:
             own_pid=os.getpid() if populated else None,
         )
         self.footprint = Footprint(self)
+        self.outsiders = Outsiders(self)
         self.extents = Extents(self, populated=populated)
         self.executor.on_provide = self.extents.aim
         self.pods = Pods()
@@ -172,7 +176,7 @@ class Node:
             # Whoever has just come was told by itself.
             return
         for page in group.pages.values():
-            page.limit = limits.memory_limit
+            self.groups.limit_page(group, page)
         for session in group.members.values():
             member = session.member
             if member is None or limits == limits_of(self.core, member):
@@ -188,17 +192,18 @@ class Node:
         """Take note of what a pod asks for. Programs that outlive their pod keep what they have."""
         self.pods.set(uid, orders)
         if orders is not None:
-            for group in [g for g in self.groups.all() if g.identity.pod == uid]:
+            for group in [g for g in self.groups.all() if self.pods.uid(g.identity) == uid]:
                 self.apply_limits(group, f"pod {orders.namespace}/{orders.name}")
 
     def on_notice(self, listener: Callable[[str, str, str], None]) -> None:
         """Have somebody hear what the people who run a pod should know: uid, kind, words."""
         self._listeners.append(listener)
 
-    def tell_pod(self, uid: str, kind: ReportKind, program: str, text: str) -> None:
+    def tell_pod(self, who: Identity, kind: ReportKind, text: str) -> None:
         """Let them know."""
-        for listener in self._listeners:
-            listener(uid, kind.value, f"{program}: {text}")
+        if uid := self.pods.uid(who):
+            for listener in self._listeners:
+                listener(uid, kind.value, f"{who.program}: {text}")
 
     def find_gpus(self, name: str) -> Sequence[Gpu]:
         """Return the GPUs that a name means: an index, a UUID, the beginning of one, or "all"."""
@@ -245,6 +250,8 @@ class Node:
         if hello.flags & frames.HelloFlags.UNDECIDED:
             session.send(client_allocation(session.decision))
         session.send(frames.Welcome(number, self._version))
+        if (absence := self.absences.of(gpu)) is not None:
+            self.absences.tell(session, absence)
         self._tell_settings(gpu)
         self._on_population(len(self.members))
         self.footprint.soon()
@@ -270,7 +277,7 @@ class Node:
         if session.member is None:
             return
         number, group = session.member.id, session.member.group
-        self.departed[session.member.gpu.uuid].update(session.tally.counts(self.now()))
+        self.departed[session.member.gpu.uuid].update(self.counts_of(session, self.now()))
         # Before the core decides anything: what it sends to this client goes nowhere.
         self.executor.remove(number)
         self.extents.leave(number)
@@ -290,6 +297,14 @@ class Node:
             self.handovers[member.gpu.uuid] += 1
         return heir
 
+    def counts_of(self, session: Session, now: float) -> Counter[str]:
+        """Return all that was counted for a client, for a sum over clients."""
+        counts = session.tally.counts(now)
+        if session.member is not None:
+            spent = self.executor.times.spent(session.member.id, now)
+            counts.update({part.value: value for part, value in spent.items()})
+        return counts
+
     def close(self) -> None:
         """Let go of everybody. They run on without us."""
         self.executor.close()
@@ -302,7 +317,11 @@ class Node:
 
 def limits_of(core: Core, member: Member) -> ClientLimits:
     """Return the limits in force."""
-    limits = core.client_view(member.id).limits
+    return shown_limits(core.client_view(member.id).limits)
+
+
+def shown_limits(limits: Limits) -> ClientLimits:
+    """Return limits as people are shown them."""
     return ClientLimits(
         memory_limit=limits.memory_bytes,
         compute_percent=limits.compute_percent,

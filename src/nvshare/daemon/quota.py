@@ -20,6 +20,10 @@ SIZE = HEADER_SIZE + SLOTS * SLOT_SIZE
 _MAGIC = struct.Struct("<Q")
 _LIMIT = struct.Struct("<QQ")
 _LIMIT_AT = 8
+_SOURCE = struct.Struct("<Q")
+_SOURCE_AT = 32
+# As in enum quota_source of quota.h.
+SOURCES = {None: 0, "environment": 1, "set": 2, "pod": 3}
 _SEATS = struct.Struct("<I")
 _SEATS_AT = 24
 _SLOT = struct.Struct("<QQQQ")
@@ -87,6 +91,10 @@ class Page:
         self._limit = limit
         value = NO_LIMIT if limit is None else limit
         self._write(_LIMIT_AT, _LIMIT.pack(value, value ^ CHECK))
+
+    def name_source(self, source: str | None) -> None:
+        """Say who has set the limit, for those whom it refuses something."""
+        self._write(_SOURCE_AT, _SOURCE.pack(SOURCES[source]))
 
     def used(self) -> int:
         """What the group uses by now."""

@@ -1,11 +1,11 @@
 """Accepts clients. Running out of descriptors or memory is a pause, not an end."""
 
 import asyncio
-import errno
 import logging
 import socket
 from collections.abc import Callable
 
+from nvshare.daemon.identity import EXHAUSTED
 from nvshare.daemon.logs import fields
 
 log = logging.getLogger("nvshare.server")
@@ -13,7 +13,6 @@ log = logging.getLogger("nvshare.server")
 # How many to accept before others get a chance, and how long to wait for the system to recover.
 _AT_ONCE = 64
 _PAUSE = 0.2
-_PASSING = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 class Server:
@@ -45,11 +44,24 @@ class Server:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                if error.errno not in _PASSING:
+                if error.errno not in EXHAUSTED:
                     raise
                 self._pause(error)
                 return
+            if not self._take(client):
+                return
+
+    def _take(self, client: socket.socket) -> bool:
+        """Let a client in. One that cannot be told from others for now is sent away."""
+        try:
             self._on_client(client)
+        except OSError as error:
+            client.close()
+            if error.errno not in EXHAUSTED:
+                raise
+            self._pause(error)
+            return False
+        return True
 
     def _pause(self, error: OSError) -> None:
         log.warning("no client can be accepted for now", extra=fields(why=error.strerror))

@@ -15,8 +15,10 @@ from nvshare.daemon.connection import Connection
 from nvshare.daemon.history import History
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
+from nvshare.daemon.minute import Minute, look
 from nvshare.daemon.reading import MOST_BYTES, MOST_TURNS, Rejection, memory_of, own_limits_of
 from nvshare.daemon.tally import Report, Tally
+from nvshare.daemon.waiting import WaitNotice, why_it_waits
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.wire import frames
 from nvshare.wire.codec import VersionError, WireError, client_frames
@@ -73,6 +75,8 @@ class Session:
         self.left = 0
         self.tally = Tally()
         self.history = History()
+        self._wait_notice = WaitNotice(loop, self._complain)
+        self.minute = Minute()
         # The ask for a context that is not answered yet, and what counted before it.
         self._context_ticket = self._context_before = 0
         self._told_settings: frames.Settings | None = None
@@ -105,6 +109,7 @@ class Session:
     def granted(self, now: float) -> None:
         """Take note of a turn that the client was granted."""
         self.tally.begin_turn(now)
+        self._wait_notice.end()
 
     def reported(self, report: effects.Report) -> None:
         """Pass on what the people who run it, or its pod, should know."""
@@ -113,8 +118,22 @@ class Session:
             return
         if report.kind in FOR_PODS - _REFUSALS:
             self.send(frames.Notice(report.text[:_NOTICE_CHARACTERS]))
-        if self.identity.pod and report.kind in FOR_PODS:
-            self._node.tell_pod(self.identity.pod, report.kind, self.identity.program, report.text)
+        if report.kind in FOR_PODS:
+            self._node.tell_pod(self.identity, report.kind, report.text)
+
+    def _begin_wait(self, now: float, member: "Member") -> None:
+        self.tally.begin_wait(now)
+        if self.hello and not self.hello.flags & frames.HelloFlags.PATIENT:
+            self._wait_notice.begin(self._node.settings[member.gpu.uuid].wait_notice)
+
+    def _complain(self, seconds: float) -> bool:
+        """Say what the client waits for; returns whether it was said."""
+        if self.member is None:
+            return False
+        text = why_it_waits(self._node, self, self.member, seconds)
+        if text is not None:
+            self.send(frames.Notice(text[:_NOTICE_CHARACTERS]))
+        return text is not None
 
     def answered(self, answer: effects.Answer) -> None:
         """Take note of an answer: a context that was refused is not there."""
@@ -170,8 +189,10 @@ class Session:
                 limits=self._node.groups.limits(member.group).for_core(),
                 group=member.group.key,
                 parked=member.group.parked,
+                can_hold=bool(frame.flags & frames.HelloFlags.CAN_HOLD),
             )
         )
+        self.minute.note(look(self._node, self, member, now))
         log.info(
             "client joined",
             extra=fields(**self.log_fields, device=member.gpu.index, resumed=running or None),
@@ -208,7 +229,7 @@ class Session:
 
     def _want(self, frame: frames.Want, member: "Member") -> None:
         now = self._node.now()
-        self.tally.begin_wait(now)
+        self._begin_wait(now, member)
         self._node.dispatch(events.Wanted(now=now, client=member.id, turn=frame.turn))
 
     def _release(self, frame: frames.Released, member: "Member") -> None:
@@ -218,7 +239,7 @@ class Session:
         self.tally.end_turn(now)
         self.left = frame.left
         if frame.wants:
-            self.tally.begin_wait(now)
+            self._begin_wait(now, member)
         self._node.dispatch(
             events.Released(
                 now=now,
@@ -237,6 +258,8 @@ class Session:
         self._node.headroom.soon()
 
     def _go_on(self, frame: frames.CannotDrain, member: "Member") -> None:
+        if frame.number and not self._node.executor.is_answer(member.id, frame.number):
+            return
         log.info(
             "client cannot give way",
             extra=fields(**self.log_fields, turn=frame.turn, reason=frame.reason.name.lower()),
@@ -247,6 +270,15 @@ class Session:
     def _may_go(self, frame: frames.CanDrain, member: "Member") -> None:
         now = self._node.now()
         self._node.dispatch(events.CanDrain(now=now, client=member.id, turn=frame.turn))
+
+    def _is_held(self, frame: frames.Held, member: "Member") -> None:
+        # It may have crossed with what has made an end of that.
+        if not self._node.executor.is_answer(member.id, frame.number):
+            return
+        now = self._node.now()
+        self._node.dispatch(
+            events.Held(now=now, client=member.id, turn=frame.turn, waits=bool(frame.waits))
+        )
 
     def _allocate(self, frame: frames.Memory, member: "Member") -> None:
         self._node.dispatch(
@@ -338,6 +370,7 @@ class Session:
 
     def _on_lost(self, why: str) -> None:
         self._patience.cancel()
+        self._wait_notice.end()
         if self.member is not None:
             log.info("client left", extra=fields(why=why, **self.log_fields))
         self._node.leave(self)
@@ -349,6 +382,7 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Released: Session._release,
     frames.CannotDrain: Session._go_on,
     frames.CanDrain: Session._may_go,
+    frames.Held: Session._is_held,
     frames.Memory: Session._allocate,
     frames.Allocates: Session._allocate_otherwise,
     frames.Pinned: Session._pin,

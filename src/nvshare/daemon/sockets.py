@@ -23,10 +23,10 @@ _LONGEST = 107  # sun_path, without the zero at its end
 class Folder:
     """A folder of sockets that is ours as long as this object is open."""
 
-    def __init__(self, path: Path, *, mode: int, group: str) -> None:
+    def __init__(self, path: Path, *, mode: int, group: str, look_mode: int = 0) -> None:
         self.path = path
         self._group = grp.getgrnam(group).gr_gid if group else -1
-        self._make(mode)
+        self._make(mode, look_mode)
         self._lock = self._take_lock()
 
     def __enter__(self) -> "Folder":
@@ -39,6 +39,11 @@ class Folder:
         trace: TracebackType | None,
     ) -> None:
         os.close(self._lock)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether somebody has removed it, be there another one in its place or not."""
+        return os.fstat(self._lock).st_nlink == 0
 
     def listen(self, name: str, mode: int) -> socket.socket:
         """Make a socket in the place of whatever has its name."""
@@ -58,9 +63,11 @@ class Folder:
         sock.listen(_BACKLOG)
         return sock
 
-    def _make(self, socket_mode: int) -> None:
+    def _make(self, socket_mode: int, look_mode: int) -> None:
         """Make the folder; who may use a socket has to be able to get to it."""
         mode = 0o700 | (0o050 if socket_mode & 0o070 else 0) | (0o005 if socket_mode & 0o007 else 0)
+        # Who may only look has no need to see what else is there.
+        mode |= (0o010 if look_mode & 0o070 else 0) | (0o001 if look_mode & 0o007 else 0)
         try:
             self.path.mkdir(mode=mode, parents=True, exist_ok=True)
             found = self.path.lstat()

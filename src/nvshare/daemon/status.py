@@ -8,8 +8,9 @@ from nvshare.daemon.allocation import wish_for
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
 from nvshare.daemon.history import SPANS
+from nvshare.daemon.minute import look, time_parts
 from nvshare.daemon.naming import name_of
-from nvshare.daemon.node import Member, Node, limits_of
+from nvshare.daemon.node import Member, Node, shown_limits
 from nvshare.daemon.session import KINDS, Session
 from nvshare.telemetry.snapshot import (
     ClientStatus,
@@ -17,9 +18,11 @@ from nvshare.telemetry.snapshot import (
     GroupStatus,
     GroupUse,
     HostStatus,
+    MissingGpu,
     NodeStatus,
     Totals,
 )
+from nvshare.users import user_name
 
 
 def describe_node(node: Node, started: float) -> NodeStatus:
@@ -40,6 +43,17 @@ def describe_node(node: Node, started: float) -> NodeStatus:
             if (member := session.member) is not None
         ),
         groups=groups,
+        missing=describe_missing(node),
+    )
+
+
+def describe_missing(node: Node) -> tuple[MissingGpu, ...]:
+    """Return the GPUs that are not shared and might be."""
+    shared = {gpu.index for gpu in node.gpus.values()}
+    return tuple(
+        MissingGpu(index=one.index, uuid=one.uuid, why=one.why, seconds=node.now() - one.since)
+        for one in node.absences.all()
+        if one.index not in shared
     )
 
 
@@ -53,6 +67,7 @@ def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
     """Return one GPU."""
     now = node.now()
     device = node.core.view(gpu.uuid)
+    lost = node.absences.of(gpu)
     ends = None if device.turn_ends is None else max(0.0, device.turn_ends - now)
     return DeviceStatus(
         index=gpu.index,
@@ -73,13 +88,16 @@ def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
         turn_ends_in=ends,
         bandwidth=device.bandwidth,
         totals=_totals(node, gpu, now),
+        lost_seconds=None if lost is None else now - lost.since,
+        lost_because="" if lost is None else lost.why,
+        outside=node.outsiders.of(gpu),
     )
 
 
 def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
     counts = Counter(node.departed[gpu.uuid])
     for session in node.members_of(gpu):
-        counts.update(session.tally.counts(now))
+        counts.update(node.counts_of(session, now))
     return Totals(
         clients=counts["clients"],
         turns=counts["turns"],
@@ -92,6 +110,7 @@ def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
         launches=counts["launches"],
         throttled_seconds=counts["throttled_ns"] / 1e9,
         gpu_seconds=counts["gpu_ns"] / 1e9,
+        attribution=time_parts(counts),
     )
 
 
@@ -110,6 +129,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         device=member.gpu.uuid,
         pid=who.pid,
         uid=who.uid,
+        user=user_name(who.uid),
         program=who.program,
         pod=who.pod,
         container=who.container,
@@ -138,7 +158,9 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         stuck_because=outlook.stuck_because,
         held_up=outlook.is_held_up,
         held_up_because=outlook.held_up_because,
-        limits=limits_of(node.core, member),
+        in_gang=client.in_gang,
+        gang_waits_for=outlook.waits_for,
+        limits=shown_limits(client.limits),
         group_used=group_used,
         turns=tally.turns,
         running_seconds=tally.running_until(now),
@@ -153,6 +175,8 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         gpu_seconds=tally.told.gpu_ns / 1e9,
         share=client.share_percent,
         used_percent={span: session.history.percent(now, span) for span in SPANS},
+        attribution=(sample := look(node, session, member, now)).attribution,
+        recent=session.minute.recent(sample),
     )
 
 
@@ -163,6 +187,7 @@ def describe_group(node: Node, group: Group) -> GroupStatus:
     return GroupStatus(
         key=group.key,
         name=name_of(group, node.pods),
+        ids=tuple(sorted(group.members)),
         pids=tuple(sorted({session.identity.pid for session in group.members.values()})),
         limits=limits,
         sources=node.groups.sources(group),

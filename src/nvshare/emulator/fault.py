@@ -21,6 +21,11 @@ def steal_memory(node: Node, gpu: int, size: int) -> None:
     _change(node, gpu, "nvshareEmulatorSteal", ctypes.c_ulonglong(size))
 
 
+def refuse_answers(node: Node, gpu: int, *, refuses: bool) -> None:
+    """Have NVML answer NOT_SUPPORTED to whatever it is asked of a GPU, or not any more."""
+    _change(node, gpu, "nvshareEmulatorRefuse", int(refuses))
+
+
 def _change(node: Node, gpu: int, function: str, *arguments: object) -> None:
     if not 0 <= gpu < len(node.gpu_names):
         raise BadInputError(

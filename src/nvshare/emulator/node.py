@@ -16,7 +16,7 @@ from nvshare.emulator.conf import Conf, Settings, format_speed, read_conf, write
 from nvshare.emulator.libraries import RUNTIMES
 from nvshare.emulator.profile import Profile
 from nvshare.errors import BadInputError, NvshareError
-from nvshare.linker import library_path, preload
+from nvshare.linker import library_path, preload, preloaded
 
 DEFAULT_NAME = "default"
 CONF_FILE = "node.conf"
@@ -51,6 +51,17 @@ class Node:
             "NVSHARE_EMULATOR_NODE": str(self.folder),
             "NVSHARE_EMULATOR_SPEED": format_speed(self.speed),
         }
+
+
+def environment_without(libraries: Path, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return what the variables of any node are to become off it; empty: they are to go."""
+    folders = inherited.get("LD_LIBRARY_PATH", "").split(":")
+    return {
+        "LD_PRELOAD": " ".join(preloaded(inherited, RUNTIMES)),
+        "LD_LIBRARY_PATH": ":".join(one for one in folders if one != str(libraries)),
+        "NVSHARE_EMULATOR_NODE": "",
+        "NVSHARE_EMULATOR_SPEED": "",
+    }
 
 
 def create(root: Path, name: str, settings: Settings, profiles: Sequence[Profile]) -> Node:

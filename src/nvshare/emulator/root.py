@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from nvshare.errors import NvshareError
+from nvshare.wire import environment
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (ownership is checked below)
 
@@ -14,8 +15,10 @@ def node_root() -> Path:
     """Return the folder of this user's nodes, made if need be, readable by nobody else.
 
     It lies in shared memory, where the state of a node belongs; where there is none, in the
-    folder for temporary files.
+    folder for temporary files; or where the user wants it.
     """
+    if given := os.environ.get(environment.EMULATOR_ROOT):
+        return private_folder(Path(given).absolute())
     usable = _SHARED_MEMORY.is_dir() and os.access(_SHARED_MEMORY, os.W_OK)
     parent = _SHARED_MEMORY if usable else Path(tempfile.gettempdir())
     return private_folder(parent / f"nvshare-emulator-{os.getuid()}")

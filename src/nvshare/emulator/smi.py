@@ -45,6 +45,8 @@ class GpuReading:
     memory_total_bytes: int
     utilisation_percent: int | None
     processes: tuple[ProcessReading, ...]
+    # Why there is nothing else to say about it, if NVML does not tell: it is lost, for example.
+    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,15 @@ class Reader:
         return Snapshot(
             node=self._node.name,
             driver_version=self._nvml.nvmlSystemGetDriverVersion(),
-            gpus=tuple(self._gpu(i, host) for i in range(self._nvml.nvmlDeviceGetCount())),
+            gpus=tuple(self._look(i, host) for i in range(self._nvml.nvmlDeviceGetCount())),
         )
+
+    def _look(self, index: int, host: Mapping[int, int]) -> GpuReading:
+        try:
+            return self._gpu(index, host)
+        except self._nvml.NVMLError as error:
+            name = self._node.gpu_names[index]
+            return GpuReading(index, name, "", None, None, None, 0, 0, None, (), str(error))
 
     def _gpu(self, index: int, host: Mapping[int, int]) -> GpuReading:
         nvml = self._nvml

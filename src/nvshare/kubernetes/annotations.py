@@ -35,6 +35,8 @@ FIELDS = {
 HAMI_MEMORY = "nvidia.com/gpumem"
 HAMI_COMPUTE = "nvidia.com/gpucores"
 _MIB = 1 << 20
+# What is repeated of a mistake, in characters.
+_LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Complaint:
     why: str
 
     def __str__(self) -> str:
-        return f'{self.key}: "{self.value}" changes nothing: {self.why}'
+        return f'{_shown(self.key)}: "{_shown(self.value)}" changes nothing: {_shown(self.why)}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,10 @@ class Reading:
     complaints: tuple[Complaint, ...] = ()
     # By the container's name, "" for the pod: what is in force, so that a mistake can leave it so.
     in_force: tuple[tuple[str, Orders], ...] = ()
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def read_orders(pod: Pod, before: Reading | None, *, hami: bool = False) -> Reading:

@@ -1,6 +1,7 @@
 """Events on pods: how a person is told that an annotation makes no sense. Builds, sends nothing."""
 
 import secrets
+from collections import deque
 from datetime import datetime, timezone
 from typing import Any
 
@@ -9,6 +10,31 @@ from nvshare.kubernetes.pods import Pod
 COMPONENT = "nvshare"
 # The API server cuts nothing off: it refuses.
 _LONGEST = 1024
+# For each pod. Whoever may annotate a pod could otherwise flood the API server.
+MOST_EVENTS, WINDOW_SECONDS = 10, 60.0
+
+
+class EventBudget:
+    """How many events a pod may still have: so many in a minute. Time is the caller's."""
+
+    def __init__(self) -> None:
+        self._times: deque[float] = deque()
+        self._is_said = False
+
+    def take(self, now: float) -> bool:
+        """Take one. Returns False if there is none left."""
+        while self._times and now - self._times[0] >= WINDOW_SECONDS:
+            self._times.popleft()
+        if len(self._times) >= MOST_EVENTS:
+            return False
+        self._times.append(now)
+        self._is_said = False
+        return True
+
+    def is_to_be_said(self) -> bool:
+        """Whether somebody should hear that there is none left: once each time."""
+        was_said, self._is_said = self._is_said, True
+        return not was_said
 
 
 def warning(pod: Pod, reason: str, message: str, *, node: str, now: datetime) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from nvshare.kubernetes.annotations import Complaint, Reading, read_orders
 from nvshare.kubernetes.cache import Change
 from nvshare.kubernetes.client import PASSING, Access, Client
-from nvshare.kubernetes.events import warning
+from nvshare.kubernetes.events import EventBudget, warning
 from nvshare.kubernetes.pods import Pod
 from nvshare.kubernetes.watch import PodWatch
 from nvshare.telemetry.pods import PodOrders
@@ -67,25 +67,23 @@ class Follower:
         self._readings: dict[str, Reading] = {}
         self._told: dict[str, set[Complaint]] = {}
         self._pods: dict[str, Pod] = {}
+        self._budgets: dict[str, EventBudget] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
     def take(self, change: Change) -> None:
         """Take in a change of a pod."""
         pod, is_there = change
-        for uid in pod.uids:
-            self._pods[uid] = pod
-            if not is_there:
-                del self._pods[uid]
         if not is_there:
-            self._readings.pop(pod.uid, None)
-            self._told.pop(pod.uid, None)
-            self._tell(pod, None)
+            for kept in (self._pods, self._readings, self._told, self._budgets):
+                kept.pop(pod.uid, None)
+            self._sink(pod.uid, None)
             return
+        self._pods[pod.uid] = pod
         before = self._readings.get(pod.uid)
         reading = read_orders(pod, before, hami=self._hami)
         self._readings[pod.uid] = reading
         if before is None or reading.orders != before.orders:
-            self._tell(pod, reading.orders)
+            self._sink(pod.uid, reading.orders)
         self._complain(pod, set(reading.complaints))
 
     def notice(self, uid: str, kind: str, text: str) -> None:
@@ -99,22 +97,27 @@ class Follower:
         for task in self._sending:
             task.cancel()
 
-    def _tell(self, pod: Pod, orders: PodOrders | None) -> None:
-        for uid in pod.uids:
-            self._sink(uid, orders)
-
     def _complain(self, pod: Pod, complaints: set[Complaint]) -> None:
         """Say once what is wrong; once more if it was put right and is wrong again."""
         fresh = complaints - self._told.get(pod.uid, set())
         self._told[pod.uid] = complaints
-        for complaint in fresh:
+        for complaint in sorted(fresh, key=str):
+            if not self._post(pod, "BadGpuAnnotation", str(complaint)):
+                break
             log.warning("an annotation of %s makes no sense: %s", pod, complaint)
-            self._post(pod, "BadGpuAnnotation", str(complaint))
 
-    def _post(self, pod: Pod, reason: str, text: str) -> None:
-        task = asyncio.get_running_loop().create_task(self._send(pod, reason, text))
+    def _post(self, pod: Pod, reason: str, text: str) -> bool:
+        """Send an event, unless its pod has had too many. Returns whether that was not so."""
+        loop = asyncio.get_running_loop()
+        budget = self._budgets.setdefault(pod.uid, EventBudget())
+        if not budget.take(loop.time()):
+            if budget.is_to_be_said():
+                log.warning("too much to tell %s: the rest of this minute is left out", pod)
+            return False
+        task = loop.create_task(self._send(pod, reason, text))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
+        return True
 
     async def _send(self, pod: Pod, reason: str, text: str) -> None:
         now = datetime.now(timezone.utc)

@@ -7,8 +7,6 @@ from typing import Any
 from nvshare.errors import BadInputError
 from nvshare.quantity import parse_quantity
 
-# Of a pod that kubelet has read from a file: its cgroup is named after this and not after its uid.
-_STATIC = "kubernetes.io/config.hash"
 _TERMINAL = {"Succeeded", "Failed"}
 _SPECS = ("initContainers", "containers", "ephemeralContainers")
 _STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
@@ -42,12 +40,6 @@ class Pod:
     is_over: bool
     annotations: Mapping[str, str]
     containers: tuple[Container, ...]
-
-    @property
-    def uids(self) -> tuple[str, ...]:
-        """The names that its cgroup may have."""
-        static = self.annotations.get(_STATIC)
-        return (self.uid, static) if static else (self.uid,)
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"

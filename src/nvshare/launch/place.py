@@ -1,5 +1,6 @@
 """Where the sockets are: which folder a daemon makes them in, and in which one a client looks."""
 
+import grp
 import os
 import socket
 import stat
@@ -8,10 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 from nvshare.errors import NvshareError
+from nvshare.users import user_name
 from nvshare.wire import environment
 from nvshare.wire.frames import SOCKET_NAME
 
 CONTROL_NAME = "control.sock"
+LOOK_NAME = "look.sock"
 SYSTEM = Path("/run/nvshare")
 
 
@@ -30,10 +33,23 @@ def own_folder(environ: Mapping[str, str]) -> Path:
 
 
 def candidates(environ: Mapping[str, str]) -> list[Path]:
-    """The folders in which a client looks for a daemon, in this order."""
+    """The folders in which a client looks for a daemon; the machine's comes first."""
     own = own_folder(environ)
     is_fixed = environ.get(environment.SOCKET_DIR) or environ.get(environment.EMULATOR_NODE)
-    return [own] if is_fixed or own == SYSTEM else [own, SYSTEM]
+    return [own] if is_fixed or own == SYSTEM else [SYSTEM, own]
+
+
+def check_node(environ: Mapping[str, str]) -> None:
+    """Refuse to go on where an emulated node was: whoever makes its folder again makes a ghost."""
+    folder = environ.get(environment.EMULATOR_NODE)
+    if folder and not (Path(folder) / "node.conf").is_file():
+        name = Path(folder).name
+        raise NvshareError(
+            f'the emulated node "{name}" is gone',
+            why=f"NVSHARE_EMULATOR_NODE is still {folder} here",
+            do=f"start it again with `nvshare emulate up {name}`, or leave it with "
+            '`eval "$(nvshare emulate env --unset)"`',
+        )
 
 
 def find_daemon(environ: Mapping[str, str]) -> Path | None:
@@ -47,7 +63,15 @@ def control_socket(environ: Mapping[str, str]) -> Path:
     if given := environ.get(environment.CONTROL_DIR):
         return Path(given) / CONTROL_NAME
     places = [folder / CONTROL_NAME for folder in candidates(environ)]
-    return next((place for place in places if answers(place)), places[0])
+    return next((place for place in places if _is_there(place)), places[0])
+
+
+def _is_there(path: Path) -> bool:
+    """Whether somebody listens on a socket, though perhaps not to us."""
+    try:
+        return answers(path)
+    except NvshareError:
+        return True
 
 
 def is_trusted(folder: Path) -> bool:
@@ -66,12 +90,26 @@ def answers(path: Path) -> bool:
             sock.connect(str(path))
         except PermissionError as error:
             # A daemon of our own beside it would give away the same GPUs twice.
-            raise NvshareError(
-                "you may not use the daemon of this machine",
-                why=f"{path} does not let you connect",
-                do="ask an administrator to set socket_mode and socket_group of the daemon so "
-                "that you may, or name the folder of another daemon in NVSHARE_SOCKET_DIR",
-            ) from error
+            raise not_allowed(path) from error
         except OSError:
             return False
     return True
+
+
+def not_allowed(path: Path) -> NvshareError:
+    """Say whom a socket lets in, as far as that can be seen, and how to be one of them."""
+    do = (
+        "ask an administrator to set socket_mode and socket_group of the daemon so that you may, "
+        "or name the folder of another daemon in NVSHARE_SOCKET_DIR"
+    )
+    why = f"{path} does not let you connect"
+    try:
+        found = path.stat()
+        group = grp.getgrgid(found.st_gid).gr_name
+    except (OSError, KeyError):
+        return NvshareError("you may not use the daemon of this machine", why=why, do=do)
+    if found.st_mode & stat.S_IWGRP and found.st_gid:
+        why += f": it is for the group {group}"
+        user = user_name(os.getuid())
+        do = f"ask an administrator to say `sudo usermod -aG {group} {user}`, and log in again"
+    return NvshareError("you may not use the daemon of this machine", why=why, do=do)

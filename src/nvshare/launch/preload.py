@@ -60,6 +60,7 @@ def program_environment(
         variables["CUDA_VISIBLE_DEVICES"] = wishes.gpus
     if wishes.memory_bytes is not None:
         variables[environment.GPU_MEMORY_LIMIT] = str(wishes.memory_bytes)
+        variables[environment.RUN_MEMORY_LIMIT] = str(wishes.memory_bytes)
     if wishes.compute_percent is not None:
         variables[environment.GPU_CORE_LIMIT] = str(wishes.compute_percent)
     if wishes.burst:

@@ -8,33 +8,41 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from nvshare.errors import NvshareError
-from nvshare.launch.place import find_daemon, is_trusted, own_folder
+from nvshare.launch.place import check_node, find_daemon, is_trusted, own_folder
 from nvshare.launch.preload import without_preload
+from nvshare.wire import environment
 
 # Without clients for so long, a daemon that nobody started by name ends again. A large program can
 # take a good part of it to come to its first GPU call.
 _IDLE_EXIT = 60.0
 _PATIENCE = 30.0
 LOG = "daemon.log"
+# With this a daemon ends whose GPUs another one shares.
+TAKEN = 75
 
 
 def find_or_start(
     environ: Mapping[str, str],
-    announce: Callable[[Path], None] = lambda _: None,
+    announce: Callable[[str], None] = lambda _: None,
     *,
     idle_exit: float | None = None,
+    is_paced: bool = False,
 ) -> Path:
-    """Return the folder of a daemon that listens; start one if there is none, and announce it.
+    """Return the folder of a daemon that listens; start one if there is none, and say so.
 
-    ``idle_exit`` is how long it stays without clients, if not as long as usual; 0: for ever.
+    ``idle_exit`` is how long it stays without clients, if not as long as usual; 0: for ever. With
+    ``is_paced``, the settings of one that is started count the seconds of an emulated node.
     """
+    check_node(environ)
     folder = find_daemon(environ)
     if folder is not None:
+        return folder
+    if (folder := _daemon_elsewhere(environ, announce)) is not None:
         return folder
     folder = own_folder(environ)
     try:
@@ -42,7 +50,7 @@ def find_or_start(
         if not is_trusted(folder):
             raise PermissionError(errno.EPERM, "it belongs to somebody else")
         lock = (folder / "start.lock").open("w")
-        file = (folder / LOG).open("ab")
+        file = os.fdopen(_open_for_us_only(folder / LOG), "ab")
     except OSError as error:
         raise NvshareError(
             "no daemon is running, and none can be started",
@@ -53,13 +61,40 @@ def find_or_start(
         # Of many who come at once, one starts the daemon, and the others find it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if find_daemon(environ) is None:
-            _start(environ, folder, file, _IDLE_EXIT if idle_exit is None else idle_exit)
-            announce(folder)
+            idle = _IDLE_EXIT if idle_exit is None else idle_exit
+            _start(environ, folder, file, ["--paced"] * is_paced + [f"--idle-exit={idle:g}"])
+            announce(f"started a daemon, in {folder}")
     return folder
 
 
-def _start(environ: Mapping[str, str], folder: Path, file: BinaryIO, idle: float) -> None:
-    command = [sys.executable, "-m", "nvshare", "daemon", f"--idle-exit={idle:g}"]
+def _open_for_us_only(path: Path) -> int:
+    """Open a log: it has names in it, and others may be able to get to its folder."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+
+def _daemon_elsewhere(environ: Mapping[str, str], announce: Callable[[str], None]) -> Path | None:
+    """Return the folder of a daemon that has GPUs of this machine and lets us in, whose ever it is.
+
+    Whoever is under somebody else's daemon should know: it decides when they run.
+    """
+    if environ.get(environment.SOCKET_DIR):
+        # Somebody has said which daemon it is to be.
+        return None
+    # What asks others takes a while to import, and there is usually a daemon of our own.
+    from nvshare.launch.holders import find_holders, usable
+
+    holder = usable(find_holders(environ))
+    if holder is None or holder.folder is None:
+        return None
+    if holder.uid != os.getuid() or holder.folder != own_folder(environ):
+        announce(f"using {holder.who}, which shares {holder.gpu}")
+    return holder.folder
+
+
+def _start(
+    environ: Mapping[str, str], folder: Path, file: BinaryIO, options: Sequence[str]
+) -> None:
+    command = [sys.executable, "-m", "nvshare", "daemon", *options]
     with _Readiness() as readiness:
         before = file.tell()
         process = subprocess.Popen(
@@ -76,6 +111,10 @@ def _start(environ: Mapping[str, str], folder: Path, file: BinaryIO, idle: float
             # It outlives us, so nobody is going to wait for it here.
             process.returncode = 0
             return
+    if process.returncode == TAKEN:
+        from nvshare.launch.holders import TakenError, find_holders
+
+        raise TakenError(find_holders(environ))
     raise NvshareError(
         "no daemon is running, and none could be started",
         why=_last_words(folder / LOG, before),

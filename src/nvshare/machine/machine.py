@@ -33,6 +33,7 @@ class Input(TypedDict, total=False):
     waits: bool
     refuses: bool
     is_explicit: bool
+    number: int
     there: int
     away: int
 
@@ -45,6 +46,7 @@ class Action(NamedTuple):
     turn: int = 0
     bytes: int = 0
     value: int = 0
+    number: int = 0
 
 
 class _Input(ctypes.Structure):
@@ -63,6 +65,7 @@ class _Input(ctypes.Structure):
         ("waits", ctypes.c_bool),
         ("refuses", ctypes.c_bool),
         ("is_explicit", ctypes.c_bool),
+        ("number", ctypes.c_uint32),
         ("there", ctypes.c_uint64),
         ("away", ctypes.c_uint64),
     )
@@ -75,6 +78,7 @@ class _Action(ctypes.Structure):
         ("turn", ctypes.c_uint64),
         ("bytes", ctypes.c_uint64),
         ("value", ctypes.c_uint32),
+        ("number", ctypes.c_uint32),
     )
 
 
@@ -93,6 +97,9 @@ class _Machine(ctypes.Structure):
         ("is_asked", ctypes.c_bool),
         ("displaces", ctypes.c_bool),
         ("is_greeting", ctypes.c_bool),
+        ("is_short", ctypes.c_bool),
+        ("is_to_step", ctypes.c_bool),
+        ("number", ctypes.c_uint32),
         ("idle_ns", ctypes.c_uint64),
         ("evict", ctypes.c_uint64),
         ("trim", ctypes.c_uint64),
@@ -158,7 +165,7 @@ class Machine:
         result = self._call(self._own, ctypes.byref(_Input(event=event, **fields)), self._fed)
         actions = self._actions
         return Result(result), [
-            Action(_ACTS[one.act], one.descriptor, one.turn, one.bytes, one.value)
+            Action(_ACTS[one.act], one.descriptor, one.turn, one.bytes, one.value, one.number)
             for one in actions.list[: actions.count]
         ]
 

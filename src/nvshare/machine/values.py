@@ -11,12 +11,15 @@ class State(IntEnum):
     RETURNING = 2
     CLOSED = 3
     LEAVING = 4
-    FILLING = 5
-    GROWING = 6
-    OPEN = 7
-    WATCHED = 8
-    CLOSING = 9
-    STOPPING = 10
+    FETCHING = 5
+    FILLING = 6
+    GROWING = 7
+    OPEN = 8
+    WATCHED = 9
+    HOLDING = 10
+    HELD = 11
+    CLOSING = 12
+    STOPPING = 13
 
 
 class Event(IntEnum):
@@ -32,19 +35,22 @@ class Event(IntEnum):
     CANCEL_PASS = 7
     REVOKE = 8
     KEEP = 9
-    ROOM = 10
-    EVICT = 11
-    DISARMED = 12
-    TRIM = 13
-    GROW = 14
-    GREW = 15
-    WORK = 16
-    DRAINED = 17
-    CANNOT_DRAIN = 18
-    IDLE = 19
-    USED_UP = 20
-    PROGRESS = 21
-    MOVED = 22
+    HOLD = 10
+    STEP = 11
+    ROOM = 12
+    EVICT = 13
+    FILL = 14
+    DISARMED = 15
+    TRIM = 16
+    GROW = 17
+    GREW = 18
+    WORK = 19
+    DRAINED = 20
+    CANNOT_DRAIN = 21
+    IDLE = 22
+    USED_UP = 23
+    PROGRESS = 24
+    MOVED = 25
 
 
 class Act(IntEnum):
@@ -54,31 +60,34 @@ class Act(IntEnum):
     CLOSE = 1
     REFUSE = 2
     WATCH = 3
-    DRAIN = 4
-    AWAIT_GROWTH = 5
-    CONTEND = 6
-    ARM_GATE = 7
-    ARM_SESSION = 8
-    DISARM = 9
-    DISARM_OR_BEGIN = 10
-    HAND_ON = 11
-    DROP = 12
-    SET_MISSING = 13
-    ORDER_OUT = 14
-    ORDER_MORE = 15
-    ORDER_FILL = 16
-    ORDER_GENTLY = 17
-    ORDER_RETURN = 18
-    ORDER_REST = 19
-    DISPLACE = 20
-    SETTLE = 21
-    HELLO = 22
-    WANT = 23
-    RELEASED = 24
-    ANSWER = 25
-    TELL_OUT = 26
-    TELL_IN = 27
-    TELL_CANNOT_DRAIN = 28
+    STEP = 4
+    DRAIN = 5
+    AWAIT_GROWTH = 6
+    CONTEND = 7
+    ARM_GATE = 8
+    ARM_SESSION = 9
+    DISARM = 10
+    DISARM_OR_BEGIN = 11
+    HAND_ON = 12
+    DROP = 13
+    SET_MISSING = 14
+    ORDER_OUT = 15
+    ORDER_MORE = 16
+    ORDER_FILL = 17
+    ORDER_AHEAD = 18
+    ORDER_GENTLY = 19
+    ORDER_RETURN = 20
+    ORDER_REST = 21
+    DISPLACE = 22
+    SETTLE = 23
+    HELLO = 24
+    WANT = 25
+    RELEASED = 26
+    ANSWER = 27
+    TELL_OUT = 28
+    TELL_IN = 29
+    TELL_CANNOT_DRAIN = 30
+    TELL_HELD = 31
 
 
 class Result(IntEnum):
@@ -95,8 +104,9 @@ class Job(IntEnum):
     RESTS = 0
     MOVES_OUT = 1
     FILLS = 2
-    FILLS_GENTLY = 3
-    RETURNS = 4
+    FILLS_AHEAD = 3
+    FILLS_GENTLY = 4
+    RETURNS = 5
 
 
 class Standby(IntEnum):

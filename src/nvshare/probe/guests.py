@@ -74,6 +74,8 @@ def own_daemon() -> Iterator[Guests]:
         command = [sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={folder}"]
         # Should nobody be left to end it, it ends by itself.
         options = ["--mode=serial", "--turn=1", "--config=/dev/null", "--idle-exit=60"]
+        # The GPU may have a daemon already, whose programs are left alone.
+        options.append("--beside-others")
         with (folder / "daemon.log").open("wb") as log:
             process = subprocess.Popen(
                 [*command, *options], env=outside, stdin=subprocess.DEVNULL, stdout=log, stderr=log

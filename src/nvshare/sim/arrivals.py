@@ -14,11 +14,11 @@ class Arrival:
     name: str
     program: Program
     time: float
-
-    @property
-    def wanted_gpu(self) -> int | None:
-        """The GPU it has to go on; None: wherever there is least."""
-        return self.program.gpu if isinstance(self.program.gpu, int) else None
+    # The GPU it has to go on; None: wherever there is least.
+    wanted_gpu: int | None = None
+    # The name that it has in common with the other ranks of one program, if it is one.
+    group: str = ""
+    rank: int = 0
 
     @property
     def promised(self) -> int:
@@ -29,12 +29,21 @@ class Arrival:
 def arrivals(scenario: Scenario, seed: int = 0) -> list[Arrival]:
     """Return all who come, in the order in which the scenario names them."""
     random = Random(seed)  # noqa: S311
-    coming = []
+    coming: list[Arrival] = []
     for program in scenario.program:
         for number in range(program.count):
             name = program.name if program.count == 1 else f"{program.name}-{number + 1}"
             time = program.arrival + number * program.every
             if program.jitter:
                 time += random.uniform(0.0, program.jitter)
-            coming.append(Arrival(name, program, time))
+            coming += _processes(name, program, time, f"ranks-{len(coming)}")
     return coming
+
+
+def _processes(name: str, program: Program, time: float, group: str) -> list[Arrival]:
+    """Return the processes of one program: itself, or one on each of its GPUs, in a group."""
+    if not program.ranks:
+        gpu = program.gpu if isinstance(program.gpu, int) else None
+        return [Arrival(name, program, time, gpu)]
+    ranks = enumerate(program.ranks)
+    return [Arrival(f"{name}.{rank}", program, time, gpu, group, rank) for rank, gpu in ranks]

@@ -4,18 +4,21 @@ The same scenario and seed give the same result, to the last digit.
 """
 
 import heapq
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from random import Random
 
 from nvshare.sim.arrivals import Arrival, arrivals
+from nvshare.sim.meeting import Meeting
 from nvshare.sim.placement import Placement
 from nvshare.sim.program import SimulatedProgram
 from nvshare.sim.record import Kind, Record
 from nvshare.sim.recovery import Curve
 from nvshare.sim.scenario import Scenario
 from nvshare.sim.site import Site
+from nvshare.sim.switchboard import Switchboard
 from nvshare.sim.workload import actions
 
 # How often the work of a GPU is looked at, where that is asked for.
@@ -53,10 +56,20 @@ class Engine:
         self._left = len(self._arrivals)
         self._last_end = 0.0
         self._profiles = scenario.profiles()
+        together = Switchboard(check=check, follow=picture) if scenario.has_ranks else None
         self.sites = [
-            Site(self, index, profile, scenario.settings_of(index), scenario.latency, check=check)
+            Site(
+                self,
+                index,
+                profile,
+                scenario.settings_of(index),
+                scenario.latency,
+                together or Switchboard(check=check, follow=picture),
+            )
             for index, profile in enumerate(self._profiles)
         ]
+        groups = Counter(coming.group for coming in self._arrivals if coming.group)
+        self._meetings = {group: Meeting(ranks) for group, ranks in groups.items()}
         self._placement = Placement(len(self.sites))
         self._curves: tuple[list[tuple[float, float]], ...] = tuple([] for _ in self.sites)
         self._invite()
@@ -115,6 +128,7 @@ class Engine:
             site.gpu.catch_up(until)
             for key, program in site.programs.items():
                 program.note_progress()
+                site.note_time(key)
                 self._records[key].end_all(until)
 
     def _invite(self) -> None:
@@ -139,6 +153,8 @@ class Engine:
             key,
             actions(coming.program, self._profiles[index], random),
             coming.program.limits(),
+            coming.group,
+            self._meetings.get(coming.group),
         )
         site.programs[key] = started
         started.proceed()

@@ -52,22 +52,22 @@ class Figures:
             "speed": self.speed,
             "clients": [
                 {
-                    "name": client.name,
-                    "gpu": client.gpu,
-                    "duration_s": round(client.duration_s, 3),
+                    "program": client.name,
+                    "index": client.gpu,
+                    "duration_seconds": round(client.duration_s, 3),
                     "iterations_per_s": round(client.iterations_per_s, 3),
                 }
                 for client in self.clients
             ],
-            "makespan_s": round(self.makespan_s, 3),
-            "mean_s": round(self.mean_s, 3),
-            "baseline_s": _rounded(self.baseline_s, 3),
-            "ideal_s": _rounded(self.ideal_s, 3),
+            "makespan_seconds": round(self.makespan_s, 3),
+            "mean_seconds": round(self.mean_s, 3),
+            "baseline_seconds": _rounded(self.baseline_s, 3),
+            "ideal_seconds": _rounded(self.ideal_s, 3),
             "ratio": _rounded(self.ratio, 4),
             "turn_changes": self.turn_changes,
-            "swapped_out_bytes": self.swapped_out_bytes,
-            "swapped_in_bytes": self.swapped_in_bytes,
-            "swap_s": round(self.swap_s, 3),
+            "moved_out": self.swapped_out_bytes,
+            "moved_in": self.swapped_in_bytes,
+            "moving_seconds": round(self.swap_s, 3),
             "slices": self.slices,
             **self.more,
         }

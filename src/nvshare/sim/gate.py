@@ -12,15 +12,18 @@ from nvshare.core.effects import (
     CancelHandover,
     Effect,
     Evict,
+    Fill,
     Grant,
     Handover,
+    Hold,
     Keep,
     Revoke,
     Room,
+    StepOnce,
     Trim,
     Urgency,
 )
-from nvshare.core.events import ClientLeft, Moved, Reason, Released, Wanted
+from nvshare.core.events import ClientLeft, Held, Moved, Reason, Released, Wanted
 from nvshare.machine import Act, Action, Event, Machine, Result, State
 from nvshare.machine import Reason as Why
 from nvshare.sim.mover import Mover
@@ -32,7 +35,8 @@ if TYPE_CHECKING:
 
 _REASONS = {Why.IDLE: Reason.IDLE, Why.ASKED: Reason.ASKED, Why.USED_UP: Reason.USED_UP}
 _RUNS = (State.OPEN, State.WATCHED)
-_DRAINS = (State.CLOSING, State.STOPPING)
+_DRAINS = (State.CLOSING, State.STOPPING, State.HOLDING)
+_FILLS = (State.FILLING, State.HOLDING, State.HELD)
 
 
 class Gate:
@@ -67,7 +71,7 @@ class Gate:
 
     @property
     def draining(self) -> bool:
-        """Whether the turn ends when nothing is in flight any more."""
+        """Whether the turn ends, or is held, when nothing is in flight any more."""
         return self._machine.state in _DRAINS
 
     def may_pass(self) -> bool:
@@ -91,6 +95,8 @@ class Gate:
                 self._feed(Event.ROOM, turn=order.turn, missing=order.missing)
             case Evict():
                 self._feed(Event.EVICT, bytes=order.evict_bytes, there=self._mover.there)
+            case Fill():
+                self._feed(Event.FILL, bytes=order.fill_bytes, away=self._mover.away)
             case Trim():
                 self._feed(Event.TRIM, bytes=order.trim_bytes, can_move=True)
             case Revoke():
@@ -104,6 +110,10 @@ class Gate:
                 )
             case Keep():
                 self._feed(Event.KEEP, turn=order.turn)
+            case Hold():
+                self._feed(Event.HOLD, turn=order.turn)
+            case StepOnce():
+                self._feed(Event.STEP, turn=order.turn)
             case CancelHandover():
                 self._feed(Event.CANCEL_PASS, turn=order.from_turn)
 
@@ -168,7 +178,7 @@ class Gate:
         self._mover.look()
 
     def _moved(self) -> None:
-        self._feed(Event.MOVED)
+        self._feed(Event.MOVED, there=self._mover.there)
 
     def _moves(self) -> None:
         self._feed(Event.PROGRESS)
@@ -236,6 +246,8 @@ class Gate:
             case Act.WATCH:
                 self._idle_seconds = action.bytes / 1e9
                 self._then = self._then or self._look
+            case Act.STEP:
+                self._step()
             case Act.DRAIN:
                 self._drain()
             case Act.CONTEND:
@@ -255,12 +267,18 @@ class Gate:
                 self._mover.leave(action.bytes)
             case Act.ORDER_MORE:
                 self._mover.leave(action.bytes)
+            case Act.ORDER_AHEAD:
+                self._mover.fill(action.bytes)
             case Act.ORDER_REST:
                 self._mover.rest()
+                if self._machine.state is State.FETCHING:
+                    self._moved()
             case Act.SET_MISSING:
                 self._mover.set_missing(action.bytes)
             case Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
                 self._tell(action)
+            case Act.TELL_HELD:
+                self._be_held(action)
             case Act.CLOSE | Act.DROP | Act.HELLO | Act.AWAIT_GROWTH:
                 # What else closes does so when the turn ends. Descriptors are numbers. The program
                 # says hello, and has grown already.
@@ -308,8 +326,23 @@ class Gate:
             self.rest()
 
     def _fill(self, size: int) -> None:
-        if self._machine.state is State.FILLING:
+        if self._machine.state in _FILLS:
             self._mover.fill(size)
+
+    def _be_held(self, action: Action) -> None:
+        """Nothing is in flight, and the turn goes on."""
+        if self._ready:
+            self._ready = False
+            self._record.end(Kind.RUN, self._site.now)
+        waits = bool(action.value)
+        self._site.send(Held(now=self._site.now, client=self._key, turn=action.turn, waits=waits))
+
+    def _step(self) -> None:
+        """Let the program begin with what it has at the gate. It drains at once."""
+        if self._program.has_work and not self._program.is_used_up:
+            self._ready = True
+            self._record.begin(Kind.RUN, self._site.now)
+            self._program.start()
 
     def _drain(self) -> None:
         if not self._ready:
@@ -324,6 +357,7 @@ class Gate:
         match action.act:
             case Act.WANT:
                 self._record.begin(Kind.WAIT, site.now)
+                site.tell_work(self._key)
                 site.send(Wanted(now=site.now, client=self._key, turn=action.turn))
             case Act.RELEASED:
                 self._released(action)
@@ -342,6 +376,7 @@ class Gate:
         if wants:
             self._record.begin(Kind.WAIT, site.now)
         self._tell_all()
+        site.tell_work(self._key)
         (heir, turn), self._handed = self._handed or (None, 0), None
         site.send(
             Released(

@@ -5,12 +5,16 @@ report that could change nothing is left out: while a program does what the core
 is not looked at, so that a day of computing costs no events.
 """
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from nvshare.core.events import Used
 
 if TYPE_CHECKING:
     from nvshare.sim.site import Site
+
+# How often the interposer reports (native/interposer/report.c).
+USAGE_PAUSE = 0.25
 
 
 class Meter:
@@ -21,12 +25,15 @@ class Meter:
         self._key = key
         self._busy = 0.0
         self._since: float | None = None
+        # When it last had any.
+        self._ended = -inf
         self._throttled = 0.0
         self._throttled_since: float | None = None
         self._is_looking = False
 
     def begin(self) -> None:
         """The program has work on the GPU from now on."""
+        self.count()
         self._since = self._site.now
         self._look_if_news()
 
@@ -34,7 +41,8 @@ class Meter:
         """The program's gate is closed, and its work has drained."""
         if self._since is not None:
             self._busy += self._site.now - self._since
-            self._since = None
+            self._since, self._ended = None, self._site.now
+            self.count()
 
     def hold_back(self) -> None:
         """The program has to wait for time of its share from now on."""
@@ -45,6 +53,16 @@ class Meter:
     def let_go(self) -> None:
         """It has waited."""
         self._throttled, self._throttled_since = self.throttled, None
+        self.count()
+
+    def count(self) -> None:
+        """Have what is counted written down; the core need not know."""
+        self._site.count(self._key, self.busy, self.throttled)
+
+    @property
+    def busy(self) -> float:
+        """For how long it has had work on the GPU, with what goes on."""
+        return self._busy + (0.0 if self._since is None else self._site.now - self._since)
 
     @property
     def throttled(self) -> float:
@@ -56,6 +74,15 @@ class Meter:
         """The program has nothing on the GPU any more, by its own will."""
         self.pause()
         self._look_if_news()
+
+    def tell_work(self) -> None:
+        """Report, if the interposer would have done so a moment ago, and this does not by itself.
+
+        Whoever is asked to give way is judged by when it was last heard of.
+        """
+        works = self._since is not None or self._site.now - self._ended < USAGE_PAUSE
+        if works and not self._site.is_busy(self._key):
+            self._report()
 
     def _look_if_news(self) -> None:
         if not self._is_looking and self._is_news and self._site.slice_seconds:
@@ -75,8 +102,11 @@ class Meter:
             self._look_if_news()
 
     def _report(self) -> None:
-        now = self._site.now
-        busy = self._busy + (0.0 if self._since is None else now - self._since)
         self._site.send(
-            Used(now=now, client=self._key, busy_seconds=busy, throttled_seconds=self.throttled)
+            Used(
+                now=self._site.now,
+                client=self._key,
+                busy_seconds=self.busy,
+                throttled_seconds=self.throttled,
+            )
         )

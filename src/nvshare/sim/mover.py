@@ -80,6 +80,11 @@ class Mover:
         return self._holding.resident - self._holding.leaving
 
     @property
+    def away(self) -> int:
+        """Bytes on the host that could come."""
+        return self._holding.missing
+
+    @property
     def left(self) -> int:
         """Bytes that were ordered out and have not left."""
         return self._holding.leaving

@@ -13,12 +13,13 @@ from nvshare.core.events import ClientJoined, MemoryChanged
 from nvshare.core.settings import NO_LIMITS, Limits, Priority
 from nvshare.sim.board import Holding
 from nvshare.sim.gate import Gate
+from nvshare.sim.meeting import Meeting
 from nvshare.sim.meter import Meter
 from nvshare.sim.pool import Lane
 from nvshare.sim.processor import DUST
 from nvshare.sim.record import Burst, Kind
 from nvshare.sim.share import Share
-from nvshare.sim.workload import MIB, Action, Compute, Connect, Copy, Request, Resize, Sleep
+from nvshare.sim.workload import MIB, Action, Compute, Connect, Copy, Meet, Request, Resize, Sleep
 
 if TYPE_CHECKING:
     from nvshare.sim.site import Site
@@ -32,16 +33,28 @@ LEAST_ASKED = 32 * MIB
 LEAST_IN_FLIGHT = 2
 
 
+# A kernel that spins does so for as long as it takes.
+_UNTIL_ALL_HAVE_COME = 1e9
+
+
 class SimulatedProgram:
-    """One program on one GPU."""
+    """One program on one GPU, or one rank of a program on several."""
 
     def __init__(
-        self, site: "Site", key: int, actions: Iterator[Action], limits: Limits = NO_LIMITS
+        self,
+        site: "Site",
+        key: int,
+        actions: Iterator[Action],
+        limits: Limits = NO_LIMITS,
+        group: str = "",
+        meeting: Meeting | None = None,
     ) -> None:
         self._site = site
         self._key = key
         self._actions = actions
         self._limits = limits
+        self._group = group
+        self._meeting = meeting
         self._share = Share()
         # What of the seconds computed is billed; and what a program waits for that has used
         # everything up.
@@ -51,7 +64,7 @@ class SimulatedProgram:
         self._gate: Gate | None = None
         self._tickets = 0
         self._meter = Meter(site, key)
-        self._work: Copy | Compute | None = None
+        self._work: Copy | Compute | Meet | None = None
         # Seconds of the present work: left when the present step began; its length; and what may
         # be left when the gate closes.
         self._left = 0.0
@@ -102,7 +115,7 @@ class SimulatedProgram:
                 self._record.phases.append(self._site.now)
                 self._asked = self._site.now
                 return self._resize(action.allocated)
-            case Copy():
+            case Copy() | Meet():
                 self._submit(action, 0.0)
                 return True
             case Compute():
@@ -124,6 +137,7 @@ class SimulatedProgram:
     def _connect(self) -> None:
         site = self._site
         self._record.end(Kind.STARTUP, site.now)
+        self._record.joined = site.now
         site.make_context(self._key)
         self._gate = Gate(site, self._key, self)
         memory = site.memory_of(self._key)
@@ -134,6 +148,8 @@ class SimulatedProgram:
                 device=site.device,
                 memory=memory,
                 limits=self._limits,
+                group=self._group,
+                can_hold=bool(self._group),
             )
         )
         site.after(site.context_seconds, self.proceed)
@@ -173,11 +189,14 @@ class SimulatedProgram:
         self._site.after(self._site.latency, allocate)
 
     def _end(self) -> None:
+        self._meter.count()
+        if self._meeting is not None:
+            self._meeting.leave()
         self.gate.close_for_good()
         self._site.gpu.board.part(self._key)
         self._site.ended(self._key)
 
-    def _submit(self, work: Copy | Compute, seconds: float) -> None:
+    def _submit(self, work: Copy | Compute | Meet, seconds: float) -> None:
         self._work, self._left, self._stop_at = work, seconds, 0.0
         self._wanted = self._asked if self._is_asked else self._site.now
         self._began, self._is_asked = None, False
@@ -196,8 +215,15 @@ class SimulatedProgram:
         if isinstance(self._work, Copy):
             size = self._work.size
             self._site.gpu.transfer(Lane.IN, self._key, size, self._copied)
+        elif isinstance(self._work, Meet):
+            self._site.gpu.compute(self._key, _UNTIL_ALL_HAVE_COME, self._done)
+            if self._meeting is not None:
+                self._meeting.come(lambda: self._site.after(0.0, self._met))
         elif self._work is not None:
             self._go_on(self._work)
+
+    def _met(self) -> None:
+        self._site.gpu.processor.shorten(self._key, 0.0)
 
     def _copied(self) -> None:
         gpu = self._site.gpu
@@ -360,9 +386,15 @@ class SimulatedProgram:
 
     def note_progress(self) -> None:
         """The simulation ends here: count what is done of the present step."""
+        self._meter.count()
         if isinstance(self._work, Compute):
             self._take_off(self._work, self._left - self._left_now())
             self._note_burst(None)
+
+    def tell_work(self) -> None:
+        """Somebody else begins to wait for the GPU: tell of work, if it may have any there."""
+        if self._gate is not None and self._gate.holds:
+            self._meter.tell_work()
 
     def computed_now(self) -> float:
         """Seconds of kernels done, with what is done of the present step."""

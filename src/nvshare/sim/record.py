@@ -1,8 +1,11 @@
 """What is written down about one program while it is simulated. Decides nothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
+
+from nvshare.core.client_time import Part
 
 
 class Kind(Enum):
@@ -56,6 +59,9 @@ class Record:
     # None: nobody wants a picture.
     spans: list[Span] | None = None
     bursts: list[Burst] | None = None
+    # What its time went to since it came to the core, in nanoseconds; and when that was.
+    spent: Mapping[Part, int] | None = None
+    joined: float = 0.0
     _began: dict[Kind, float] = field(default_factory=dict)
 
     def begin(self, kind: Kind, now: float) -> None:

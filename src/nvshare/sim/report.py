@@ -81,4 +81,4 @@ def _more(outcome: Outcome) -> dict[str, Any]:
     seconds = None
     if event is not None:
         seconds = recovery_seconds(outcome.curves[record.gpu], event)
-    return {"recovery_s": None if seconds is None else round(seconds, 3)}
+    return {"recovery_seconds": None if seconds is None else round(seconds, 3)}

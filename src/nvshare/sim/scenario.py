@@ -79,6 +79,8 @@ class Program(_Table):
     name: str = Field(min_length=1, max_length=60)
     count: Count = 1
     gpu: Annotated[int, Field(ge=0)] | Literal["least loaded"] = "least loaded"
+    # It has a process on each of these GPUs, and all of them meet in every iteration.
+    ranks: tuple[Annotated[int, Field(ge=0)], ...] = ()
     arrival: Seconds = 0.0
     every: Seconds = 0.0
     jitter: Seconds = 0.0
@@ -98,6 +100,14 @@ class Program(_Table):
         return ClientLimits(
             compute_percent=self.compute, burst=self.burst, priority=self.priority
         ).for_core()
+
+    @model_validator(mode="after")
+    def _has_ranks_on_several_gpus(self) -> "Program":
+        if self.ranks and (len(self.ranks) < 2 or len(set(self.ranks)) < len(self.ranks)):
+            raise ValueError("ranks are the numbers of two GPUs or more, each once")
+        if self.ranks and self.gpu != "least loaded":
+            raise ValueError("ranks say on which GPUs it runs, and gpu does as well; give one")
+        return self
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> "Program":
@@ -146,6 +156,8 @@ class Scenario(_Table):
         for program in self.program:
             if isinstance(program.gpu, int) and program.gpu >= count:
                 raise ValueError(f"program {program.name}: gpu: there are only {count} GPUs")
+            if program.ranks and max(program.ranks) >= count:
+                raise ValueError(f"program {program.name}: ranks: there are only {count} GPUs")
         return self
 
     @model_validator(mode="after")
@@ -159,6 +171,11 @@ class Scenario(_Table):
         if told.phase is not None and told.phase > len(named[0].phase) * named[0].repeat:
             raise ValueError(f"recovery.phase: {told.after} has no phase {told.phase}")
         return self
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether some program uses several GPUs."""
+        return any(program.ranks for program in self.program)
 
     def profiles(self) -> list[Profile]:
         """Return the profile of each GPU."""

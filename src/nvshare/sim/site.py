@@ -1,7 +1,7 @@
 """One GPU with its core: takes what happens there to the core, and the core's orders to programs.
 
-It is to the simulator what daemon/executor.py is to the daemon. One core per GPU, since the GPUs of
-a node do not know of each other.
+It is to the simulator what daemon/executor.py is to the daemon. GPUs that no program uses together
+have cores of their own: they do not know of each other.
 """
 
 from collections import deque
@@ -14,19 +14,21 @@ from nvshare.core.effects import (
     CancelTimer,
     Effect,
     Evict,
+    Fill,
     Grant,
     Handover,
+    Hold,
     Keep,
     Report,
     Revoke,
     Room,
     SetLimits,
     SetTimer,
+    StepOnce,
     Trim,
 )
 from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired
 from nvshare.core.memory import Memory
-from nvshare.core.node import Core
 from nvshare.core.view import DeviceView
 from nvshare.emulator.profile import Profile
 from nvshare.sim.board import Holding
@@ -35,11 +37,9 @@ from nvshare.sim.mover import Mover
 from nvshare.sim.pool import Lane
 from nvshare.sim.program import SimulatedProgram
 from nvshare.sim.record import Record
+from nvshare.sim.switchboard import Switchboard
 from nvshare.sim.workload import MIB
 from nvshare.telemetry.settings import DeviceSettings
-
-# Errors show the last events; nobody reads more of a simulated story.
-STORY_EVENTS = 64
 
 
 class Clock(Protocol):
@@ -64,8 +64,7 @@ class Site:
         profile: Profile,
         settings: DeviceSettings,
         latency: float,
-        *,
-        check: bool,
+        switchboard: Switchboard,
     ) -> None:
         self.clock = clock
         self.index = index
@@ -81,13 +80,17 @@ class Site:
         self.records: dict[int, Record] = {}
         self.reports: list[Report] = []
         self.events = 0
-        self._core = Core(check=check, story_events=STORY_EVENTS)
-        self._outbox: deque[Event] = deque()
+        self._switchboard = switchboard
+        self._core = switchboard.core
+        # What the time of programs goes to, if somebody wants to know.
+        self._times = switchboard.times
+        self.outbox: deque[Event] = deque()
         self._timers: dict[Timer, object] = {}
         self._waiting_for_room: list[Mover] = []
         # Whom each descriptor wakes that a turn is handed on by.
         self._heirs: list[int] = []
         self._announced: object = None
+        switchboard.add(self)
         self.send(
             DeviceAdded(
                 now=clock.now,
@@ -115,15 +118,11 @@ class Site:
 
     def settle(self) -> None:
         """Let the core have all that has happened, and announce what happens next on the GPU."""
-        while self._outbox:
-            self.events += 1
-            for effect in self._core.handle(self._outbox.popleft()):
-                self._carry_out(effect)
-        self._announce()
+        self._switchboard.settle(self)
 
     def send(self, event: Event) -> None:
         """Tell the core, after what it was told before."""
-        self._outbox.append(event)
+        self.outbox.append(event)
 
     def wake(self, descriptor: int) -> int:
         """One program hands its turn on to another, which is returned."""
@@ -138,8 +137,25 @@ class Site:
             if other != key and self.gpu.goes_on(Lane.OUT, other):
                 program.gate.tell_progress()
 
+    def count(self, key: int, busy: float, held_back: float) -> None:
+        """Take note of how long a program has computed, and was held back by its share."""
+        if self._times is not None:
+            self._times.report(self.now, key, busy, held_back)
+
+    def note_time(self, key: int) -> None:
+        """Write down what the time of a program went to."""
+        if self._times is not None:
+            self.records[key].spent = self._times.spent(key, self.now)
+
+    def tell_work(self, key: int) -> None:
+        """Have all but one, which begins to wait, tell of what they have done lately."""
+        for other, program in self.programs.items():
+            if other != key:
+                program.tell_work()
+
     def ended(self, key: int) -> None:
         """A program has ended."""
+        self.note_time(key)
         del self.programs[key]
         self.clock.ended(self, key)
         self.room_changed()
@@ -213,7 +229,8 @@ class Site:
         for mover in movers:
             mover.try_again()
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
+        """Have the clock call when the GPU has done something next."""
         time = self.gpu.next_time()
         token = self._announced = object()
         if time == float("inf"):
@@ -227,7 +244,8 @@ class Site:
 
         self.clock.at(time, happen)
 
-    def _carry_out(self, effect: Effect) -> None:
+    def carry_out(self, effect: Effect) -> None:
+        """Carry out an order of the core's."""
         match effect:
             case SetTimer():
                 self._set_timer(effect)
@@ -235,7 +253,17 @@ class Site:
                 self._timers.pop(effect.timer, None)
             case Report():
                 self.reports.append(effect)
-            case Grant() | Room() | Revoke() | Keep() | Evict() | Trim():
+            case (
+                Grant()
+                | Room()
+                | Revoke()
+                | Keep()
+                | Hold()
+                | StepOnce()
+                | Evict()
+                | Fill()
+                | Trim()
+            ):
                 if effect.client in self.programs:
                     self.programs[effect.client].gate.obey(effect)
             case SetLimits():

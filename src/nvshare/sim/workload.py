@@ -52,6 +52,11 @@ class Compute:
 
 
 @dataclass(frozen=True, slots=True)
+class Meet:
+    """A kernel that spins until the same one of all other ranks runs."""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """The next work is asked for so long after the work before was, or after the phase began.
 
@@ -61,7 +66,7 @@ class Request:
     after: float
 
 
-Action: TypeAlias = Sleep | Connect | Resize | Copy | Compute | Request
+Action: TypeAlias = Sleep | Connect | Resize | Copy | Compute | Meet | Request
 
 
 # Assumed: a sleeping program is woken up to half a millisecond late. Programs that begin at one
@@ -127,16 +132,31 @@ def actions(program: Program, profile: Profile, random: Random) -> Iterator[Acti
         yield Resize(phase.memory or 0)
         if phase.copy_in:
             yield Copy(phase.copy_in)
-        yield from _iterate(phase, profile, random)
+        if program.ranks:
+            yield from _meet(_iterate_synchronously(phase, profile, random))
+        else:
+            yield from _iterate(phase, profile, random)
 
 
 def _iterate(phase: Phase, profile: Profile, random: Random) -> Iterator[Action]:
     work = kernel_of(phase, profile)
-    if not phase.synchronises:
-        if work.kernels:
-            yield work
-        return
-    one = replace(work, kernels=phase.kernels)
+    if phase.synchronises:
+        yield from _iterate_synchronously(phase, profile, random)
+    elif work.kernels:
+        yield work
+
+
+def _meet(iterations: Iterator[Action]) -> Iterator[Action]:
+    """Yield the same, with a meeting of all ranks at the beginning of each iteration."""
+    for action in iterations:
+        if isinstance(action, Compute):
+            yield Meet()
+        yield action
+
+
+def _iterate_synchronously(phase: Phase, profile: Profile, random: Random) -> Iterator[Action]:
+    """Yield iterations one by one."""
+    one = replace(kernel_of(phase, profile), kernels=phase.kernels)
     if phase.rate is not None:
         for _ in range(phase.iterations):
             yield Request(random.expovariate(phase.rate))
@@ -146,7 +166,8 @@ def _iterate(phase: Phase, profile: Profile, random: Random) -> Iterator[Action]
     pause = phase.idle + profile.engine.launch_us * MICROSECOND
     for _ in range(phase.iterations):
         yield one
-        yield Sleep(pause + phase.idle_jitter * random.random())
+        if phase.synchronises:
+            yield Sleep(pause + phase.idle_jitter * random.random())
 
 
 def alone_seconds(program: Program, profile: Profile) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from nvshare.telemetry.snapshot import (
     GroupUse,
     NodeStatus,
     Parked,
+    TimeParts,
     Totals,
 )
 
@@ -28,6 +29,7 @@ WINDOW = 10
 
 STATES: Texts = get_args(ClientStatus.model_fields["state"].annotation)
 PARKED: Texts = get_args(Parked)
+PARTS: Texts = tuple(TimeParts.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,18 @@ def _counted(
 
     for name, about, value in _COUNTED:
         yield _counter(f"{prefix}_{name}", about, reader(value))
+
+    def parts(subject: Subject) -> list[tuple[Texts, float]]:
+        spent = find(subject).attribution
+        return [((name,), getattr(spent, name)) for name in PARTS]
+
+    yield Metric(
+        f"nvshare_{prefix}_attributed_seconds_total",
+        "counter",
+        "What time went to; the parts add up to the time that programs were connected.",
+        parts,
+        ("state",),
+    )
 
 
 NODE: Section[NodeStatus] = Section(

@@ -24,7 +24,7 @@ def _quantity(value: Any) -> Any:
     try:
         return parse_quantity(value)
     except BadInputError as error:
-        raise ValueError(f"{error.what}; {error.do}") from error
+        raise ValueError(error.in_a_line) from error
 
 
 def _number(value: Any) -> Any:
@@ -116,8 +116,12 @@ class DeviceSettings(_Model):
     allocation: AllocationName = "managed"
     # Whether one program alone may allocate more than the GPU has.
     oversubscribe: bool = False
+    # Who waits for its turn for so long says so once, on its standard error.
+    wait_notice: SecondsOrOff = 5.0
     # Whether what a group has beyond a limit that was lowered is moved to the host.
     swap_excess: bool = _CORE.swap_excess
+    # Whether programs that use several GPUs have their turns on all of them together.
+    gangs: bool = _CORE.gangs
 
     @model_validator(mode="after")
     def _ordered(self) -> "DeviceSettings":
@@ -151,6 +155,7 @@ class DeviceSettings(_Model):
             revoke_patience=self.revoke_patience,
             make_room=RoomSetting(self.make_room),
             swap_excess=self.swap_excess,
+            gangs=self.gangs,
             move_patience=self.move_patience,
             initial_bandwidth=self.initial_bandwidth,
         )

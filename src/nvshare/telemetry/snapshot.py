@@ -17,6 +17,34 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
+class TimeParts(_Model):
+    """What time went to, in seconds. The parts add up to all of it (docs/looking.md)."""
+
+    computing: float = 0.0
+    waiting: float = 0.0
+    held_back: float = 0.0
+    memory_in: float = 0.0
+    memory_out: float = 0.0
+    idle: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return float(sum(self.model_dump().values()))
+
+
+class Recent(_Model):
+    """The last minute of a program, or as much of it as the program was there for."""
+
+    seconds: float = 0.0
+    attribution: TimeParts = TimeParts()
+    launches: int = 0
+    moved_in: int = 0
+    moved_out: int = 0
+    # How much of each second it computed, in percent; the newest is the last.
+    computing_percent: tuple[int, ...] = ()
+
+
 class ClientStatus(_Model):
     """One process on one GPU."""
 
@@ -24,6 +52,8 @@ class ClientStatus(_Model):
     device: str
     pid: int
     uid: int
+    # What that is called where the daemon is, or the number.
+    user: str = ""
     program: str
     pod: str
     container: str
@@ -65,6 +95,10 @@ class ClientStatus(_Model):
     # It waits because the host is short of memory, and why that is so.
     held_up: bool = False
     held_up_because: str = ""
+    # It has its turns together with its group's processes on other GPUs; and the GPUs on which
+    # there is no room for them, if it waits.
+    in_gang: bool = False
+    gang_waits_for: tuple[str, ...] = ()
     limits: ClientLimits
     # What its group uses of this GPU.
     group_used: int = 0
@@ -85,6 +119,9 @@ class ClientStatus(_Model):
     # time in the last 1, 10 and 60 seconds.
     share: float | None = None
     used_percent: dict[int, float] = {}
+    # What its time went to since it connected, and lately.
+    attribution: TimeParts = TimeParts()
+    recent: Recent = Recent()
 
 
 class GroupUse(_Model):
@@ -102,6 +139,8 @@ class GroupStatus(_Model):
 
     key: str
     name: str
+    # Of its clients, by which people name it; and of its processes.
+    ids: tuple[int, ...] = ()
     pids: tuple[int, ...]
     limits: ClientLimits
     # Where each limit in force comes from.
@@ -128,6 +167,16 @@ class Totals(_Model):
     launches: int = 0
     throttled_seconds: float = 0.0
     gpu_seconds: float = 0.0
+    attribution: TimeParts = TimeParts()
+
+
+class OutsideProcess(_Model):
+    """A process that uses a GPU without nvshare."""
+
+    pid: int
+    uid: int | None = None
+    program: str = ""
+    memory: int
 
 
 class DeviceStatus(_Model):
@@ -155,6 +204,23 @@ class DeviceStatus(_Model):
     turn_ends_in: float | None
     bandwidth: float
     totals: Totals = Totals()
+    # For how long it could not be used, if it is lost, and why.
+    lost_seconds: float | None = None
+    lost_because: str = ""
+    # Who uses it without nvshare. What they have is not usable.
+    outside: tuple[OutsideProcess, ...] = ()
+
+
+class MissingGpu(_Model):
+    """A GPU of the machine that is not shared, because it cannot be: why, and for how long.
+
+    It is lost, NVML does not support it, or another daemon has it. The UUID may be unknown.
+    """
+
+    index: int
+    uuid: str = ""
+    why: str
+    seconds: float
 
 
 class HostStatus(_Model):
@@ -177,3 +243,4 @@ class NodeStatus(_Model):
     devices: tuple[DeviceStatus, ...]
     clients: tuple[ClientStatus, ...]
     groups: tuple[GroupStatus, ...] = ()
+    missing: tuple[MissingGpu, ...] = ()

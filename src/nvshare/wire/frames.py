@@ -84,6 +84,8 @@ class HelloFlags(IntFlag):
     ASKS_AUTO = 512  # the same with auto
     MAY_BE_LARGER = 1024  # its environment says NVSHARE_OVERSUBSCRIBE=1
     NO_CONTEXT = 2048  # it has no context on the GPU: the driver had no room for one
+    CAN_HOLD = 4096  # it understands HOLD and STEP
+    PATIENT = 8192  # its environment says NVSHARE_WAIT_NOTICE=0
 
 
 class AllocationFlags(IntFlag):
@@ -184,7 +186,7 @@ class Hello:
         return cls(
             device_uuid,
             AllocationKind(allocation_kind),
-            HelloFlags(flags & 0xFFF),
+            HelloFlags(flags & 0x3FFF),
             allocated,
             pinned,
             swapped_out,
@@ -239,7 +241,7 @@ class Released:
     turn: int  # the turn that it gives back
     reason: ReleaseReason  # why
     wants: int  # 1: it has more work, as if WANT followed; 0: not now
-    handed_turn: int  # the turn that it has handed on by an eventfd; 0: none
+    handed_turn: int  # the turn that it has handed on by itself; 0: none
     allocated: int  # as in MEMORY
     pinned: int  # as in MEMORY
     swapped_out: int  # as in MEMORY; what is still on its way counts
@@ -508,23 +510,25 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class CannotDrain:
-    """What is in flight waits for calls at the gate, which is open again: REVOKE is void.
+    """What is in flight waits for calls at the gate, which is open again: REVOKE or HOLD is void.
 
     From client to daemon.
     """
 
     TYPE: ClassVar[int] = 10
-    LAYOUT: ClassVar[Struct] = Struct("<QI4x")
+    LAYOUT: ClassVar[Struct] = Struct("<QII")
     DESCRIPTOR: ClassVar[bool] = False
 
     turn: int  # that it holds, and goes on with
     reason: UndrainedReason  # how the client knows
+    number: int = 0  # of the HOLD or STEP before; 0: it was REVOKE
 
     def pack(self) -> bytes:
         """The payload, with its header."""
         return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.turn,
             self.reason,
+            self.number,
         )
 
     @classmethod
@@ -533,10 +537,12 @@ class CannotDrain:
         (
             turn,
             reason,
+            number,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             turn,
             UndrainedReason(reason),
+            number,
         )
 
 
@@ -588,6 +594,35 @@ class Context:
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Context":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Behind the gate that HOLD has closed nothing is in flight, or a thread begins to wait.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 13
+    LAYOUT: ClassVar[Struct] = Struct("<QII")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # that it holds, and keeps
+    waits: int  # 1: a thread waits at the gate; 0: none does
+    number: int  # of the HOLD or STEP that it answers
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.waits,
+            self.number,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Held":
         """Read the fields; there may be more bytes behind them."""
         return cls(*cls.LAYOUT.unpack_from(payload))
 
@@ -703,7 +738,7 @@ class Revoke:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Nobody waits any more: REVOKE and PASS_TO of this turn are void.
+    """Nobody waits any more: REVOKE, HOLD and PASS_TO of this turn are void.
 
     From daemon to client.
     """
@@ -728,7 +763,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class PassTo:
-    """To the holder: when you release this turn, write to the eventfd before you send RELEASED.
+    """To the holder: when you release this turn, write to the socket before you send RELEASED.
 
     From daemon to client.
     """
@@ -755,7 +790,7 @@ class PassTo:
 
 @dataclass(frozen=True, slots=True)
 class Standby:
-    """To the successor: when the eventfd is readable, you hold this turn, as if GRANT had come.
+    """To the successor: when the socket is readable, you hold this turn, as if GRANT had come.
 
     From daemon to client.
     """
@@ -828,6 +863,31 @@ class Evict:
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Evict":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """To a client that waits for a turn: bring memory back ahead of it, and answer with MOVED.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 150
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    fill_bytes: int  # to bring back, there being room for so much; 0: no more
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.fill_bytes,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Fill":
         """Read the fields; there may be more bytes behind them."""
         return cls(*cls.LAYOUT.unpack_from(payload))
 
@@ -1187,6 +1247,60 @@ class HostFull:
         return cls(*cls.LAYOUT.unpack_from(payload))
 
 
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Close the gate, let work in flight drain, keep the turn and all memory, send HELD.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 148
+    LAYOUT: ClassVar[Struct] = Struct("<QI4x")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # the turn that the receiver holds
+    number: int  # that HELD and CANNOT_DRAIN repeat; not 0
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.number,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Hold":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """To a client that has said HELD: let one call pass, let it drain, send HELD again.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 149
+    LAYOUT: ClassVar[Struct] = Struct("<QI4x")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    turn: int  # the turn that the receiver holds
+    number: int  # that HELD and CANNOT_DRAIN repeat; not 0
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.turn,
+            self.number,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Step":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
 FromClient: TypeAlias = (
     Hello
     | Want
@@ -1200,6 +1314,7 @@ FromClient: TypeAlias = (
     | CannotDrain
     | CanDrain
     | Context
+    | Held
 )
 FromDaemon: TypeAlias = (
     Welcome
@@ -1210,6 +1325,7 @@ FromDaemon: TypeAlias = (
     | Standby
     | CancelPass
     | Evict
+    | Fill
     | Trim
     | Room
     | Limits
@@ -1221,5 +1337,7 @@ FromDaemon: TypeAlias = (
     | Allocation
     | Extent
     | HostFull
+    | Hold
+    | Step
 )
 Frame: TypeAlias = FromClient | FromDaemon

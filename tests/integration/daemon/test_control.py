@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from nvshare.cli.main import cli
 from nvshare.errors import BadInputError
+from nvshare.users import user_name
 from nvshare.wire import frames
 
 from .conftest import Daemon
@@ -41,6 +42,7 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "priority_floor": 0.2,
         "idle_grace": 0.1,
         "idle_park": 600.0,
+        "wait_notice": 2.0,
         "revoke_patience": 5.0,
         "make_room": "displace",
         "move_patience": 2.0,
@@ -51,6 +53,7 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "allocation": "auto",
         "oversubscribe": True,
         "swap_excess": True,
+        "gangs": False,
     }
     before = daemon.control.status().devices[0]
     assert set(wanted) == set(before.settings.model_dump())
@@ -75,8 +78,8 @@ def test_the_settings_of_the_node_can_be_read_back(daemon: Daemon) -> None:
     shown = nvshare(daemon, "set").stdout
     assert f"node: host_memory={3 * GIB}\n" in shown
     changed = json.loads(nvshare(daemon, "set", "host-memory=auto", "turn=9", "--json").stdout)
-    assert changed["node"] == {"host_memory": "auto"}
-    assert changed["gpu 1"]["turn_seconds"] == 9
+    assert changed["settings"] == {"host_memory": "auto"}
+    assert changed["devices"][1]["settings"]["turn_seconds"] == 9
     assert daemon.control.status().host.limit == 256 * GIB * 8 // 10
 
 
@@ -121,7 +124,7 @@ def test_limits_reach_the_client_and_can_be_lifted(daemon: Daemon) -> None:
     assert shown.limits.memory_limit == 4 * GIB
     limits = client.expect(frames.Limits)
     assert (limits.memory_limit, limits.compute_percent) == (4 * GIB, 40)
-    daemon.control.change_limits("#1", {"memory_limit": None})
+    daemon.control.change_limits("1", {"memory_limit": None})
     limits = client.expect(frames.Limits)
     assert (limits.memory_limit, limits.compute_percent) == (0, 40)
 
@@ -140,7 +143,7 @@ def test_limits_are_those_of_a_group_and_who_changes_them_is_logged(daemon: Daem
     assert [use.device for use in together.uses] == daemon.gpus
     assert alone.limits.memory_limit is None
 
-    shown = nvshare(daemon, "limit", "#2", "--memory", "4Gi", "--compute", "50", "--no-burst")
+    shown = nvshare(daemon, "limit", "2", "--memory", "4Gi", "--compute", "50", "--no-burst")
     assert shown.exit_code == 0, shown.stderr
     assert shown.stdout.count("0.0 of 4.0 GiB") == 2
     (line,) = [line for line in daemon.log.splitlines() if "limits changed" in line]
@@ -148,11 +151,11 @@ def test_limits_are_those_of_a_group_and_who_changes_them_is_logged(daemon: Daem
         assert word in line.replace('"', "")
     assert f"run-{os.getuid()}-{token.hex()}" in line
     # The same again is no change.
-    daemon.control.change_limits("#1", {"memory_limit": 4 * GIB})
+    daemon.control.change_limits("1", {"memory_limit": 4 * GIB})
     assert daemon.log.count("limits changed") == 1
     # To lift a limit is over what the environment says.
-    assert " of " not in nvshare(daemon, "limit", "#1", "--memory", "none").stdout
-    assert daemon.control.group("#2").limits.memory_limit is None
+    assert " of " not in nvshare(daemon, "limit", "1", "--memory", "none").stdout
+    assert daemon.control.group("2").limits.memory_limit is None
     listed = nvshare(daemon, "limit", "--json").stdout.splitlines()
     assert {json.loads(row)["key"] for row in listed} == {together.key, alone.key}
 
@@ -161,12 +164,12 @@ def test_a_group_that_uses_more_than_its_limit_is_marked(daemon: Daemon) -> None
     client = daemon.connect()
     client.join(daemon.gpus[0])
     os.pwrite(client.page, (3 * GIB).to_bytes(8, "little"), 192 + 8)
-    changed = daemon.control.change_limits("#1", {"memory_limit": "2Gi"})
+    changed = daemon.control.change_limits("1", {"memory_limit": "2Gi"})
     (use,) = changed.uses
     assert (use.used, use.over_limit) == (3 * GIB, True)
     assert "over its limit" in nvshare(daemon, "status").stdout
     assert "over its limit" in nvshare(daemon, "limit").stdout
-    (use,) = daemon.control.change_limits("#1", {"memory_limit": "3Gi"}).uses
+    (use,) = daemon.control.change_limits("1", {"memory_limit": "3Gi"}).uses
     assert not use.over_limit
 
 
@@ -197,13 +200,13 @@ def test_the_verbs(daemon: Daemon, tmp_path: Path) -> None:
     assert shown["clients"][0]["allocated"] == GIB
 
     row = nvshare(daemon, "ls").stdout.split("\t")
-    assert row[:5] == ["#1", str(os.getpid()), "1", "running", "1Gi"]
+    assert row[:6] == ["1", str(os.getpid()), user_name(os.getuid()), "1", "running", "1Gi"]
     assert json.loads(nvshare(daemon, "ls", "--json").stdout)["id"] == 1
 
     changed = nvshare(daemon, "set", "--gpu", "1", "turn=30", "mode=serial")
     assert "gpu 1: mode=serial\n" in changed.stdout
     assert "gpu 1: turn_seconds=30\n" in changed.stdout
-    limited = nvshare(daemon, "limit", "#1", "--memory", "2Gi", "--json")
+    limited = nvshare(daemon, "limit", "1", "--memory", "2Gi", "--json")
     assert json.loads(limited.stdout)["limits"]["memory_limit"] == 2 * GIB
 
     story = tmp_path / "story"
@@ -213,11 +216,24 @@ def test_the_verbs(daemon: Daemon, tmp_path: Path) -> None:
     assert "0 decided differently" in replayed.stdout
 
 
+def test_a_limit_above_the_gpu_is_said(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[1])
+    said = nvshare(daemon, "limit", "1", "--memory", "40Gi")
+    assert said.exit_code == 0
+    assert "a limit of 40Gi is more than there is of GPU 1 (14." in said.stderr
+    assert not nvshare(daemon, "limit", "1", "--memory", "14Gi").stderr
+    assert not nvshare(daemon, "limit", "1", "--memory", "none").stderr
+
+
 def test_mistakes_are_explained(daemon: Daemon) -> None:
     for arguments, said in [
         (["set", "mode=sideways"], "mode: must be"),
         (["set", "colour=red"], '"colour=red" cannot be set'),
         (["set", "turn=7", "host_memory=4GB"], '"4GB" is not an amount of memory'),
+        # What was probably meant.
+        (["set", "reserve=4gb"], '"4G" does'),
+        (["limit", "9", "--memory", "4 Gi"], "no program"),
         (["set", "--gpu", "0", "host_memory=4Gi"], "cannot be set"),
         (["set", "mode"], 'a change is written "name=value"'),
         (["limit", "1", "--memory", "4Gi"], 'no program is called "1"'),

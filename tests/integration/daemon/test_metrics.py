@@ -4,10 +4,12 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from nvshare.daemon.identity import shown_name
 from nvshare.launch.place import CONTROL_NAME
 from nvshare.wire import frames
 
@@ -107,7 +109,7 @@ def test_a_program_may_have_any_name(scraped: Daemon, tmp_path: Path) -> None:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"
             found = scrape(port_in(scraped.log_file))
-            assert found.value("nvshare_program_overdue", program=script.name) == 0
+            assert found.value("nvshare_program_overdue", program=shown_name(script.name)) == 0
         finally:
             process.kill()
 
@@ -148,7 +150,10 @@ def test_a_port_that_is_taken_is_an_error(node_environment: dict[str, str], tmp_
 
 
 def test_without_an_address_there_is_no_port(daemon: Daemon) -> None:
-    of_daemon = {str(one.readlink()) for one in Path(f"/proc/{daemon.pid}/fd").iterdir()}
+    of_daemon = set()
+    for one in Path(f"/proc/{daemon.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            of_daemon.add(str(one.readlink()))
     lines = [
         line.split()
         for name in ("tcp", "tcp6")

@@ -56,7 +56,7 @@ def examine(node: Node, folder: Path, *options: str) -> tuple[dict[str, Any], st
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.timed
 def test_an_emulated_gpu_is_examined_and_can_be_made_again(make_node: Make, tmp_path: Path) -> None:
     report, printed = examine(make_node("1xt4"), tmp_path, "--quick")
 

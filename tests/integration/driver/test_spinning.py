@@ -1,11 +1,14 @@
 """Work that waits for the program: kernels that spin until memory changes, and host functions."""
 
 import ctypes
+import mmap
 import struct
 import threading
 import time
 from importlib.resources import files
 from typing import Any
+
+from tests.integration.driver.test_sharing import OPEN, in_another_process
 
 Word = ctypes.c_uint64
 NOT_READY = 600
@@ -64,6 +67,47 @@ def another_gpu_ends_it(cu: Any) -> None:
     assert spins(cu, own)
     cu.cuCtxSetCurrent(cu.cuDevicePrimaryCtxRetain(cu.cuDeviceGet(1)))
     cu.cuMemsetD8Async(word, 1, 1, cu.cuStreamCreate(1))
+    cu.cuStreamSynchronize(own)
+
+
+def a_word_on_another_gpu_is_as_good(cu: Any) -> None:
+    first = cu.cuCtxGetCurrent()
+    own = cu.cuStreamCreate(1)
+    cu.cuCtxSetCurrent(cu.cuDevicePrimaryCtxRetain(cu.cuDeviceGet(1)))
+    there, word = cu.cuStreamCreate(1), memory(cu)
+    cu.cuCtxSetCurrent(first)
+    launch(cu, "nvshare_await_u64", own, word, 1)
+    assert spins(cu, own)
+    cu.cuCtxSetCurrent(cu.cuDevicePrimaryCtxRetain(cu.cuDeviceGet(1)))
+    cu.cuMemsetD8Async(word, 1, 1, there)
+    cu.cuStreamSynchronize(own)
+
+
+def kernels_meet(cu: Any) -> None:
+    own, ranks = mmap.mmap(-1, mmap.PAGESIZE), 2
+    host = ctypes.addressof(ctypes.c_char.from_buffer(own))
+    cu.cuMemHostRegister(host, mmap.PAGESIZE, 2)
+    words = int(cu.cuMemHostGetDevicePointer(host, 0))
+    contexts = [cu.cuDevicePrimaryCtxRetain(cu.cuDeviceGet(gpu)) for gpu in range(ranks)]
+    streams = []
+    for context in contexts:
+        cu.cuCtxSetCurrent(context)
+        streams.append(cu.cuStreamCreate(1))
+    for value in (1, 2):
+        for rank in range(ranks):
+            cu.cuCtxSetCurrent(contexts[rank])
+            launch(cu, "nvshare_meet_u64", streams[rank], words, ranks, rank, value)
+            assert spins(cu, streams[rank]) == (rank == 0)
+        cu.cuStreamSynchronize(streams[0])
+        assert [Word.from_address(words + 8 * rank).value for rank in range(ranks)] == [value] * 2
+
+
+def a_kernel_of_another_process_ends_it(cu: Any) -> None:
+    own, word = cu.cuStreamCreate(1), memory(cu)
+    handle = ctypes.string_at(cu.cuIpcGetMemHandle(word).getPtr(), 64)
+    launch(cu, "nvshare_await_u64", own, word, 1)
+    assert spins(cu, own)
+    in_another_process(OPEN + "cu.cuMemsetD8(cu.cuIpcOpenMemHandle(handle, 1), 1, 1)", handle.hex())
     cu.cuStreamSynchronize(own)
 
 
@@ -145,7 +189,15 @@ def test_what_ends_a_spinning_kernel(emulated: Any) -> None:
     emulated(another_kernel_ends_it)
     emulated(the_host_ends_it)
     emulated(another_gpu_ends_it, gpus="2xtiny")
+    emulated(a_word_on_another_gpu_is_as_good, gpus="2xtiny")
+    emulated(a_kernel_of_another_process_ends_it)
     emulated(a_graph_spins_too)
+
+
+def test_kernels_that_wait_for_each_other(emulated: Any) -> None:
+    emulated(kernels_meet, gpus="2xtiny")
+    # The words are on the host, and are kept in any case.
+    emulated(kernels_meet, gpus="2xtiny", data="off")
 
 
 def test_a_kernel_that_is_fed(emulated: Any) -> None:

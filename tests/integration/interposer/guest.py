@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from guest_ranks import Ranks  # type: ignore[import-not-found]  # beside this file
+
 KERNEL = b""".version 6.3
 .target sm_75
 .address_size 64
@@ -36,6 +38,7 @@ class Gpu:
         self.buffers: dict[int, mmap.mmap] = {}
         self.launches = 0
         self.codes: list[int] = []
+        self.ranks = Ranks(self.cuda)
 
     def init(self, device: int = 0) -> int:
         """Make a device's primary context current, and load the kernels."""
@@ -370,10 +373,10 @@ class Gpu:
         self.jobs[job].join(seconds)
         return not self.jobs[job].is_alive()
 
-    def eventfds(self) -> int:
-        """How many eventfds this process has open."""
+    def descriptors(self, kind: str) -> int:
+        """How many descriptors of a kind this process has open."""
         entries = list(Path("/proc/self/fd").iterdir())
-        return sum("eventfd" in str(entry.readlink()) for entry in entries if entry.is_symlink())
+        return sum(kind in str(entry.readlink()) for entry in entries if entry.is_symlink())
 
     def sleep(self, seconds: float) -> None:
         """Do nothing."""

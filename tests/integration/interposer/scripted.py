@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import Any, TypeVar
 
 from nvshare.wire.codec import Decoder, client_frames
 from nvshare.wire.frames import (
@@ -18,6 +18,7 @@ from nvshare.wire.frames import (
     FromClient,
     FromDaemon,
     Hello,
+    Host,
     Memory,
     Moved,
     Pinned,
@@ -27,6 +28,14 @@ from nvshare.wire.frames import (
     Verdict,
     Welcome,
 )
+
+Told = TypeVar("Told")
+
+
+def hand_over_ends() -> tuple[int, int]:
+    """Two ends of a socket pair, as the daemon makes one for holder and successor."""
+    ours, theirs = socket.socketpair()
+    return ours.detach(), theirs.detach()
 
 
 class Link:
@@ -64,6 +73,12 @@ class Link:
             frame = self._frames.get(timeout=seconds)
         assert frame is not None, "the client has closed the connection"
         assert isinstance(frame, kind), frame
+        return frame
+
+    def told(self, kind: type[Told], seconds: float = 10) -> Told:
+        """The next frame, which has to be of this kind, unless it is about memory."""
+        while not isinstance(frame := self.next(object, seconds), kind):
+            assert isinstance(frame, Memory | Moved | Host), frame
         return frame
 
     def usage(self, seconds: float = 10) -> Usage:

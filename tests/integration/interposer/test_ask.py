@@ -10,7 +10,7 @@ from .conftest import StartGuest
 from .scripted import Scripted
 from .swapper import MIB, Swapper
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 OUT_OF_MEMORY = 2
 

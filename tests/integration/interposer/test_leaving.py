@@ -21,7 +21,7 @@ from nvshare.wire.frames import (
 )
 
 from .conftest import StartGuest
-from .scripted import Scripted
+from .scripted import Scripted, hand_over_ends
 from .swapper import MIB, Swapper
 
 SIZE = 32 * MIB
@@ -143,16 +143,16 @@ def test_a_gate_does_not_open_by_itself_if_memory_was_allocated_behind_it(
     swapper.swap_out(0)
     guest.ask("gpu.start('gpu.launch()')")
     swapper.link.next(Want)
-    descriptor = os.eventfd(0)
+    ours, theirs = hand_over_ends()
     swapper.turn += 1
-    swapper.link.send(Standby(swapper.turn, fill_bytes=0), descriptor)
+    swapper.link.send(Standby(swapper.turn, fill_bytes=0), theirs)
     swapper.link.until_taken_in()
     # It has addresses, and no memory yet.
     pointer = swapper.allocate(32)
     assert on_gpu(swapper) == 0
     guest.ask(f"gpu.start('gpu.touch({pointer})')")
     assert not guest.ask("gpu.done(2, 0.1)")
-    os.eventfd_write(descriptor, 1)
+    os.write(ours, b"1")
     assert guest.ask("gpu.done(1, 10) and gpu.done(2, 10)")
     assert guest.ask("gpu.sync()") == 0
     assert on_gpu(swapper) == SIZE

@@ -18,7 +18,7 @@ from nvshare.wire.frames import (
 from .conftest import Guest, StartGuest
 from .scripted import Link, Scripted
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 OUT_OF_MEMORY = 2
 INVALID_VALUE = 1

@@ -10,7 +10,7 @@ from nvshare.cli.bench import overhead
 from nvshare.cli.bench.group import Line
 
 # Of the session's thread, more is counted on a busy machine.
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 Measure: TypeAlias = Callable[[], dict[str, Line]]
 

@@ -10,7 +10,7 @@ import pytest
 from nvshare.wire.frames import Grant, Standby
 
 from .conftest import GUEST, Guest
-from .scripted import Scripted
+from .scripted import Scripted, hand_over_ends
 
 NOT_INITIALIZED = 3
 CHILD = "[gpu.init(), gpu.alloc(1000)[0], gpu.info()[0] - gpu.info()[1], gpu.launch(10)]"
@@ -66,13 +66,15 @@ def test_a_child_does_not_keep_the_standby(scripted: Scripted, guest: Guest) -> 
     guest.ask("gpu.start('gpu.init() or gpu.launch()')")
     link = scripted.accept()
     link.welcome()
-    event = os.eventfd(0)
-    link.send(Standby(turn=1, fill_bytes=0), event)
+    ours, theirs = hand_over_ends()
+    link.send(Standby(turn=1, fill_bytes=0), theirs)
     link.until_taken_in()
     assert not guest.ask("gpu.done(0, 0.1)")
-    assert guest.ask("gpu.eventfds()") == 3
-    assert json.loads(guest.ask("gpu.fork('gpu.eventfds()')")) == 0
-    os.eventfd_write(event, 1)
+    assert guest.ask("gpu.descriptors('eventfd')") == 2
+    assert guest.ask("gpu.descriptors('socket')") == 2
+    in_child = "gpu.descriptors('eventfd') + gpu.descriptors('socket')"
+    assert json.loads(guest.ask(f"gpu.fork({in_child!r})")) == 0
+    os.write(ours, b"1")
     assert guest.ask("gpu.done(0, 10)")
 
 
@@ -108,7 +110,12 @@ def test_output_is_the_programs_own(environment: dict[str, str]) -> None:
     script = f"exec(open({str(GUEST)!r}).read().split('if __name__')[0]); print(Gpu().init())"
     done = subprocess.run(
         [sys.executable, "-c", script],
-        env={**environment, "NVSHARE_LOG": "debug", "NVSHARE_LOG_FILE": "/dev/null"},
+        env={
+            **environment,
+            "NVSHARE_LOG": "debug",
+            "NVSHARE_LOG_FILE": "/dev/null",
+            "PYTHONPATH": str(GUEST.parent),
+        },
         capture_output=True,
         text=True,
         check=True,

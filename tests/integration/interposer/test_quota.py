@@ -9,7 +9,7 @@ import pytest
 from nvshare.daemon.quota import Page
 from nvshare.wire.frames import Hello, LimitFlags, Limits, Quota
 
-from .conftest import Guest
+from .conftest import Guest, StartGuest
 from .scripted import Link, Scripted
 
 MIB = 1 << 20
@@ -43,6 +43,80 @@ def test_the_first_allocation_waits_for_a_limit_that_only_the_daemon_knows(
     assert guest.ask("gpu.info()") == [32 * MIB, 32 * MIB]
     assert guest.ask("gpu.alloc(32 << 20)")[0] == 0
     assert page.used() == 32 * MIB
+
+
+@pytest.mark.parametrize(
+    ("source", "limit", "environ", "who"),
+    [
+        ("environment", 32, {"NVSHARE_GPU_MEMORY_LIMIT": "32Mi"}, "NVSHARE_GPU_MEMORY_LIMIT in"),
+        (
+            "environment",
+            32,
+            {"NVSHARE_GPU_MEMORY_LIMIT": "32Mi", "NVSHARE_RUN_MEMORY_LIMIT": "32Mi"},
+            "`nvshare run --memory`",
+        ),
+        # What run has set was changed since.
+        (
+            "environment",
+            32,
+            {"NVSHARE_GPU_MEMORY_LIMIT": "32Mi", "NVSHARE_RUN_MEMORY_LIMIT": "64Mi"},
+            "NVSHARE_GPU_MEMORY_LIMIT in",
+        ),
+        (
+            "environment",
+            16,
+            {"NVSHARE_GPU_MEMORY_LIMIT": "32Mi"},
+            "the environment of a process that shares it",
+        ),
+        ("set", 32, {"NVSHARE_GPU_MEMORY_LIMIT": "32Mi"}, "`nvshare limit`"),
+        ("pod", 32, {}, "the annotation of its pod"),
+    ],
+)
+def test_a_refusal_is_said_once_with_the_limit_and_who_has_set_it(
+    scripted: Scripted,
+    start_guest: StartGuest,
+    page: Page,
+    source: str,
+    limit: int,
+    environ: dict[str, str],
+    who: str,
+) -> None:
+    page.limit = limit * MIB
+    page.name_source(source)
+    guest = start_guest(**environ)
+    guest.put("gpu.init() or gpu.alloc(1 << 20)[0]")
+    link = scripted.accept()
+    seat(link, page)
+    link.welcome()
+    assert guest.answer() == 0
+    for _ in range(3):
+        assert guest.ask("gpu.alloc(33 << 20)")[0] == OUT_OF_MEMORY
+    (line,) = guest.end().splitlines()
+    assert (
+        f"warning: GPU 0: 33.0 MiB refused: this program may use {limit}.0 MiB, and "
+        f"{limit - 1}.0 MiB of that are left. The limit is set by {who}" in line
+    )
+
+
+def test_without_a_daemon_the_limit_is_that_of_the_environment(
+    absent: Scripted, start_guest: StartGuest
+) -> None:
+    del absent
+    guest = start_guest(NVSHARE_GPU_MEMORY_LIMIT="32Mi")
+    assert guest.ask("gpu.init() or gpu.alloc(33 << 20)[0]") == OUT_OF_MEMORY
+    assert "is set by NVSHARE_GPU_MEMORY_LIMIT in its environment" in guest.end()
+
+
+def test_a_program_without_standard_error_is_refused_all_the_same(
+    scripted: Scripted, start_guest: StartGuest, page: Page
+) -> None:
+    guest = start_guest()
+    guest.put("__import__('os').close(2) or gpu.init() or gpu.alloc(33 << 20)[0]")
+    link = scripted.accept()
+    seat(link, page)
+    link.welcome()
+    assert guest.answer() == OUT_OF_MEMORY
+    assert guest.end() == ""
 
 
 def test_what_is_shown_is_what_the_group_has_left(

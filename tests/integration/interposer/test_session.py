@@ -20,7 +20,7 @@ from nvshare.wire.frames import (
 )
 
 from .conftest import StartGuest
-from .scripted import Scripted
+from .scripted import Scripted, hand_over_ends
 
 NOT_READY = 802
 
@@ -44,7 +44,8 @@ def test_a_daemon_that_comes_later_takes_over(absent: Scripted, start_guest: Sta
     absent.listen()
     link = absent.accept()
     hello = link.welcome()
-    assert hello.flags == HelloFlags.RESUMING | HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP
+    can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP | HelloFlags.CAN_HOLD
+    assert hello.flags == HelloFlags.RESUMING | can
     assert (hello.turn, hello.allocated) == (0, 5000)
     # It runs on, until it is told otherwise.
     assert guest.ask("gpu.launch(10)") == 0
@@ -83,15 +84,15 @@ def test_a_standby_of_a_dead_daemon_is_void(scripted: Scripted, start_guest: Sta
     guest.ask("gpu.start('gpu.init() or gpu.launch()')")
     link = scripted.accept()
     link.welcome()
-    descriptor = os.eventfd(0)
-    link.send(Standby(turn=3, fill_bytes=0), descriptor)
+    ours, theirs = hand_over_ends()
+    link.send(Standby(turn=3, fill_bytes=0), theirs)
     link.until_taken_in()
     scripted.die()
     assert guest.ask("gpu.done(0, 10)")
     scripted.listen()
     link = scripted.accept()
     assert link.welcome().turn == 0
-    os.eventfd_write(descriptor, 1)
+    os.write(ours, b"1")
     link.send(Revoke(turn=3, urgency=Urgency.NOW, idle_us=0, evict_bytes=0))
     assert link.silent()
 
@@ -188,7 +189,7 @@ def test_hello_says_what_the_environment_says(scripted: Scripted, start_guest: S
     assert (hello.memory_limit, hello.compute_percent) == (64 << 20, 40)
     assert hello.group.hex() == "00112233445566778899aabbccddeeff"
     assert hello.allocation_kind.name == "NATIVE"
-    can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP
+    can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP | HelloFlags.CAN_HOLD
     assert hello.flags == can | HelloFlags.UNDECIDED | HelloFlags.ASKS_NATIVE
 
 

@@ -8,7 +8,7 @@ from nvshare.wire.frames import Evict, Keep, Memory, Released, Trim, Urgency
 
 from .swapper import BLOCK, MIB, Swapper
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 GPU, HOST, NOWHERE = 0, -1, -2
 

@@ -19,7 +19,7 @@ from .conftest import StartGuest
 from .scripted import Scripted
 from .swapper import BLOCK, MIB, Swapper
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 CHUNK = 32 * MIB
 CHANGES = {
@@ -282,7 +282,6 @@ def test_nobody_waits_for_free_memory(swapper: Swapper, start_guest: StartGuest)
     assert swapper.guest.end() == ""
 
 
-@pytest.mark.alone
 def test_a_fill_on_a_full_gpu_begins_at_once(swapper: Swapper, start_guest: StartGuest) -> None:
     """To wait for memory that becomes free is to wait for what never happens."""
     loaded(swapper, 1024)

@@ -3,6 +3,8 @@
 import os
 import select
 import time
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -24,9 +26,9 @@ from nvshare.wire.frames import (
 )
 
 from .conftest import Guest
-from .scripted import Link, Scripted
+from .scripted import Link, Scripted, hand_over_ends
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 STREAM_CAPTURE_IMPLICIT = 906
 
 
@@ -153,40 +155,83 @@ def test_keep_comes_while_the_gate_is_closed(running: Link, guest: Guest) -> Non
     assert running.silent()
 
 
-def test_a_turn_is_passed_on_by_its_eventfd(running: Link) -> None:
-    descriptor = os.eventfd(0)
-    running.send(PassTo(turn=5, next_turn=8), descriptor)
+def test_a_turn_is_passed_on_by_its_socket(running: Link) -> None:
+    ours, theirs = hand_over_ends()
+    running.send(PassTo(turn=5, next_turn=8), theirs)
     running.send(revoke(5))
     assert running.next(Released).handed_turn == 8
-    assert readable(descriptor, 1)
+    assert readable(ours, 1)
+
+
+def close_end(ours: int, theirs: int) -> None:
+    os.close(ours)
+    os.close(theirs)
+
+
+def fill_end(ours: int, theirs: int) -> None:
+    """Nothing more can be written to it, and whoever tries to is to wait for ever."""
+    del ours
+    os.set_blocking(theirs, False)
+    with suppress(BlockingIOError):
+        while os.write(theirs, bytes(65536)):
+            pass
+    os.set_blocking(theirs, True)
+
+
+@pytest.mark.parametrize("harm", [close_end, fill_end])
+def test_a_successor_cannot_hold_up_who_hands_its_turn_on(
+    running: Link, guest: Guest, harm: Callable[[int, int], None]
+) -> None:
+    ours, theirs = hand_over_ends()
+    running.send(PassTo(turn=5, next_turn=8), theirs)
+    running.until_taken_in()
+    harm(ours, theirs)
+    running.send(revoke(5))
+    assert running.next(Released).handed_turn == 0
+    running.send(Grant(turn=9, fill_bytes=0))
+    assert guest.ask("gpu.launch()") == 0
 
 
 @pytest.mark.parametrize("cancel", [CancelPass(turn=5), Keep(turn=5)])
 def test_a_pass_that_was_cancelled_wakes_nobody(running: Link, cancel: CancelPass | Keep) -> None:
-    descriptor = os.eventfd(0)
-    running.send(PassTo(turn=5, next_turn=8), descriptor)
+    ours, theirs = hand_over_ends()
+    running.send(PassTo(turn=5, next_turn=8), theirs)
     running.send(cancel)
     running.send(revoke(5))
     assert running.next(Released).handed_turn == 0
-    assert not readable(descriptor, 0.1)
+    assert not readable(ours, 0.1)
 
 
 def test_standby_brings_a_turn(link: Link, guest: Guest) -> None:
-    descriptor = os.eventfd(0)
-    link.send(Standby(turn=3, fill_bytes=0), descriptor)
+    ours, theirs = hand_over_ends()
+    link.send(Standby(turn=3, fill_bytes=0), theirs)
     assert not guest.ask("gpu.done(0, 0.1)")
-    os.eventfd_write(descriptor, 1)
+    os.write(ours, b"1")
     assert guest.ask("gpu.done(0, 10)")
     link.send(Grant(turn=3, fill_bytes=0))
     link.send(revoke(3))
     assert link.next(Released).turn == 3
 
 
+def test_a_predecessor_that_has_gone_brings_no_turn(link: Link, guest: Guest) -> None:
+    ours, theirs = hand_over_ends()
+    link.send(Standby(turn=3, fill_bytes=0), theirs)
+    link.until_taken_in()
+    close_end(ours, theirs)
+    assert not guest.ask("gpu.done(0, 0.1)")
+    # Nobody goes on looking at an end that is always ready.
+    before = guest.sleeps_of_session()
+    assert not guest.ask("gpu.done(0, 0.1)")
+    assert guest.sleeps_of_session() - before < 20
+    link.send(Grant(turn=3, fill_bytes=0))
+    assert guest.ask("gpu.done(0, 10)")
+
+
 def test_a_turn_is_known_as_soon_as_it_has_come(link: Link, guest: Guest) -> None:
     """The daemon's GRANT is late, and what it asks meanwhile is answered for the turn that is."""
-    descriptor = os.eventfd(0)
-    link.send(Standby(turn=3, fill_bytes=0), descriptor)
-    os.eventfd_write(descriptor, 1)
+    ours, theirs = hand_over_ends()
+    link.send(Standby(turn=3, fill_bytes=0), theirs)
+    os.write(ours, b"1")
     assert guest.ask("gpu.done(0, 10)")
     link.send(Evict(evict_bytes=0))
     assert link.next(Moved).turn == 3
@@ -197,43 +242,43 @@ def test_a_turn_is_known_as_soon_as_it_has_come(link: Link, guest: Guest) -> Non
 def test_a_standby_wakes_those_who_wait_and_nobody_else(link: Link, guest: Guest) -> None:
     for _ in range(3):
         guest.ask("gpu.start('gpu.launch()')")
-    descriptor = os.eventfd(0)
-    link.send(Standby(turn=3, fill_bytes=0), descriptor)
+    ours, theirs = hand_over_ends()
+    link.send(Standby(turn=3, fill_bytes=0), theirs)
     assert not any(guest.ask(f"gpu.done({job}, 0.05)") for job in range(4))
     before = guest.sleeps_of_session()
-    os.eventfd_write(descriptor, 1)
+    os.write(ours, b"1")
     assert all(guest.ask(f"gpu.done({job}, 10)") for job in range(4))
     assert guest.sleeps_of_session() == before
 
 
 def test_a_later_standby_replaces_an_earlier_one(link: Link, guest: Guest) -> None:
-    first, second = os.eventfd(0), os.eventfd(0)
-    link.send(Standby(turn=3, fill_bytes=0), first)
-    link.send(Standby(turn=3, fill_bytes=0), second)
+    (first, its_first), (second, its_second) = hand_over_ends(), hand_over_ends()
+    link.send(Standby(turn=3, fill_bytes=0), its_first)
+    link.send(Standby(turn=3, fill_bytes=0), its_second)
     link.send(Evict(evict_bytes=0))
     link.next(Moved)
-    os.eventfd_write(first, 1)
+    os.write(first, b"1")
     assert not guest.ask("gpu.done(0, 0.1)")
-    os.eventfd_write(second, 1)
+    os.write(second, b"1")
     assert guest.ask("gpu.done(0, 10)")
 
 
 def test_a_client_on_standby_goes_on_without_its_daemon(
     scripted: Scripted, link: Link, guest: Guest
 ) -> None:
-    """And the eventfd that it had then means nothing to the next one."""
-    descriptor = os.eventfd(0)
-    link.send(Standby(turn=3, fill_bytes=0), descriptor)
+    """And the socket that it had then means nothing to the next one."""
+    ours, theirs = hand_over_ends()
+    link.send(Standby(turn=3, fill_bytes=0), theirs)
     assert not guest.ask("gpu.done(0, 0.1)")
     link.close()
     assert guest.ask("gpu.done(0, 10)")
     again = scripted.accept()
     hello = again.welcome()
-    can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP
+    can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP | HelloFlags.CAN_HOLD
     assert (hello.flags, hello.turn) == (HelloFlags.RESUMING | can, 0)
     again.send(revoke(0))
     again.next(Released)
-    os.eventfd_write(descriptor, 1)
+    os.write(ours, b"1")
     guest.ask("gpu.start('gpu.launch()')")
     again.next(Want)
     assert not guest.ask("gpu.done(1, 0.1)")
@@ -242,11 +287,12 @@ def test_a_client_on_standby_goes_on_without_its_daemon(
 
 
 def test_frames_of_other_turns_are_void(running: Link, guest: Guest) -> None:
-    descriptor = os.eventfd(1)
+    ours, theirs = hand_over_ends()
+    os.write(ours, b"1")
     running.send(revoke(4))
     running.send(Grant(turn=5, fill_bytes=0))
-    running.send(Standby(turn=5, fill_bytes=0), descriptor)
-    running.send(PassTo(turn=4, next_turn=9), descriptor)
+    running.send(Standby(turn=5, fill_bytes=0), theirs)
+    running.send(PassTo(turn=4, next_turn=9), theirs)
     assert running.silent()
     running.send(revoke(5))
     assert running.next(Released).handed_turn == 0

@@ -1,6 +1,5 @@
 """Work that waits for calls at the closed gate: what the daemon hears, what the program sees."""
 
-import os
 import select
 
 import pytest
@@ -19,7 +18,7 @@ from nvshare.wire.frames import (
 )
 
 from .conftest import Guest
-from .scripted import Link, Scripted
+from .scripted import Link, Scripted, hand_over_ends
 
 TURN = 5
 REVOKE = Revoke(turn=TURN, urgency=Urgency.NOW, idle_us=0, evict_bytes=0)
@@ -50,15 +49,6 @@ def link(scripted: Scripted, guest: Guest) -> Link:
     return link
 
 
-def told(link: Link, kind: type, seconds: float = 10) -> object:
-    """The next frame that is not about memory."""
-    while True:
-        frame = link.next(object, seconds)
-        if isinstance(frame, kind):
-            return frame
-        assert type(frame).__name__ in ("Memory", "Moved", "Host"), frame
-
-
 def close(link: Link) -> None:
     """Have the turn given up, and be sure that the gate is closed."""
     link.send(REVOKE)
@@ -70,35 +60,34 @@ def test_a_stream_that_waits_for_another_gets_what_it_waits_for(link: Link, gues
     close(link)
     call = SET.format(stream="gpu.streams[1]")
     job = guest.ask(f"gpu.start({call!r})")
-    assert told(link, CannotDrain) == CannotDrain(TURN, UndrainedReason.STREAM)
+    assert link.told(CannotDrain) == CannotDrain(TURN, UndrainedReason.STREAM)
     assert guest.ask(f"gpu.done({job}, 10)")
     assert guest.ask("gpu.cuda.cuStreamSynchronize(gpu.streams[0])") == 0
-    assert told(link, CanDrain) == CanDrain(TURN)
+    assert link.told(CanDrain) == CanDrain(TURN)
     # From now on it gives way as anybody.
     link.send(REVOKE)
-    told(link, Released)
+    link.told(Released)
 
 
 def test_a_turn_that_goes_on_is_handed_to_nobody(link: Link, guest: Guest) -> None:
-    event = os.eventfd(0)
+    ours, theirs = hand_over_ends()
     guest.ask(AWAIT.format(stream="gpu.streams[0]"))
-    link.send(PassTo(turn=TURN, next_turn=TURN + 1), event)
+    link.send(PassTo(turn=TURN, next_turn=TURN + 1), theirs)
     close(link)
     call = SET.format(stream="gpu.streams[1]")
     guest.ask(f"gpu.start({call!r})")
-    told(link, CannotDrain)
-    told(link, CanDrain)
+    link.told(CannotDrain)
+    link.told(CanDrain)
     link.send(REVOKE)
-    told(link, Released)
-    assert not select.select([event], [], [], 0)[0]
-    os.close(event)
+    link.told(Released)
+    assert not select.select([ours], [], [], 0)[0]
 
 
 def test_a_call_that_comes_behind_the_work_does_not_open_the_gate(link: Link, guest: Guest) -> None:
     assert guest.ask("gpu.launch_very_slow(gpu.streams[0])") == 0
     close(link)
     job = guest.ask("gpu.start('gpu.launch(1, slow=True, stream=gpu.streams[0])')")
-    frame = told(link, Released)
+    frame = link.told(Released)
     assert isinstance(frame, Released)
     assert frame.wants
     assert not guest.ask(f"gpu.done({job})")

@@ -13,7 +13,7 @@ from nvshare.wire.frames import Grant, Usage
 from .conftest import Guest
 from .scripted import Link, Scripted
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 KERNEL_NS = 20_000_000
 

@@ -11,7 +11,7 @@ import pytest
 from nvshare.emulator.node import Node
 from nvshare.emulator.workload import Run
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 MakeNode = Callable[..., Node]
 STARTUP = ("--startup", "6")

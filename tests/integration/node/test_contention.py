@@ -15,7 +15,7 @@ from nvshare.emulator.workload import Result, Run
 
 from ..rates import rates
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 MakeNode = Callable[..., Node]
 SHARING_LOSS = 1.107

@@ -83,7 +83,7 @@ def test_killed_at_random_moments_they_leave_the_node_consistent(
     assert report.gpus[0].resident_blocks == 0
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_what_a_dead_process_held_is_back_within_100_ms_of_emulated_time(
     make_node: MakeNode, hammer: Path
 ) -> None:

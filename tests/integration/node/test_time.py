@@ -8,7 +8,7 @@ from nvshare.emulator.node import Node
 
 from ..rates import rates
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 MakeNode = Callable[..., Node]
 EIGHT_ON_TWO_GPUS = (0, 1) * 4

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.fault import XID_LOST, set_fault, steal_memory
+from nvshare.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
 from nvshare.emulator.node import Node
 from nvshare.errors import BadInputError
 
@@ -43,6 +43,17 @@ def test_a_lost_gpu_answers_nothing_until_it_is_mended(nvml: Any, node: Node) ->
     set_fault(node, 0, 0, needs_reset=False)
     assert nvml.nvmlDeviceGetMemoryInfo(lost).total > 0
     assert recovery_action(nvml, lost) == 0
+
+
+def test_a_gpu_of_which_nvml_tells_nothing(nvml: Any, node: Node) -> None:
+    silent, well = (nvml.nvmlDeviceGetHandleByIndex(index) for index in range(2))
+    refuse_answers(node, 0, refuses=True)
+    for ask in (nvml.nvmlDeviceGetUUID, nvml.nvmlDeviceGetComputeRunningProcesses):
+        with pytest.raises(nvml.NVMLError_NotSupported):
+            ask(silent)
+    assert nvml.nvmlDeviceGetMemoryInfo(well).total > 0
+    refuse_answers(node, 0, refuses=False)
+    assert nvml.nvmlDeviceGetMemoryInfo(silent).total > 0
 
 
 def test_who_needs_a_reset(nvml: Any, node: Node) -> None:

@@ -47,8 +47,10 @@ def test_every_byte_is_right_while_programs_come_go_and_change(
     turns: dict[int, int] = {}
     moved: dict[int, int] = {}
     deadline = time.monotonic() + 60
-    while sum(turns.values()) < TURNS[allocation]:
-        assert time.monotonic() < deadline, turns
+    # A turn that is short on a busy machine may move little.
+    enough = TURNS[allocation] * (4 << 20)
+    while sum(turns.values()) < TURNS[allocation] or sum(moved.values()) <= enough:
+        assert time.monotonic() < deadline, (turns, moved)
         for client in sharing.daemon().status().clients:
             turns[client.id] = client.turns
             moved[client.id] = client.moved_out
@@ -65,6 +67,5 @@ def test_every_byte_is_right_while_programs_come_go_and_change(
             programs[0].wait()
             programs[:1] = [start()]
         time.sleep(0.02)
-    assert sum(moved.values()) > TURNS[allocation] * (4 << 20)
     report = sharing.until_report(lambda _: True)
     assert report.difference is None

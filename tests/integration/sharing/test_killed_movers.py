@@ -1,45 +1,42 @@
-"""A program is killed at some instruction of the thread that moves its memory: others go on.
+"""A program is killed at every instruction of the thread that moves its memory: others go on.
 
-What a dead process leaves in the emulated node is looked at instruction by instruction elsewhere
-(tests/unit/emulator/model/test_kill.py). Here it is the real thread, with the real daemon, at a few
-instructions of the interposer's own, and at a few of all that the thread comes to, most of which
-are the emulated driver's.
+Every instruction, because most of them make no difference. A dead process leaves nothing behind but
+what it has done to the world outside, and between two calls the interposer's own code does nothing
+to that: it uses no memory that others have, too, which is looked at for every instruction. So it
+suffices to kill at each place where the thread returns into the interposer, and after each of its
+system calls. What the emulated driver leaves in the node when it dies in the middle of a call is
+looked at instruction by instruction elsewhere (tests/unit/emulator/model/test_kill.py).
 
-By hand, with --timeout=0: NVSHARE_KILL_STRIDE=20 kills one program at every twentieth of the
-interposer's own, 500 each way; with NVSHARE_KILL_ANYWHERE=1 too, all instructions count, of which
-there are 40,000 out and 170,000 in.
+By default a few places are tried. NVSHARE_EVERY_POSITION=1, with --timeout=0, tries all of them.
 """
 
-import itertools
 import os
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from nvshare.emulator.libraries import library_folder
-from nvshare.launch.preload import Wishes
+from nvshare.emulator.report import Report
+from nvshare.launch.preload import Wishes, library
 
 from ..hammering import build_hammer
+from .accesses import shared_accesses
 from .conftest import Sharing
+from .stepping import Place, Stepper, killed_anywhere_but, killed_at, traced
 
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 # Room for one of two programs with 10 MiB each.
 SETTINGS = {"context": "10Mi", "reserve": "217Mi", "turn_seconds": 0.01}
-STRIDE = int(os.environ.get("NVSHARE_KILL_STRIDE", "0"))
-OWN, ALL = "libnvshare.so", ""
-COUNTED = ALL if os.environ.get("NVSHARE_KILL_ANYWHERE") else OWN
-# Whose instructions count, and how many there are before the end.
-POSITIONS = {
-    "out": [(OWN, 300), (OWN, 5000), (ALL, 6000)],
-    "in": [(OWN, 300), (OWN, 5000), (ALL, 4000)],
-}
-# A move takes the interposer 7,000 instructions or more. A place that none of several moves has
-# come to is beyond their end.
-LEAST_OF_A_MOVE, ENOUGH_MOVES, MOST_TRIES = 5000, 5, 100
+EVERY = os.environ.get("NVSHARE_EVERY_POSITION") == "1"
+WAYS = ("out", "in")
+# The thread has written to an eventfd, to tell of the end of the move.
+TOLD = Place("syscall-1", 1)
+# Moves differ in what a thread waits for. If so many have come to no new place, there are no more.
+ENOUGH_MOVES = 10
+LEAST_PLACES = 50
 
 
 @pytest.fixture(scope="module")
@@ -48,24 +45,27 @@ def lodger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def stepper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stepper(tmp_path_factory: pytest.TempPathFactory) -> Stepper:
     folder = tmp_path_factory.mktemp("stepper")
-    return build_hammer(folder, library_folder(), name="kill_while_stepping")
+    return Stepper(build_hammer(folder, library_folder(), name="kill_while_stepping"))
 
 
 class Lodger:
     """A program that has its memory."""
 
-    def __init__(self, sharing: Sharing, program: Path) -> None:
-        self.process = sharing.start(
-            program, KERNELS, "small", wishes=Wishes(allocation="explicit")
-        )
+    def __init__(self, sharing: Sharing, program: Path, allocation: str) -> None:
+        wishes = Wishes(allocation=allocation)
+        self.process = sharing.start(program, KERNELS, "small", wishes=wishes)
         self.says("ready")
+
+    def hears(self) -> str:
+        """Wait until it says something. That is nothing if it has died."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
 
     def says(self, what: str) -> None:
         """Wait until it says something, which has to be this."""
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == what + "\n", self.process.communicate(timeout=10)
+        assert self.hears() == what + "\n", self.process.communicate(timeout=10)
 
     def ask(self) -> None:
         """Have it look at its memory, for which all of that has to be on the GPU."""
@@ -78,93 +78,112 @@ class Lodger:
         self.ask()
         self.says("right")
 
-    def mover(self) -> int | None:
-        """The thread that moves its memory. It is there when it is first needed."""
+    def on_gpu(self, report: Report) -> int:
+        """How much memory it has there."""
+        process = report.process(self.process.pid)
+        assert process is not None
+        return process.gpus[0].plain_bytes + process.gpus[0].resident_bytes
+
+    def mover(self) -> int:
+        """The thread that moves its memory."""
         for task in Path(f"/proc/{self.process.pid}/task").iterdir():
             if (task / "comm").read_text() == "nvshare-mover\n":
                 return int(task.name)
-        return None
+        raise AssertionError("there is no such thread yet")
 
 
 class Scene:
     """A survivor, and others that do not survive."""
 
-    def __init__(self, sharing: Sharing, lodger: Path, stepper: Path) -> None:
+    def __init__(self, sharing: Sharing, lodger: Path, stepper: Stepper, allocation: str) -> None:
         self._sharing, self._lodger, self._stepper = sharing, lodger, stepper
+        self._allocation = allocation
         sharing.daemon().change_devices("all", SETTINGS)
-        self.survivor = Lodger(sharing, lodger)
+        self.survivor = Lodger(sharing, lodger, allocation)
 
-    def play(self, way: str, counted: str, instructions: int) -> int:
-        """Kill one while its memory moves. Returns how many instructions it came to."""
-        victim = Lodger(self._sharing, self._lodger)
-        self.survivor.look()
-        while victim.mover() is None:  # it may have been behind a closed gate all the time
-            victim.look()
-            self.survivor.look()
-        if way == "out":
-            victim.look()
-        asked = victim if way == "in" else self.survivor
-        done = self._step(victim, asked, counted, instructions)
-        if done == instructions:
-            assert victim.process.wait(timeout=10) == -signal.SIGKILL
+    def play(self, way: str, *options: str | Path) -> tuple[list[Place], bool, str]:
+        """Kill one while its memory moves, as the options say, or afterwards.
+
+        Returns where its mover has been, whether it was killed there, and /proc/PID/maps as it was
+        before.
+        """
+        victim = self._victim(way)
+        pid, asked = victim.process.pid, victim if way == "in" else self.survivor
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        said = ""
+
+        def move() -> None:
+            nonlocal said
+            asked.ask()
+            said = asked.hears()
+
+        places, is_killed = self._stepper.step(pid, victim.mover(), move, *options)
+        # The survivor gets what it has asked for in any case, the victim only if it lives.
+        assert said == "right\n" or (asked is victim and is_killed and not said)
         self._sharing.kill(victim.process)
+        assert victim.process.wait(timeout=10) == -signal.SIGKILL
         self.survivor.look()
         report = self._sharing.until_report(lambda report: len(report.processes) == 1)
         assert report.difference is None
-        return done
+        return places, is_killed, maps
 
-    def _step(self, victim: Lodger, asked: Lodger, counted: str, instructions: int) -> int:
-        numbers = victim.process.pid, victim.mover(), instructions
-        command = [str(self._stepper), *map(str, numbers), *([counted] if counted else [])]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as stepper:
-            assert stepper.stdout is not None
-            try:
-                assert stepper.stdout.readline() == "ready\n"
-                asked.ask()
-                # The survivor gets what it has asked for in any case, the victim only if it lives.
-                assert asked.process.stdout is not None
-                said = asked.process.stdout.readline()
-                assert said == "right\n" or (asked is victim and not said)
-            finally:
-                stepper.terminate()
-            return int(stepper.stdout.read())
+    def _victim(self, way: str) -> Lodger:
+        """One whose memory is on the GPU, or away. It has moved before."""
+        victim = Lodger(self._sharing, self._lodger, self._allocation)
+        both = (self.survivor, victim)
+        self._sharing.until_report(lambda report: len({one.on_gpu(report) for one in both}) == 2)
+        self._change(victim, self.survivor)
+        self._change(self.survivor, victim)
+        if way == "out":
+            self._change(victim, self.survivor)
+        return victim
 
-
-def is_killed(scene: Scene, way: str, counted: str, instructions: int) -> bool:
-    """Whether one came so far. Moves differ, and memory may have moved before anybody looks."""
-    moves = 0
-    for _ in range(MOST_TRIES):
-        done = scene.play(way, counted, instructions)
-        if done == instructions:
-            return True
-        moves += done >= LEAST_OF_A_MOVE
-        if moves == ENOUGH_MOVES:
-            return False
-    raise AssertionError("no memory moves while it is looked at")
+    def _change(self, one: Lodger, other: Lodger) -> None:
+        """Have the memory of one of them in, for which the other's leaves."""
+        one.look()
+        self._sharing.until_report(lambda report: one.on_gpu(report) > other.on_gpu(report))
 
 
-def positions(way: str) -> Iterator[tuple[str, int]]:
-    if STRIDE:
-        return ((COUNTED, instructions) for instructions in itertools.count(1, STRIDE))
-    return iter(POSITIONS[way])
+def sweep(scene: Scene, way: str, known: Path) -> None:
+    """Kill at every place, until several moves in a row have come to no other."""
+    killed: list[Place] = []
+    idle = 0
+    while idle < ENOUGH_MOVES:
+        places, is_killed, _ = scene.play(way, *killed_anywhere_but(killed, known))
+        killed += places[-1:] if is_killed else []
+        idle = 0 if is_killed else idle + 1
+    print(f"{way}: killed at {len(killed)} places")
+    assert len(killed) > LEAST_PLACES
 
 
-@pytest.mark.parametrize("way", POSITIONS)
+def kill(scene: Scene, way: str, *options: str | Path) -> tuple[list[Place], str]:
+    """Play until it is killed: who asks may have its answer before a move has come so far."""
+    for _ in range(ENOUGH_MOVES):
+        places, is_killed, maps = scene.play(way, *options)
+        if is_killed:
+            return places, maps
+    raise AssertionError("no move has come so far")
+
+
+def look_closely(scene: Scene, way: str, trace: Path) -> list[Place]:
+    """Kill at the end of a move. Nothing but its calls is to be seen outside."""
+    places, maps = kill(scene, way, *killed_at(TOLD), *traced(trace))
+    assert shared_accesses(library(), trace, maps) == set()
+    return places
+
+
+@pytest.mark.parametrize("allocation", ["explicit", "managed"])
 def test_whoever_dies_while_its_memory_moves_others_go_on(
-    share: Callable[..., Sharing], lodger: Path, stepper: Path, way: str
+    share: Callable[..., Sharing], lodger: Path, stepper: Stepper, allocation: str, tmp_path: Path
 ) -> None:
-    sharing = share("tiny", speed=20)
-    scene = Scene(sharing, lodger, stepper)
-    kills = 0
-    for counted, instructions in positions(way):
-        try:
-            if not is_killed(scene, way, counted, instructions):
-                break
-        except AssertionError as wrong:
-            raise AssertionError(f"killed after {instructions} instructions") from wrong
-        kills += 1
-    assert kills
-    print(f"killed {kills} programs")
+    scene = Scene(share("tiny", speed=20), lodger, stepper, allocation)
+    for way in WAYS:
+        places = look_closely(scene, way, tmp_path / "trace")
+        if EVERY:
+            sweep(scene, way, tmp_path / "known")
+        elif allocation == "explicit":
+            half = places[: len(places) // 2]
+            kill(scene, way, *killed_anywhere_but(half, tmp_path / "known"))
     _, errors = scene.survivor.process.communicate(timeout=20)
     said = [line for line in errors.splitlines() if not line.startswith("nvshare[")]
     assert (scene.survivor.process.returncode, said) == (0, [])

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from nvshare.launch.place import CONTROL_NAME
 from nvshare.launch.preload import Wishes
 from nvshare.launch.start import LOG
@@ -11,6 +13,7 @@ from ..daemon.scraping import port_in, scrape
 from .conftest import Sharing
 
 GIB = 1 << 30
+ATTRIBUTED = "nvshare_program_attributed_seconds_total"
 
 
 def test_a_program_that_computes_is_seen_over_both_sockets(
@@ -36,10 +39,15 @@ def test_a_program_that_computes_is_seen_over_both_sockets(
         assert found.value("nvshare_gpu_launches_total", gpu="0") > 0
         assert found.value("nvshare_program_turns_total", pid=pid) > 0
         assert sum(found.values("nvshare_program_state", pid=pid)) == 1
+        connected = found.value("nvshare_program_connected_seconds", pid=pid)
+        # It is known to the core a moment after it has connected.
+        assert sum(found.values(ATTRIBUTED, pid=pid)) == pytest.approx(connected, abs=0.05)
     guest.end()
     sharing.until_status(lambda now: not now.clients)
     last = scrape(folder / CONTROL_NAME)
     assert last.values("nvshare_program_turns_total") == []
+    whole = "nvshare_gpu_attributed_seconds_total"
+    assert sum(last.values(whole)) >= sum(first.values(whole)) > 0
     for name in ("launches", "turns", "busy_seconds", "running_seconds"):
         counter = f"nvshare_gpu_{name}_total"
         assert last.value(counter) >= first.value(counter)

@@ -87,18 +87,19 @@ def test_beside_one_who_has_all_that_it_can_get(share: Share) -> None:
 def test_two_who_run_together_make_room_at_once(share: Share) -> None:
     """One of them gives way for it. No turn has to end for that."""
     sharing = share("tiny", speed=20)
+    # On a busy machine one of them may be held up for so long that it counts as idle.
     sharing.daemon().change_devices(
-        "all", {"turn_seconds": 1000.0, "context": "8Mi", "reserve": "2Mi"}
+        "all", {"turn_seconds": 1000.0, "idle_grace": 1000.0, "context": "8Mi", "reserve": "2Mi"}
     )
     fillers = [fill(sharing, size=114, count=1) for _ in range(2)]
-    sharing.until_status(lambda status: {c.state for c in status.clients} == {"running"})
+    status = sharing.until_status(lambda status: {c.state for c in status.clients} == {"running"})
+    before = {one.pid: one.turns for one in status.clients}
     assert free_bytes(sharing) < 8 * MIB
     newcomer = sharing.guest(EXPLICIT)
     assert newcomer.ask("gpu.init()") == 0
-    pids = {filler.pid for filler in fillers}
-    status = sharing.daemon().status()
-    found = sorted((one.state, one.turns) for one in status.clients if one.pid in pids)
-    assert found == [("running", 1), ("waiting", 1)]
+    found = [one for one in sharing.daemon().status().clients if one.pid in before]
+    assert sorted(one.state for one in found) == ["running", "waiting"]
+    assert {one.pid: one.turns for one in found} == before
     assert newcomer.ask("gpu.launch()") == 0
     newcomer.end()
     assert [is_right(filler) for filler in fillers] == [True, True]

@@ -157,7 +157,7 @@ def test_a_busy_program_that_is_parked_by_hand_goes_on_where_it_was(
     sharing.until_status(lambda status: any(one.launches > 100 for one in status.clients))
     said = nvshare(sharing, "park", str(first.pid))
     assert said.exit_code == 0
-    assert f"(pid {first.pid}) is parked: 11.7 GiB leave the GPU" in said.stdout
+    assert f"pid {first.pid}) is parked: 11.7 GiB leave the GPU" in said.stdout
     sharing.until_status(is_away(first.pid, "by hand"))
     # It comes to its gate when its last kernel is done.
     status = sharing.until_status(lambda status: client(status, first.pid).state == "waiting")

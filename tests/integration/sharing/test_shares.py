@@ -21,7 +21,7 @@ from nvshare.telemetry.snapshot import ClientStatus
 
 from .conftest import Sharing
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 Share = Callable[..., Sharing]
 SECOND = 1_000_000_000

@@ -12,7 +12,7 @@ from nvshare.telemetry.snapshot import NodeStatus
 
 from .conftest import Sharing
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 Share = Callable[..., Sharing]
 MIB = 1 << 20

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from nvshare.launch.place import control_socket
 
 from ..rates import rates
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 MakeNode = Callable[..., Node]
 UNDER_NVSHARE = (sys.executable, "-m", "nvshare", "run", "--")
@@ -35,12 +34,8 @@ def lose_nothing(without: list[float], shared: list[float]) -> bool:
 
 
 def test_four_compute_bound_programs_take_no_turns_for_memory_and_lose_nothing(
-    make_node: MakeNode, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    make_node: MakeNode,
 ) -> None:
-    # Short turns of 1 s in emulated time, as they are by default.
-    config = tmp_path / "config.toml"
-    config.write_text("[gpu]\nslice_seconds = 0.05\n")
-    monkeypatch.setenv("NVSHARE_CONFIG", str(config))
     node = make_node("t4", speed=20, data="off")
     environment = {**os.environ, **node.environment(library_folder(), {})}
 

@@ -9,7 +9,7 @@ from nvshare.emulator.report import read_report
 from ..interposer.conftest import Guest
 from .conftest import Sharing
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 Share = Callable[..., Sharing]
 MIB = 1 << 20

@@ -13,7 +13,7 @@ from nvshare.emulator.workload import Run
 from nvshare.sim.engine import simulate
 from nvshare.sim.scenario import Scenario
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 MakeNode = Callable[..., Node]
 Programs = tuple[tuple[str, int], ...]

@@ -12,7 +12,7 @@ from nvshare.cli.trial.outcome import figures_of
 from nvshare.cli.trial.play import on_simulator, prepare
 from nvshare.sim.scenario import Scenario
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 TRIES = 4
 TOLERANCE = 0.05

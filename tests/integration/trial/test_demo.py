@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from nvshare.cli.main import cli
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 
 def test_a_short_one() -> None:

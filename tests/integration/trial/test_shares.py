@@ -5,7 +5,7 @@ import pytest
 from nvshare.cli.bench.share_cases import Case, Client
 from nvshare.cli.bench.share_runs import run
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 ATTEMPTS = 3
 

@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -32,6 +33,10 @@ def test_bad_news(call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) 
     result = call("doctor")
     assert result.exit_code == 1
     assert result.output.endswith("1 to put right.\n")
+    told = call("doctor", "--json")
+    assert told.exit_code == 1
+    found = {"state": "bad", "what": "no driver", "do": "get one"}
+    assert json.loads(told.output) == {"findings": [found], "bad": 1}
 
 
 def test_a_machine_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +78,7 @@ def test_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise NvshareError("no GPU", why="NVML", do="install it")
 
-    monkeypatch.setattr(doctor_checks, "find_gpus", fail)
+    monkeypatch.setattr(doctor_checks, "survey_gpus", fail)
     assert list(doctor_checks.check_gpus()) == [Finding(State.BAD, "no GPU (NVML)", "install it")]
 
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import nvshare
-from nvshare.cli.main import Verbs
+from nvshare.cli.main import SECTIONS, VERBS, Verbs
 from nvshare.errors import BadInputError, NvshareError
 
 
@@ -49,3 +49,23 @@ def test_an_error_is_shown_without_a_traceback(error: NvshareError, code: int, s
 
 def test_an_unknown_verb_is_bad_input(call: Callable[..., Result]) -> None:
     assert call("frobnicate").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [(["stauts"], "status"), (["emulate", "profles"], "profiles"), (["bench", "swop"], "swap")],
+)
+def test_a_misspelt_verb(call: Callable[..., Result], typed: list[str], meant: str) -> None:
+    said = call(*typed)
+    assert said.exit_code == 2
+    assert f"Did you mean '{meant}'" in said.stderr
+
+
+def test_help_is_in_groups_and_whole(call: Callable[..., Result]) -> None:
+    said = call("--help").output
+    places = [said.index(f"\n{title}:\n") for title in SECTIONS]
+    assert places == sorted(places)
+    for name in VERBS:
+        assert f"\n  {name} " in said
+    assert "..." not in said.partition("Options:")[2]
+    assert "Remove an emulated node and all that is on it." in call("emulate", "--help").output

@@ -13,7 +13,13 @@ GIB = 1 << 30
 
 def said(*members: Any) -> list[str]:
     group = GroupStatus(
-        key="g", name="train.py", pids=(7, 8), limits=ClientLimits(), sources={}, uses=()
+        key="g",
+        name="train.py",
+        ids=(3, 4),
+        pids=(7, 8),
+        limits=ClientLimits(),
+        sources={},
+        uses=(),
     )
     return describe(group, list(members))
 
@@ -21,8 +27,8 @@ def said(*members: Any) -> list[str]:
 def test_all_that_can_move_leaves() -> None:
     lines = said(client(allocated=3 * GIB, pinned=0), client(allocated=GIB, pinned=0))
     assert lines == [
-        "train.py (pid 7, 8) is parked: 4.0 GiB leave the GPU",
-        "  its CUDA calls wait until `nvshare unpark 7`",
+        "train.py (id 3, 4, pid 7, 8) is parked: 4.0 GiB leave the GPU",
+        "  its CUDA calls wait until `nvshare unpark 3`",
     ]
 
 
@@ -32,7 +38,7 @@ def test_what_stays_is_said_with_the_reason() -> None:
         client(pid=8, allocated=GIB, pinned=0, stuck=GIB // 2, stuck_because="no room; make some"),
     )
     assert lines[:3] == [
-        "train.py (pid 7, 8) is parked: 3.0 GiB leave the GPU",
+        "train.py (id 3, 4, pid 7, 8) is parked: 3.0 GiB leave the GPU",
         "  1.0 GiB stay: memory that it has allocated so cannot move",
         "  0.5 GiB of pid 8 stay: no room; make some",
     ]

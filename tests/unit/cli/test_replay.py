@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +31,10 @@ def test_a_story_that_is_told_differently(call: Call, tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "line 4:" in result.output
     assert GRANT in result.output
+    told = json.loads(call("replay", str(file), "--json").output)
+    (difference,) = told["differences"]
+    assert difference["line"] == 4
+    assert GRANT in difference["now"]
 
 
 @pytest.mark.parametrize(

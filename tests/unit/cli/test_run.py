@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from nvshare.cli import gpus
 from nvshare.cli import run as verb
+from nvshare.daemon.devices import Gpu
 from nvshare.errors import NvshareError
 from nvshare.launch import preload
 
 Call = Callable[..., Result]
+GPUS = [Gpu(0, "GPU-aaaa", "Tesla T4", 15 << 30), Gpu(1, "GPU-bbbb", "Tesla T4", 15 << 30)]
 
 
 class Became(Exception):  # noqa: N818
@@ -29,7 +32,8 @@ def become(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Bec
     (tmp_path / "lib" / "libnvshare.so").touch()
     monkeypatch.setattr(preload, "files", lambda _: tmp_path)
     monkeypatch.setattr(verb, "check_driver", lambda: None)
-    monkeypatch.setattr(verb, "find_or_start", lambda *_: tmp_path / "daemon")
+    monkeypatch.setattr(verb, "find_or_start", lambda *_, **__: tmp_path / "daemon")
+    monkeypatch.setattr(gpus, "find_gpus", lambda: GPUS)
     monkeypatch.delenv("LD_PRELOAD", raising=False)
 
     def exec_(file: str, command: list[str], variables: dict[str, str]) -> None:
@@ -55,11 +59,31 @@ def test_the_command_is_left_alone(become: Callable[..., Became]) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "command", [["python", "x.py"], ["prog", "--memory", "x", "--", "y", "-h"], ["sh", "-c", "ls"]]
+)
+def test_no_dashes_are_needed(become: Callable[..., Became], command: list[str]) -> None:
+    assert become("--compute", "40", *command).command == command
+
+
+def test_a_limit_above_the_gpu_is_said(
+    become: Callable[..., Became], capsys: pytest.CaptureFixture[str]
+) -> None:
+    variables = become("--gpu", "1", "--memory", "40Gi", "prog").variables
+    assert variables["NVSHARE_GPU_MEMORY_LIMIT"] == str(40 << 30)
+    said = capsys.readouterr().err
+    assert "a limit of 40Gi is more than there is of GPU 1 (15.0 GiB)" in said
+    assert "GPU 0" not in said
+    become("--memory", "15Gi", "prog")
+    assert not capsys.readouterr().err
+
+
 def test_wishes_become_variables(become: Callable[..., Became], tmp_path: Path) -> None:
-    options = ["--gpu", "1", "--memory", "1.5Gi", "--compute", "40", "--burst"]
+    options = ["--gpu", "1,GPU-aa", "--memory", "1.5Gi", "--compute", "40", "--burst"]
     options += ["--priority", "low", "--allocation", "native"]
     variables = become(*options, "--", "prog").variables
-    assert variables["CUDA_VISIBLE_DEVICES"] == "1"
+    # CUDA counts GPUs in an order of its own.
+    assert variables["CUDA_VISIBLE_DEVICES"] == "GPU-bbbb,GPU-aaaa"
     assert variables["NVSHARE_GPU_MEMORY_LIMIT"] == str(3 << 29)
     assert variables["NVSHARE_GPU_CORE_LIMIT"] == "40"
     assert variables["NVSHARE_GPU_BURST"] == "1"
@@ -101,10 +125,12 @@ def test_limits_of_the_environment_are_the_command_s(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "Put it after --"),
-        (["--"], "Put it after --"),
-        (["prog"], "unexpected extra argument"),
+        ([], "Missing argument 'COMMAND"),
+        (["--"], "Missing argument 'COMMAND"),
+        (["--quickly", "prog"], "No such option '--quickly'"),
         (["--memory", "4GB", "--", "prog"], '"4GB" is not an amount of memory'),
+        # What was probably meant.
+        (["--memory", "4GB", "prog"], '"4G" does'),
         (["--memory", "0", "--", "prog"], "would leave nothing"),
         (["--compute", "0", "--", "prog"], "not in the range"),
     ],

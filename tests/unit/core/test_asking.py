@@ -57,3 +57,23 @@ def test_when_the_rule_changes_they_are_asked_anew() -> None:
     assert [e for e in effects if isinstance(e, Handover | CancelHandover)] == [
         Handover(1, 1, 2, 2, missing=10)
     ]
+
+
+def test_where_one_suffices_they_are_not_to_go_all_at_once() -> None:
+    stage = Stage(idle_grace=0.2, initial_bandwidth=1e9, move_budget=0.0)
+    stage.join(1, 6)
+    stage.join(2, 6)
+    stage.now += 10
+    stage.used(1, 0.1)
+    stage.now += 10
+    rests = {one.client: one.idle_seconds for one in stage.busy(3, 6) if isinstance(one, Revoke)}
+    # The longest unheard of goes first.
+    assert rests == {2: 0.2 / 5, 1: 0.2 / 5 + 0.1}
+
+
+def test_where_all_have_to_go_they_are_asked_alike() -> None:
+    stage = Stage(idle_grace=0.2, initial_bandwidth=1e9, move_budget=0.0)
+    stage.join(1, 8)
+    stage.join(2, 8)
+    effects = stage.busy(3, 16)
+    assert {one.idle_seconds for one in effects if isinstance(one, Revoke)} == {0.2}

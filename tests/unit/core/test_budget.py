@@ -55,3 +55,17 @@ def test_a_part_can_be_left_to_others(budget: Budget) -> None:
 def test_without_a_budget_only_what_costs_nothing_is_prompt(budget: Budget) -> None:
     assert budget.wait(0.1, 0.0, TURN) == inf
     assert budget.wait(0.0, 0.0, TURN) == 0.0
+
+
+def test_what_is_owed_has_to_be_saved_first(budget: Budget) -> None:
+    budget.count(1000.0, MOST, RATE, TURN)
+    budget.owe(1.0, RATE, TURN)
+    assert budget.wait(2.0, RATE, TURN) == pytest.approx(30.0)
+    # What moves in turns that end in their time is not owed on top of it.
+    budget.count(1005.0, MOST + 5.0, RATE, TURN)
+    assert budget.saved == pytest.approx(-0.5)
+
+
+def test_nobody_owes_more_than_can_be_saved(budget: Budget) -> None:
+    budget.owe(1000.0, RATE, TURN)
+    assert budget.saved == -MOST

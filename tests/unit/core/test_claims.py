@@ -177,6 +177,47 @@ def test_who_interrupts_by_its_priority_alone_has_a_whole_turn() -> None:
     assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 30
 
 
+def interrupt_by_priority(stage: Stage, seconds: float) -> None:
+    """Have 2 compute for so long, which is of high priority and has not rested, and 1 go on."""
+    stage.want(2)
+    switch(stage, 1, 2)
+    stage.now += seconds
+    stage.release(2, memory=Memory(12, 0, 12), reason=Reason.IDLE)
+    bring_in(stage, 1)
+
+
+def test_the_turn_of_one_who_interrupts_by_its_priority_alone_is_charged_to_the_budget() -> None:
+    stage = begin()
+    stage.core.handle(LimitsChanged(now=stage.now, client=2, limits=HIGH))
+    before = stage.device.state.budget.saved or 0.0
+    interrupt_by_priority(stage, 4.0)
+    spent = before - (stage.device.state.budget.saved or 0.0)
+    # A second for its memory, of its turn, and one for that which comes back; less what was saved.
+    assert spent == pytest.approx(3.0 + 1.0 + 1.0 - 0.4)
+
+
+def test_who_has_credit_has_paid_for_its_turn() -> None:
+    stage = begin()
+    stage.core.handle(LimitsChanged(now=stage.now, client=2, limits=HIGH))
+    stage.now += 20
+    before = stage.device.state.budget.saved or 0.0
+    interrupt_by_priority(stage, 4.0)
+    assert before - (stage.device.state.budget.saved or 0.0) <= 2.0
+
+
+def test_who_interrupts_by_its_priority_alone_gains_nothing_by_what_the_turn_had_lasted() -> None:
+    stage = begin()
+    stage.core.handle(LimitsChanged(now=stage.now, client=2, limits=HIGH))
+    stage.now += 25
+    stage.device.roster.clients[2].credit = -30.0
+    interrupt_by_priority(stage, 1.0)
+    stage.device.state.budget.owe(100.0, 0.1, 30.0)
+    served = stage.now
+    stage.now += 1
+    stage.want(2)
+    assert stage.device.state.alarms[TimerKind.TURN] == served + 30
+
+
 def test_who_could_not_interrupt_has_a_whole_turn_later() -> None:
     stage = begin()
     stage.now += 20

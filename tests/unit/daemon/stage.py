@@ -15,6 +15,7 @@ from nvshare.wire import frames
 Heard = TypeVar("Heard", bound=Event)
 
 GIB = 1 << 30
+NO_FLAGS = frames.HelloFlags(0)
 GPU = Gpu(0, "GPU-00000000-0000-0000-0000-000000000001", "T", 16 * GIB)
 
 
@@ -40,13 +41,14 @@ class Stage:
         pinned: int = 0,
         swapped: int = 0,
         kind: frames.AllocationKind = frames.AllocationKind.MANAGED,
+        flags: frames.HelloFlags = NO_FLAGS,
     ) -> None:
         ours, client = socket.socketpair(socket.AF_UNIX)
         self.clients.append(client)
         self.node.connect(ours)
         client.send(
             frames.Hello(
-                GPU.key, kind, frames.HelloFlags(0), allocated, pinned, swapped,
+                GPU.key, kind, flags, allocated, pinned, swapped,
                 0, 0, frames.LimitFlags(0), 0, bytes(16), "test", 0,
             ).pack()
         )  # fmt: skip

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.daemon.devices import Gpu, find_gpus, uuid_bytes
+from nvshare.daemon.devices import Gpu, Missing, find_gpus, survey_gpus, uuid_bytes
 from nvshare.errors import NvshareError
 
 MIB = 1 << 20
@@ -18,7 +18,15 @@ class FakeNvml:
 
     nvmlMemory_v2 = 2  # noqa: N815
 
-    def __init__(self, gpus: int = 2, *, reserved: int | None = 400, starts: bool = True) -> None:
+    def __init__(
+        self,
+        gpus: int = 2,
+        *,
+        reserved: int | None = 400,
+        starts: bool = True,
+        lost: int | None = None,
+    ) -> None:
+        self._lost = lost
         self._gpus, self._reserved, self._starts = gpus, reserved, starts
         self.ended = False
 
@@ -36,6 +44,8 @@ class FakeNvml:
         return index
 
     def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802
+        if handle == self._lost:
+            raise self.NVMLError("GPU is lost")
         return f"{UUID[:-1]}{handle}"
 
     def nvmlDeviceGetName(self, handle: int) -> str:  # noqa: N802
@@ -64,6 +74,22 @@ def test_gpus_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_older_driver_does_not_tell_what_it_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, FakeNvml(reserved=None))
     assert find_gpus()[0].memory == 16000 * MIB
+
+
+def test_a_lost_gpu_costs_that_gpu_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvml = use(monkeypatch, FakeNvml(lost=1))
+    found = survey_gpus()
+    assert [gpu.index for gpu in found.gpus] == [0]
+    assert found.missing == (Missing(1, "NVML: GPU is lost"),)
+    assert nvml.ended
+    assert find_gpus() == list(found.gpus)
+
+
+def test_a_machine_all_of_whose_gpus_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, FakeNvml(1, lost=0))
+    with pytest.raises(NvshareError, match="no GPU of this machine can be used") as caught:
+        find_gpus()
+    assert caught.value.why == "GPU 0: NVML: GPU is lost"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -30,6 +31,9 @@ class Script:
         self.events.append(event)
         answer, self.answer = self.answer, []
         return answer
+
+    def glance(self, client: int) -> None:
+        """Know nobody."""
 
 
 class Ear:
@@ -104,6 +108,8 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
             frames.Revoke(7, frames.Urgency.NOW, 0, 100, frames.RevokeFlags.DISPLACE),
         ),
         (effects.Keep(1, 7), frames.Keep(7)),
+        (effects.Hold(1, 7), frames.Hold(7, 1)),
+        (effects.StepOnce(1, 7), frames.Step(7, 1)),
         (effects.CancelHandover(1, 7), frames.CancelPass(7)),
         (effects.Evict(1, 100), frames.Evict(100)),
         (effects.Trim(1, 100), frames.Trim(100)),
@@ -128,6 +134,23 @@ def test_effects_that_are_frames(effect: Effect, frame: frames.FromDaemon) -> No
     play(scene)
 
 
+def test_an_answer_is_to_the_last_hold_or_step_and_to_none_that_is_over() -> None:
+    async def scene(stage: Stage) -> None:
+        is_answer = stage.executor.is_answer
+        stage.do(effects.Hold(1, 7), effects.Hold(2, 8))
+        assert is_answer(1, 1)
+        assert is_answer(2, 2)
+        assert not is_answer(1, 2)
+        stage.do(effects.StepOnce(1, 7))
+        assert not is_answer(1, 1)
+        assert is_answer(1, 3)
+        stage.do(effects.Keep(1, 7), effects.Revoke(2, 8, effects.Urgency.NOW))
+        assert not is_answer(1, 3)
+        assert not is_answer(2, 2)
+
+    play(scene)
+
+
 def test_every_effect_is_known() -> None:
     kinds = {
         kind
@@ -142,8 +165,8 @@ def test_a_handover_connects_two_clients() -> None:
         stage.do(effects.Handover(1, 7, 2, 8, fill_bytes=9))
         assert stage.one.heard == [frames.PassTo(7, 8)]
         assert stage.two.heard == [frames.Standby(8, 9)]
-        os.eventfd_write(stage.one.descriptors[0], 1)
-        assert os.eventfd_read(stage.two.descriptors[0]) == 1
+        os.write(stage.one.descriptors[0], b"1")
+        assert os.read(stage.two.descriptors[0], 2) == b"1"
         # Asked about once, and only for what was ordered.
         assert stage.executor.heir(1, 8) == 2
         assert stage.executor.heir(1, 8) is None
@@ -166,7 +189,7 @@ def test_without_a_descriptor_there_is_no_shortcut(monkeypatch: pytest.MonkeyPat
         raise OSError(24, "Too many open files")
 
     async def scene(stage: Stage) -> None:
-        monkeypatch.setattr(os, "eventfd", refuse)
+        monkeypatch.setattr(socket, "socketpair", refuse)
         stage.do(effects.Handover(1, 7, 2, 8))
         assert stage.one.heard == stage.two.heard == []
 

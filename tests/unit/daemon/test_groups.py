@@ -170,6 +170,10 @@ def three(groups: Groups) -> list[Group]:
     [
         ("7", 0),
         ("9", 1),
+        ("pid:9", 1),
+        ("2", 1),
+        ("id:2", 1),
+        # As it was once written.
         ("#2", 1),
         ("process-9-70", 1),
         ("serve", 2),
@@ -190,12 +194,26 @@ def test_what_a_group_can_be_called(
 def test_names_that_mean_nobody_or_several(groups: Groups, pods: Pods) -> None:
     with pytest.raises(BadInputError, match='no program is called "aaa"') as nobody:
         find_group(groups, pods, "aaa")
-    assert "train.py (pid 7); train.py (pid 9); team/trainer/main (pid 8)" in str(nobody.value.why)
+    pair = "train.py (id 1, pid 7); train.py (id 2, pid 9)"
+    assert f"{pair}; team/trainer/main (id 3, pid 8)" in str(nobody.value.why)
     with pytest.raises(BadInputError, match="can mean 2 groups") as several:
         find_group(groups, pods, "train.py")
-    assert "train.py (pid 7); train.py (pid 9)" in str(several.value.why)
+    assert pair in str(several.value.why)
     with pytest.raises(BadInputError):
         find_group(groups, pods, "12")
+
+
+def test_a_number_that_is_an_id_and_a_pid(groups: Groups, pods: Pods, three: list[Group]) -> None:
+    late = groups.enter(session(replace(ONE, pid=2)), 9, hello())
+    for number, by_id, by_pid in (("2", three[1], late), ("9", late, three[1])):
+        with pytest.raises(BadInputError, match="can mean 2 groups") as caught:
+            find_group(groups, pods, number)
+        assert caught.value.do == f"write id:{number} or pid:{number}"
+        assert find_group(groups, pods, f"id:{number}") is by_id
+        assert find_group(groups, pods, f"pid:{number}") is by_pid
+    # One that is both of the same group is no question.
+    both = groups.enter(session(replace(ONE, pid=11)), 11, hello())
+    assert find_group(groups, pods, "11") is both
 
 
 def test_several_programs_of_a_group_are_all_named(groups: Groups, pods: Pods) -> None:

@@ -1,5 +1,7 @@
+import errno
 import os
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -108,12 +110,28 @@ def test_the_other_end_of_a_socket() -> None:
         ("python3.11\0", "python3.11"),
         ("./solver\0input.py\0", "solver"),
         ("", "kthread"),
+        ("./\x1b]0;you are root\x07\x1b[31msolver\0", "?]0;you are root??[31msolver"),
+        ("./" + "x" * 64 + "\0", "x" * 64),
+        ("./" + "x" * 100_000 + "\0", "x" * 63 + "…"),
     ],
 )
 def test_the_name_of_a_program(monkeypatch: pytest.MonkeyPatch, cmdline: str, program: str) -> None:
     files = {"cmdline": cmdline, "comm": "kthread\n"}
     monkeypatch.setattr(identity, "_read", lambda _pid, name: files[name])
     assert identity._program(1) == program
+
+
+def test_one_who_cannot_be_asked_about_is_not_let_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without descriptors its pod would not be known, and its pod's limits would not hold."""
+
+    def refuse(*_: object, **__: object) -> str:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        monkeypatch.setattr(Path, "read_text", refuse)
+        with pytest.raises(OSError, match="Too many open files"):
+            identify(ours)
 
 
 def test_a_process_that_cannot_be_seen() -> None:

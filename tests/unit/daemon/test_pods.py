@@ -50,6 +50,29 @@ def test_outside_of_pods_nothing_is_asked() -> None:
     assert pods.name(stranger) == ""
 
 
+def test_a_static_pod_is_known_by_its_containers() -> None:
+    """Its cgroup is named after a hash, and only kubelet says which containers are whose."""
+    pods = Pods()
+    in_static = Identity(7, 0, 0, "x", "f" * 32, CONTAINER)
+    pods.set(POD, asks(memory_limit=1))
+    assert (pods.uid(in_static), pods.name(in_static)) == ("", "")
+    pods.set(POD, asks(Orders(memory_limit=2), memory_limit=1))
+    assert (pods.uid(in_static), pods.name(in_static)) == (POD, "team/trainer")
+    assert pods.orders(in_static).orders.memory_limit == 2
+    pods.set(POD, None)
+    assert (pods.uid(in_static), pods.orders(in_static).orders.memory_limit) == ("", None)
+
+
+def test_a_container_that_two_pods_claim_is_that_of_its_cgroup() -> None:
+    pods = Pods()
+    pods.set(POD, asks(Orders(memory_limit=1)))
+    pods.set("uid-2", asks(Orders(memory_limit=2)))
+    assert pods.orders(WHO).orders.memory_limit == 1
+    # And what one of them no longer has, the other still does.
+    pods.set(POD, None)
+    assert pods.uid(WHO) == "uid-2"
+
+
 def test_orders_go_over_what_the_program_had_field_by_field() -> None:
     pods = Pods()
     pods.set(POD, asks(memory_limit=1, priority="low"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.daemon.quota import CHECK, HEADER_SIZE, NO_LIMIT, SIZE, SLOT_SIZE, SLOTS, Page
+from nvshare.daemon.quota import CHECK, HEADER_SIZE, NO_LIMIT, SIZE, SLOT_SIZE, SLOTS, SOURCES, Page
 
 
 @pytest.fixture
@@ -47,6 +47,16 @@ def test_a_limit_stands_in_the_file_at_once(path: Path) -> None:
     assert words(path, 8, 2) == (1 << 30, (1 << 30) ^ CHECK)
     page.limit = None
     assert words(path, 8, 2) == (NO_LIMIT, NO_LIMIT ^ CHECK)
+    page.close()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_who_has_set_the_limit_stands_beside_it(path: Path, source: str | None) -> None:
+    page = Page(path)
+    page.name_source(source)
+    assert words(path, 32, 1) == (SOURCES[source],)
+    # Nothing else has changed.
+    assert words(path, 8, 3) == (NO_LIMIT, NO_LIMIT ^ CHECK, 0)
     page.close()
 
 

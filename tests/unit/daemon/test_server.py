@@ -54,6 +54,33 @@ def test_being_out_of_something_is_a_pause(
     accept_one(tmp_path / "s", [OSError(number, "out of it"), OSError(number, "out of it")])
 
 
+def test_a_client_that_cannot_be_identified_is_sent_away_and_may_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "_PAUSE", 0.01)
+
+    async def act() -> None:
+        loop = asyncio.get_running_loop()
+        arrived: asyncio.Future[socket.socket] = loop.create_future()
+        failures = [OSError(errno.EMFILE, "Too many open files")]
+
+        def take(client: socket.socket) -> None:
+            if failures:
+                raise failures.pop()
+            arrived.set_result(client)
+
+        server = Server(Listener(tmp_path / "s", []), loop, take)  # type: ignore[arg-type]
+        with socket.socket(socket.AF_UNIX) as first, socket.socket(socket.AF_UNIX) as second:
+            first.connect(str(tmp_path / "s"))
+            first.setblocking(False)
+            assert await loop.sock_recv(first, 1) == b""
+            second.connect(str(tmp_path / "s"))
+            (await asyncio.wait_for(arrived, 10)).close()
+        server.close()
+
+    asyncio.run(act())
+
+
 def test_a_client_that_has_given_up_is_no_error(tmp_path: Path) -> None:
     accept_one(tmp_path / "s", [ConnectionAbortedError()])
 

@@ -1,5 +1,6 @@
 import os
 import resource
+import shutil
 import stat
 from pathlib import Path
 
@@ -28,6 +29,16 @@ def test_one_owner_at_a_time(tmp_path: Path) -> None:
         Folder(tmp_path, mode=0o600, group="")
     with Folder(tmp_path, mode=0o600, group=""):
         pass
+
+
+def test_a_folder_that_was_removed_is_gone_even_if_there_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "d"
+    with Folder(path, mode=0o600, group="") as folder:
+        assert not folder.is_gone
+        shutil.rmtree(path)
+        assert folder.is_gone
+        with Folder(path, mode=0o600, group="") as other:
+            assert (folder.is_gone, other.is_gone) == (True, False)
 
 
 def test_a_stale_socket_is_replaced(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from nvshare.emulator.libraries import DRIVER, NVML, library_folder
 
 ROOT = Path(__file__).parents[3]
+OWN_NVML = [f"nvshareEmulator{name}" for name in ("Fault", "Refuse", "Report", "Steal")]
 
 SUCCESS, INVALID_VALUE, NOT_FOUND = 0, 1, 500
 FOUND, UNKNOWN, TOO_OLD = 0, 1, 2
@@ -112,7 +113,7 @@ def test_every_declaration_of_nvml_h_is_exported(include: list[Path]) -> None:
     ("library", "prefix", "own"),
     [
         (DRIVER, "cu", []),
-        (NVML, "nvml", ["nvshareEmulatorFault", "nvshareEmulatorReport", "nvshareEmulatorSteal"]),
+        (NVML, "nvml", OWN_NVML),
     ],
 )
 def test_nothing_else_is_exported(library: str, prefix: str, own: list[str]) -> None:

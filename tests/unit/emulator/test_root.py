@@ -29,6 +29,12 @@ def test_without_shared_memory_the_folder_is_a_temporary_one(
     assert root.node_root().parent == tmp_path
 
 
+def test_a_folder_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVSHARE_EMULATOR_ROOT", str(tmp_path / "mine"))
+    assert root.node_root() == tmp_path / "mine"
+    assert stat.S_IMODE((tmp_path / "mine").stat().st_mode) == 0o700
+
+
 def test_a_link_put_there_by_somebody_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "x").symlink_to("elsewhere")

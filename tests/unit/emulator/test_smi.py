@@ -25,7 +25,7 @@ class NotSupportedError(NvmlError):
 
 
 def not_supported(*_: object) -> None:
-    raise NotSupportedError
+    raise NotSupportedError("Not Supported")
 
 
 def stand_in(**changes: Any) -> SimpleNamespace:
@@ -75,6 +75,16 @@ def test_a_snapshot_has_all_that_nvml_says(
     assert snapshot == Snapshot("lab", "570.133", (gpu,))
     assert loaded == ["/lib/libnvidia-ml.so.1"]
     assert os.environ["NVSHARE_EMULATOR_NODE"] == "/n/lab"
+
+
+def test_a_gpu_that_is_lost_is_shown_beside_the_others(
+    loaded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvml = stand_in(nvmlDeviceGetMemoryInfo=not_supported)
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    (gpu,) = Reader(NODE, Path("/lib")).read().gpus
+    assert (gpu.index, gpu.error) == (0, "Not Supported")
+    assert loaded
 
 
 def test_what_nvml_does_not_support_is_none(

@@ -91,7 +91,7 @@ def test_gate_states(build: Build, sanitizer: str) -> None:
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_gate_opens_by_an_eventfd(build: Build, sanitizer: str) -> None:
+def test_gate_opens_by_a_socket(build: Build, sanitizer: str) -> None:
     program = build("standby_check", "gate.c", "standby.c", sanitizer=sanitizer)
     run(program, "states")
     run(program, "turns", 6, 50)
@@ -106,6 +106,9 @@ def test_nobody_is_inside_when_memory_is_taken_away(build: Build, sanitizer: str
     run(build(*INSIDE, sanitizer=sanitizer), "storm", 6, 400)
 
 
+# Two threads that never sleep. Beside other tests each would mostly wait for the other to have a
+# processor, and occupy one meanwhile.
+@pytest.mark.timed
 def test_a_mark_is_seen_before_the_gate_counts_as_empty(build: Build) -> None:
     run(build(*INSIDE, sanitizer=""), "race", 30_000)
 
@@ -113,6 +116,19 @@ def test_a_mark_is_seen_before_the_gate_counts_as_empty(build: Build) -> None:
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_who_is_inside(build: Build, sanitizer: str) -> None:
     run(build(*INSIDE, sanitizer=sanitizer), "states")
+
+
+STEP = ("step_check", "inside.c", "gate.c", "standby.c")
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_a_step_lets_one_call_pass_and_is_seen_to_end(build: Build, sanitizer: str) -> None:
+    run(build(*STEP, sanitizer=sanitizer), "steps", 6, 300)
+
+
+@pytest.mark.parametrize("what", ["states", "settled"])
+def test_steps_and_threads_on_their_way(build: Build, what: str) -> None:
+    run(build(*STEP), what)
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
@@ -322,6 +338,8 @@ def test_moves_in_single_steps(build: Build, what: str, sanitizer: str) -> None:
     run(build("pacing_check", *MOVER, sanitizer=sanitizer), what)
 
 
-@pytest.mark.parametrize("what", ["fed", "needed", "long", "behind", "function", "nobody", "end"])
+@pytest.mark.parametrize(
+    "what", ["fed", "needed", "long", "behind", "function", "nobody", "end", "holding"]
+)
 def test_work_that_waits_for_the_program(build: Build, what: str) -> None:
     run(build("undrained_check", "undrained.c"), what)

@@ -55,12 +55,28 @@ def test_a_pod_without_annotations_is_told_so_that_its_name_is_known() -> None:
     play(script)
 
 
-def test_a_static_pod_is_told_under_both_its_names() -> None:
+@pytest.mark.parametrize("key", ["kubernetes.io/config.hash", "kubernetes.io/config.mirror"])
+def test_no_annotation_makes_a_pod_speak_for_another(key: str) -> None:
     def script(follower: Follower, told: Told) -> None:
-        follower.take((make_pod(annotations={"kubernetes.io/config.hash": "abc"}), True))
-        assert [uid for uid, _ in told] == ["uid-of-trainer", "abc"]
+        mine = {key: "uid-of-victim", MEMORY: "1Mi"}
+        follower.take((make_pod(annotations=mine), True))
+        assert [uid for uid, _ in told] == ["uid-of-trainer"]
 
     play(script)
+
+
+def test_a_pod_has_ten_events_a_minute_however_many_mistakes_it_has(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    mistakes = {f"nvshare.com/gpu-{number}": "x" * 20 for number in range(10_000)}
+
+    def script(follower: Follower, _: Told) -> None:
+        follower.take((make_pod(annotations=mistakes), True))
+        follower.take((make_pod(annotations={**mistakes, "nvshare.com/gpu-more": "x"}), True))
+
+    assert len(play(script).events) == 10
+    assert len(caplog.records) == 11
+    assert "too much to tell" in caplog.records[-1].message
 
 
 def test_a_mistake_is_an_event_once_and_again_after_it_was_put_right() -> None:

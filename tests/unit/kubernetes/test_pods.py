@@ -10,7 +10,7 @@ def test_what_is_read_of_a_pod() -> None:
         ids={"main": "f" * 64},
     )
     assert str(pod) == "team/trainer"
-    assert pod.uids == ("uid-of-trainer",)
+    assert pod.uid == "uid-of-trainer"
     assert [(c.name, c.id, c.asks("nvshare.com/gpu")) for c in pod.containers] == [
         ("main", "f" * 64, 2),
         ("side", "", 0),
@@ -27,11 +27,6 @@ def test_a_pod_is_over_when_it_has_ended_either_way() -> None:
     assert make_pod(phase="Succeeded").is_over
     assert make_pod(phase="Failed").is_over
     assert not make_pod(phase="Pending").is_over
-
-
-def test_a_static_pod_has_its_hash_for_a_second_name() -> None:
-    pod = make_pod(annotations={"kubernetes.io/config.hash": "abc"})
-    assert pod.uids == ("uid-of-trainer", "abc")
 
 
 def test_init_containers_count_too() -> None:

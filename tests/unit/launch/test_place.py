@@ -1,11 +1,20 @@
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from nvshare.errors import NvshareError
 from nvshare.launch import place
-from nvshare.launch.place import answers, candidates, control_socket, find_daemon, own_folder
+from nvshare.launch.place import (
+    answers,
+    candidates,
+    check_node,
+    control_socket,
+    find_daemon,
+    own_folder,
+)
+from nvshare.launch.start import find_or_start
 
 
 @pytest.fixture
@@ -17,8 +26,8 @@ def user(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("environ", "folders"),
     [
-        ({}, ["/tmp/nvshare-1000", "/run/nvshare"]),
-        ({"XDG_RUNTIME_DIR": "/run/user/1000"}, ["/run/user/1000/nvshare", "/run/nvshare"]),
+        ({}, ["/run/nvshare", "/tmp/nvshare-1000"]),
+        ({"XDG_RUNTIME_DIR": "/run/user/1000"}, ["/run/nvshare", "/run/user/1000/nvshare"]),
         ({"NVSHARE_SOCKET_DIR": "/x", "XDG_RUNTIME_DIR": "/y"}, ["/x"]),
         ({"NVSHARE_EMULATOR_NODE": "/n", "XDG_RUNTIME_DIR": "/y"}, ["/n/daemon"]),
         ({"NVSHARE_EMULATOR_NODE": "/n", "NVSHARE_SOCKET_DIR": "/x"}, ["/x"]),
@@ -26,7 +35,7 @@ def user(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_where_a_user_looks(environ: dict[str, str], folders: list[str]) -> None:
     assert [str(folder) for folder in candidates(environ)] == folders
-    assert str(own_folder(environ)) == folders[0]
+    assert str(own_folder(environ)) == folders[-1]
 
 
 def test_where_root_looks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,10 +64,13 @@ def test_only_who_answers_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert find_daemon({}) is None
     with listen(tmp_path / "system" / "nvshare.sock"):
         assert find_daemon({}) == tmp_path / "system"
-        with listen(tmp_path / "own" / "nvshare.sock"):
-            assert find_daemon({}) == tmp_path / "own"
-        # Its socket is still there, and stale.
-        assert find_daemon({}) == tmp_path / "system"
+    # Its socket is still there, and stale.
+    with listen(tmp_path / "own" / "nvshare.sock"):
+        assert find_daemon({}) == tmp_path / "own"
+        (tmp_path / "system" / "nvshare.sock").unlink()
+        with listen(tmp_path / "system" / "nvshare.sock"):
+            # The daemon of the machine is for everybody, and goes first.
+            assert find_daemon({}) == tmp_path / "system"
     assert find_daemon({}) is None
 
 
@@ -87,3 +99,28 @@ def test_a_socket_that_we_may_not_use_is_explained(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(socket.socket, "connect", refuse)
     with pytest.raises(NvshareError, match="you may not use the daemon"):
         answers(Path("/run/nvshare/nvshare.sock"))
+
+
+def test_nothing_is_made_where_an_emulated_node_was(tmp_path: Path) -> None:
+    environ = {"NVSHARE_EMULATOR_NODE": str(tmp_path / "lab")}
+    with pytest.raises(NvshareError, match='the emulated node "lab" is gone'):
+        find_or_start(environ)
+    assert not (tmp_path / "lab").exists()
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "node.conf").touch()
+    check_node(environ)
+    check_node({})
+
+
+def test_who_is_not_in_its_group_is_told_which(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grp.getgrgid", lambda _: SimpleNamespace(gr_name="gpu"))
+    monkeypatch.setattr(place, "user_name", lambda _: "bob")
+    path = tmp_path / "nvshare.sock"
+    with listen(path):
+        path.chmod(0o660)
+        monkeypatch.setattr(Path, "stat", lambda _: SimpleNamespace(st_gid=7, st_mode=0o140660))
+        error = place.not_allowed(path)
+    assert "it is for the group gpu" in str(error.why)
+    assert "sudo usermod -aG gpu bob" in str(error.do)

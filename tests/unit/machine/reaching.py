@@ -26,7 +26,9 @@ def at(
     evicted = 50 if state is State.LEAVING else 0
     machine.feed(Event.REVOKE, turn=BEFORE, is_urgent=True, bytes=evicted)
     machine.feed(Event.DRAINED, there=100)
-    if state in (State.CLOSED, State.LEAVING):
+    if state is State.FETCHING:
+        machine.feed(Event.FILL, bytes=30, away=50)
+    if state in (State.CLOSED, State.LEAVING, State.FETCHING):
         return machine
     fills = state in (State.FILLING, State.STOPPING)
     machine.feed(Event.GRANT, turn=TURN, must_fill=fills, bytes=30, missing=10)
@@ -43,4 +45,18 @@ def at(
             displaces=displaces,
             is_explicit=is_explicit,
         )
+    if state in (State.HOLDING, State.HELD):
+        machine.feed(Event.HOLD, turn=TURN)
+    if state is State.HELD:
+        machine.feed(Event.DRAINED)
+    return machine
+
+
+def holding_short(state: State) -> Machine:
+    """Return one that was told to hold while its memory was coming."""
+    machine = at(State.FILLING)
+    machine.feed(Event.HOLD, turn=TURN)
+    if state is State.HELD:
+        machine.feed(Event.DRAINED, waits=True)
+    assert machine.state is state
     return machine

@@ -37,6 +37,8 @@ class Client(RuleBasedStateMachine):
         self.armed_at_gate = False
         self.owes_left = False
         self.waits = False
+        # What the daemon has heard of somebody who waits at the gate that is held.
+        self.told_held: bool | None = None
 
     # The daemon.
 
@@ -137,6 +139,24 @@ class Client(RuleBasedStateMachine):
         self.feed(Event.KEEP, turn=self.machine.turn)
 
     @precondition(lambda self: self.is_welcome)
+    @rule(ahead=st.sampled_from([0, 0, 0, -1]))
+    def hold(self, ahead: int) -> None:
+        self.feed(Event.HOLD, turn=max(0, self.machine.turn + ahead))
+
+    @precondition(lambda self: self.is_welcome)
+    @rule(ahead=st.sampled_from([0, 0, 0, -1]))
+    def step(self, ahead: int) -> None:
+        self.feed(Event.STEP, turn=max(0, self.machine.turn + ahead))
+
+    @precondition(lambda self: self.machine.state is State.HOLDING)
+    @rule()
+    def is_held(self) -> None:
+        turn, away = self.machine.turn, self.away
+        self.feed(Event.DRAINED, waits=self.waits, there=self.there, away=self.away)
+        assert (self.machine.state, self.machine.turn) == (State.HELD, turn)
+        assert (self.told_held, self.away) == (self.waits, away)
+
+    @precondition(lambda self: self.is_welcome)
     @rule(missing=SIZES)
     def room(self, missing: int) -> None:
         self.feed(Event.ROOM, turn=self.machine.turn, missing=missing)
@@ -146,6 +166,13 @@ class Client(RuleBasedStateMachine):
     def evict(self, size: int, turn_has_come: bool) -> None:
         self.turn_has_come = turn_has_come
         self.feed(Event.EVICT, bytes=size, there=self.there)
+
+    @precondition(lambda self: self.is_welcome)
+    @rule(size=SIZES)
+    def fill(self, size: int) -> None:
+        before = self.machine.state
+        self.feed(Event.FILL, bytes=size, away=self.away)
+        assert self.machine.holds == (before >= State.FILLING)
 
     @precondition(lambda self: self.is_welcome)
     @rule(size=SIZES)
@@ -192,7 +219,7 @@ class Client(RuleBasedStateMachine):
         assert not self.machine.holds
         assert there or not self.is_explicit or not self.leaving
 
-    @precondition(lambda self: self.machine.state in (State.CLOSING, State.STOPPING))
+    @precondition(lambda self: self.machine.state in (State.CLOSING, State.STOPPING, State.HOLDING))
     @rule()
     def cannot_drain(self) -> None:
         turn = self.machine.turn
@@ -223,7 +250,9 @@ class Client(RuleBasedStateMachine):
         self.leaving = 0
         if self.machine.job in (Job.FILLS, Job.FILLS_GENTLY, Job.RETURNS):
             self.away = 0 if whole or not self.is_explicit else self.away // 2
-        self.feed(Event.MOVED, must_fill=self.is_explicit and self.away > 0)
+        elif self.machine.job is Job.FILLS_AHEAD:
+            self.away = 0 if whole else self.away // 2
+        self.feed(Event.MOVED, must_fill=self.is_explicit and self.away > 0, there=self.there)
 
     # The performer.
 
@@ -255,6 +284,16 @@ class Client(RuleBasedStateMachine):
                 self.gate_is_open, self.is_refused, self.waits = True, False, False
             case Act.CLOSE:
                 self.gate_is_open = self.is_refused = False
+            case Act.STEP:
+                # Who passes must find its memory.
+                assert self.machine.job is not Job.FILLS
+                assert not self.is_explicit or not self.away
+                self.waits = False
+            case Act.TELL_HELD:
+                # A turn that was handed on is known here before the daemon hears of it.
+                assert action.turn == self.machine.turn
+                assert self.held in (None, action.turn)
+                self.told_held = bool(action.value)
             case Act.REFUSE:
                 self.gate_is_open, self.is_refused = False, True
             case Act.ARM_GATE | Act.ARM_SESSION:
@@ -274,6 +313,9 @@ class Client(RuleBasedStateMachine):
                 self.away = min(WHOLE, self.away + action.bytes)
             case Act.ORDER_MORE:
                 self.leaving += action.bytes
+            case Act.ORDER_AHEAD:
+                assert action.bytes > 0
+                assert not self.leaving
             case Act.ORDER_FILL | Act.ORDER_GENTLY | Act.ORDER_REST | Act.ORDER_RETURN:
                 assert action.act is not Act.ORDER_RETURN or self.is_explicit
                 self.leaving = 0
@@ -320,6 +362,12 @@ class Client(RuleBasedStateMachine):
         assert self.gate_is_open == (self.machine.state in states)
 
     @invariant()
+    def the_daemon_knows_whether_somebody_waits_at_a_gate_that_is_held(self) -> None:
+        if self.machine.state is State.HELD:
+            is_told = self.machine.is_wanted and not self.machine.numbers["is_to_step"]
+            assert not is_told or self.told_held
+
+    @invariant()
     def the_gate_is_closed_while_memory_has_to_come(self) -> None:
         assert not self.gate_is_open or self.machine.job is not Job.FILLS
 
@@ -347,12 +395,16 @@ class Client(RuleBasedStateMachine):
             assert self.machine.job is Job.RESTS
         if self.machine.state is State.FILLING:
             assert self.machine.job is Job.FILLS
+        if self.machine.state is State.FETCHING:
+            assert self.machine.job is Job.FILLS_AHEAD
 
     def teardown(self) -> None:
         """Whatever was promised is kept, when the performer answers."""
         for _ in range(4):
             if self.machine.state in (State.CLOSING, State.STOPPING):
                 self.drain(sure=True)
+            elif self.machine.state in (State.HOLDING, State.HELD):
+                self.keep()
             elif self.machine.state is State.GROWING:
                 self.moved(whole=True)
                 if self.machine.state is State.GROWING:

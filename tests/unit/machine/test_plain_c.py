@@ -24,7 +24,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_any_inputs(program: Path, seed: int) -> None:
-    command = [str(program), str(seed), "50000"]
+    command = [str(program), str(seed), "100000"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     pairs, most = map(int, done.stdout.split())

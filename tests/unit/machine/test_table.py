@@ -10,9 +10,9 @@ import pytest
 
 from nvshare.machine import Act, Event, Machine, Result, State
 
-from .reaching import TURN, at
+from .reaching import TURN, at, holding_short
 
-LETTERS = dict(zip("NARCLFGOWXS", State, strict=True))
+LETTERS = dict(zip("NARCLTFGOWHDXS", State, strict=True))
 Play = Callable[[Machine], tuple[Result, list[Any]]]
 
 
@@ -50,11 +50,18 @@ PLAYS: dict[str, Play] = {
     "revoke another": frame(Event.REVOKE, ahead=1, is_urgent=True),
     "keep": frame(Event.KEEP),
     "keep another": frame(Event.KEEP, ahead=1),
+    "hold": frame(Event.HOLD),
+    "hold another": frame(Event.HOLD, ahead=1),
+    "step": frame(Event.STEP),
+    "step another": frame(Event.STEP, ahead=1),
     "room": frame(Event.ROOM, missing=1),
     "room of another": frame(Event.ROOM, ahead=1),
     "evict": plain(Event.EVICT, bytes=10, there=100),
     "evict nothing": plain(Event.EVICT, bytes=0, there=100),
     "evict from nothing": plain(Event.EVICT, bytes=10, there=0),
+    "fill": plain(Event.FILL, bytes=10, away=100),
+    "fill nothing": plain(Event.FILL, bytes=10, away=0),
+    "fill no more": plain(Event.FILL, bytes=0, away=100),
     "disarmed in vain": plain(Event.DISARMED, there=100),
     "trim": plain(Event.TRIM, bytes=10, can_move=True),
     "trim the immovable": plain(Event.TRIM, bytes=10),
@@ -70,50 +77,58 @@ PLAYS: dict[str, Play] = {
     "no such event": plain(99),  # type: ignore[arg-type]
 }
 
-# NEW ALONE RETURNING CLOSED LEAVING FILLING GROWING OPEN WATCHED CLOSING (X) STOPPING
+# NEW ALONE RETURNING CLOSED LEAVING FETCHING (T) FILLING GROWING OPEN
+# WATCHED HOLDING HELD (D) CLOSING (X) STOPPING
 EXPECTED = """
-    greet              N A R ! ! ! ! ! ! ! !
-    welcome            C O C ! ! ! ! ! ! ! !
-    lost               A A A A A A A A A A A
-    lost, short        R R R R R R R R R R R
-    lost, refusing     N ! A A A A A A A A A
-    grant              ! ! ! O O ! ! ! ! ! !
-    grant to fill      ! ! ! F F ! ! ! ! ! !
-    grant again        - - - - - - - - - - -
-    handed by nobody   - - - - - - - - - - -
-    standby            ! ! ! C L ! ! ! ! ! !
-    standby to fill    ! ! ! C L ! ! ! ! ! !
-    standby again      - - - - - - - - - - -
-    standby without    - - - - - - - - - - -
-    pass to            ! ! ! - - F G O W X S
-    pass to without    - - - - - - - - - - -
-    pass to of another - - - - - - - - - - -
-    cancel pass        ! ! ! - - F G O W X S
-    cancel of another  - - - - - - - - - - -
-    ask                ! ! ! - - F G W W - -
-    ask another        - - - - - - - - - - -
-    revoke             ! ! ! - - S S X X - -
-    revoke another     - - - - - - - - - - -
-    keep               ! ! ! - - F G O O O F
-    keep another       - - - - - - - - - - -
-    room               ! ! ! - - F G - - - S
-    room of another    - - - - - - - - - - -
-    evict              ! ! ! L L F G O W X S
-    evict nothing      ! ! ! C L F G O W X S
-    evict from nothing ! ! ! C L F G O W X S
-    disarmed in vain   - - - - - - - - - - -
-    trim               ! ! ! - - F G O W - -
-    trim the immovable ! ! ! C L F G O W X S
-    trim the explicit  ! ! ! C L F G O W X S
-    grow               ! ! ! - - G G G G - -
-    grew               ! ! ! ! ! ! F ! ! ! !
-    work               - - - C L - - - - - -
-    drained            ! ! ! ! ! ! ! ! ! C C
-    cannot drain       ! ! ! ! ! ! ! ! ! O F
-    idle               ! ! ! ! ! ! ! ! C ! !
-    used up            - - - - - - - - C C C
-    progress           ! - - - L - - - - - -
-    no such event      ! ! ! ! ! ! ! ! ! ! !
+    greet              N A R ! ! ! ! ! ! ! ! ! ! !
+    welcome            C O C ! ! ! ! ! ! ! ! ! ! !
+    lost               A A A A A A A A A A A A A A
+    lost, short        R R R R R R R R R R R R R R
+    lost, refusing     N ! A A A A A A A A A A A A
+    grant              ! ! ! O O O ! ! ! ! ! ! ! !
+    grant to fill      ! ! ! F F F ! ! ! ! ! ! ! !
+    grant again        - - - - - - - - - - - - - -
+    handed by nobody   - - - - - - - - - - - - - -
+    standby            ! ! ! C L T ! ! ! ! ! ! ! !
+    standby to fill    ! ! ! C L T ! ! ! ! ! ! ! !
+    standby again      - - - - - - - - - - - - - -
+    standby without    - - - - - - - - - - - - - -
+    pass to            ! ! ! - - - F G O W H D X S
+    pass to without    - - - - - - - - - - - - - -
+    pass to of another - - - - - - - - - - - - - -
+    cancel pass        ! ! ! - - - F G O W H D X S
+    cancel of another  - - - - - - - - - - - - - -
+    ask                ! ! ! - - - F G W W - - - -
+    ask another        - - - - - - - - - - - - - -
+    revoke             ! ! ! - - - S S X X X X - -
+    revoke another     - - - - - - - - - - - - - -
+    keep               ! ! ! - - - F G O O O O O F
+    keep another       - - - - - - - - - - - - - -
+    hold               ! ! ! - - - H H H H - - - -
+    hold another       - - - - - - - - - - - - - -
+    step               ! ! ! - - - - - - - - H - -
+    step another       - - - - - - - - - - - - - -
+    room               ! ! ! - - - F G - - H D - S
+    room of another    - - - - - - - - - - - - - -
+    evict              ! ! ! L L T F G O W H D X S
+    evict nothing      ! ! ! C L T F G O W H D X S
+    evict from nothing ! ! ! C L T F G O W H D X S
+    fill               ! ! ! T L T - - - - - - - -
+    fill nothing       ! ! ! C L - - - - - - - - -
+    fill no more       ! ! ! - - T - - - - - - - -
+    disarmed in vain   - - - - - - - - - - - - - -
+    trim               ! ! ! - - - F G O W H D - -
+    trim the immovable ! ! ! C L T F G O W H D X S
+    trim the explicit  ! ! ! C L T F G O W H D X S
+    grow               ! ! ! - - - G G G G H D - -
+    grew               ! ! ! ! ! ! ! F ! ! ! ! ! !
+    work               - - - C L T - - - - - D - -
+    drained            ! ! ! ! ! ! ! ! ! ! D ! C C
+    cannot drain       ! ! ! ! ! ! ! ! ! ! O ! O F
+    idle               ! ! ! ! ! ! ! ! ! C ! ! ! !
+    used up            - - - - - - - - - C - - C C
+    progress           ! - - - L - - - - - - - - -
+    no such event      ! ! ! ! ! ! ! ! ! ! ! ! ! !
 """
 PAIRS = [
     (line[:19].strip(), state, letter)
@@ -216,6 +231,50 @@ def gently(state: State) -> Machine:
     return machine
 
 
+def trimming_while_it_holds(state: State, *, is_to_step: bool = False) -> Machine:
+    """One that holds, and whose mover still moves out what was to be trimmed."""
+    machine = trimming(State.OPEN)
+    machine.feed(Event.HOLD, turn=TURN)
+    if state is State.HELD:
+        machine.feed(Event.DRAINED, waits=True)
+    if is_to_step:
+        machine.feed(Event.GROW, missing=1)
+        machine.feed(Event.STEP, turn=TURN)
+    assert machine.state is state
+    return machine
+
+
+def to_step() -> Machine:
+    """One that lets a call pass when its memory is there."""
+    machine = holding_short(State.HELD)
+    check(machine, PLAYS["step"], "D")
+    return machine
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "letter"),
+    [
+        ("revoke", State.HOLDING, "S"),
+        ("revoke", State.HELD, "S"),
+        ("keep", State.HOLDING, "F"),
+        ("keep", State.HELD, "F"),
+        ("step", State.HOLDING, "-"),
+        ("step", State.HELD, "D"),
+        ("cannot drain", State.HOLDING, "F"),
+        ("drained", State.HOLDING, "D"),
+    ],
+)
+def test_one_that_holds_while_its_memory_comes(name: str, state: State, letter: str) -> None:
+    check(holding_short(state), PLAYS[name], letter)
+
+
+def to_leave() -> Machine:
+    """One that brings memory in ahead of its turn, and is to move some out again."""
+    machine = at(State.FETCHING)
+    machine.feed(Event.EVICT, bytes=10, there=5)
+    return machine
+
+
 def greeting() -> Machine:
     machine = at(State.RETURNING)
     machine.feed(Event.GREET)
@@ -228,6 +287,8 @@ def greeting() -> Machine:
         *((at(state), "-") for state in (State.NEW, State.ALONE, State.CLOSED, State.OPEN)),
         *((at(state), "-") for state in (State.GROWING, State.WATCHED, State.CLOSING)),
         (at(State.LEAVING), "C"),
+        (at(State.FETCHING), "C"),
+        (to_leave(), "C"),
         (at(State.RETURNING), "A"),
         (greeting(), "R"),
         (at(State.FILLING), "O"),
@@ -244,6 +305,14 @@ def greeting() -> Machine:
         (gently(State.OPEN), "O"),
         (gently(State.WATCHED), "W"),
         (gently(State.CLOSING), "X"),
+        (at(State.HOLDING), "-"),
+        (at(State.HELD), "-"),
+        (holding_short(State.HOLDING), "H"),
+        (holding_short(State.HELD), "D"),
+        (to_step(), "H"),
+        (trimming_while_it_holds(State.HOLDING), "H"),
+        (trimming_while_it_holds(State.HELD), "D"),
+        (trimming_while_it_holds(State.HELD, is_to_step=True), "D"),
     ],
 )
 def test_the_mover_is_done(machine: Machine, letter: str) -> None:
@@ -259,13 +328,52 @@ def test_the_mover_is_done(machine: Machine, letter: str) -> None:
         (at(State.FILLING, evict=10), "F"),
         (at(State.STOPPING), "S"),
         (grown_while_filling(asked=False), "G"),
+        (holding_short(State.HOLDING), "H"),
+        (holding_short(State.HELD), "D"),
+        (to_step(), "D"),
         (at(State.LEAVING), "C"),
+        (at(State.FETCHING), "C"),
         (trimming(State.OPEN), "O"),
         (gently(State.ALONE), "A"),
     ],
 )
 def test_the_mover_is_done_and_explicit_memory_is_still_away(machine: Machine, letter: str) -> None:
     check(machine.copy(), plain(Event.MOVED, must_fill=True, is_explicit=True), letter)
+
+
+def test_what_came_ahead_is_told_before_memory_leaves_again() -> None:
+    machine = to_leave()
+    _, actions = machine.feed(Event.MOVED, there=7)
+    assert machine.state is State.LEAVING
+    assert [(one.act, one.bytes) for one in actions] == [(Act.TELL_IN, 0), (Act.ORDER_OUT, 7)]
+
+
+def test_an_order_to_move_out_is_answered_though_nothing_came_ahead() -> None:
+    machine = to_leave()
+    _, actions = machine.feed(Event.MOVED, there=0)
+    assert [one.act for one in actions] == [Act.TELL_IN, Act.ANSWER]
+
+
+def test_a_turn_that_begins_takes_what_came_ahead() -> None:
+    machine = at(State.FETCHING)
+    _, actions = machine.feed(Event.GRANT, turn=TURN, must_fill=True, missing=3)
+    assert machine.state is State.FILLING
+    assert [one.act for one in actions][-2:] == [Act.SET_MISSING, Act.ORDER_FILL]
+    machine = at(State.FETCHING)
+    machine.feed(Event.GRANT, turn=TURN)
+    assert machine.state is State.OPEN
+    assert [one.act for one in machine.feed(Event.MOVED)[1]] == [Act.TELL_IN]
+
+
+def test_no_gate_opens_by_itself_while_memory_comes_ahead() -> None:
+    machine = at(State.FETCHING)
+    _, actions = machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    assert [one.act for one in actions] == [Act.ARM_SESSION]
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    _, actions = machine.feed(Event.FILL, bytes=10, away=5)
+    assert machine.state is State.CLOSED
+    assert [one.act for one in actions] == [Act.ANSWER]
 
 
 @pytest.mark.parametrize("state", [State.CLOSED, State.LEAVING])

@@ -1,5 +1,6 @@
 """quantity.c, log.c and the small functions of frame.c, called from a program of their own."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -81,6 +82,22 @@ def test_a_text_is_cut_and_filled_up(run: Run, text: str, field: bytes) -> None:
     assert bytes.fromhex(run("text", text).stdout) == field.ljust(8, b"\0")
 
 
+def test_sizes_for_people(run: Run) -> None:
+    sizes = [0, (1 << 20) - 1, 1 << 20, 1536 << 20, (1 << 30) - 1, 1 << 30, 12 * 10**9, 2**64 - 1]
+    assert run("size", *map(str, sizes)).stdout.splitlines() == [
+        *(
+            "0 bytes",
+            "1048575 bytes",
+            "1.0 MiB",
+            "1.5 GiB",
+            "1023.9 MiB",
+            "1.0 GiB",
+            "11.1 GiB",
+            "17179869183.9 GiB",
+        )
+    ]
+
+
 def test_fields_are_taken_from_long_payloads_only(run: Run) -> None:
     run("take")
 
@@ -108,6 +125,38 @@ class TestLog:
     def test_a_file_that_cannot_be_opened_is_a_warning(self, run: Run) -> None:
         done = run("log", "x", NVSHARE_LOG_FILE="/nonexistent/log")
         assert "/nonexistent/log cannot be opened: No such file" in done.stderr
+
+    def test_a_closed_standard_error_harms_nobody(self, program: Path) -> None:
+        command = f"{program} log hello 2>&-"
+        done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, timeout=30)
+        assert (done.returncode, done.stdout) == (0, b"")
+
+    def test_a_full_pipe_is_not_waited_for(self, program: Path) -> None:
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while os.write(writer, b"x" * 4096):
+                pass
+        os.set_blocking(writer, True)
+        done = subprocess.run([str(program), "log", "hello"], stderr=writer, timeout=30)
+        os.close(reader)
+        os.close(writer)
+        assert done.returncode == 0
+
+    def test_a_file_that_took_the_number_of_standard_error_is_left_alone(
+        self, program: Path, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "file"
+        command = [str(program), "log-reused", str(file)]
+        done = subprocess.run(command, capture_output=True, check=True)
+        assert (done.stderr, file.read_bytes()) == (b"", b"")
+
+    def test_a_pipe_that_nobody_reads_ends_nobody(self, program: Path) -> None:
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([str(program), "log", "hello"], stderr=writer, timeout=30)
+        os.close(writer)
+        assert done.returncode == 0
 
     def test_a_long_line_is_cut(self, run: Run) -> None:
         first = run("log", "x" * 5000).stderr.splitlines()[0]

@@ -17,6 +17,15 @@ def test_copies_have_names_and_times_of_their_own() -> None:
     assert [one.wanted_gpu for one in coming] == [None, None, None, 1]
 
 
+def test_a_program_of_ranks_is_one_process_on_each_of_its_gpus() -> None:
+    coming = arrivals(scenario(program(count=2, ranks=[1, 0]), program(name="p-1")))
+    assert [one.name for one in coming] == ["p-1.0", "p-1.1", "p-2.0", "p-2.1", "p-1"]
+    assert [(one.wanted_gpu, one.rank) for one in coming[:4]] == [(1, 0), (0, 1)] * 2
+    first, same, second, again, alone = (one.group for one in coming)
+    assert (first, second, alone) == (same, again, "")
+    assert first != second
+
+
 def test_chance_is_the_same_for_the_same_seed() -> None:
     told = scenario(program(count=3, jitter=10.0))
     assert arrivals(told, 1) == arrivals(told, 1)

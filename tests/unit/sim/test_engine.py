@@ -148,6 +148,9 @@ def test_arrivals_spread_by_chance() -> None:
         ("eight-on-one", 1.08),
         ("mixed", 1.03),
         ("resting-long", 1.12),
+        ("gangs-fit", 1.05),
+        ("gangs-over", 1.05),
+        ("gangs-4x4", 1.05),
     ],
 )
 def test_the_targets(name: str, most: float) -> None:
@@ -234,6 +237,7 @@ def test_x3_one_goes_on_at_full_speed_within_three_seconds_of_the_split() -> Non
     assert min(runs_from(outcome, index, split) for index in (0, 1)) - split < 3.0
 
 
+@pytest.mark.timeout(400)
 def test_nobody_starves_in_five_of_ten_hours() -> None:
     # The bound is a little more than four.
     outcome = simulate(load_known("ten-hours").model_copy(update={"until": 5 * 3600.0}))

@@ -35,7 +35,7 @@ def test_after_the_other_has_left_its_memory_comes_in_and_that_is_all() -> None:
     leaves = program(10 * GB, 4000, copy_in=10 * GB, name="leaves", arrival=10.0)
     data = summarise(run(stays, leaves, recovery={"after": "leaves"})).as_json()
     # Of 20 GB, 5 did not fit beside the rest. They come back at 12 GB/s.
-    assert data["recovery_s"] == pytest.approx(0.42, abs=0.1)
+    assert data["recovery_seconds"] == pytest.approx(0.42, abs=0.1)
 
 
 def test_the_beginning_of_a_phase_counts_from_there() -> None:
@@ -46,8 +46,8 @@ def test_the_beginning_of_a_phase_counts_from_there() -> None:
     told = {"after": "p", "phase": 2}
     data = summarise(run({"name": "p", "phase": phases}, recovery=told)).as_json()
     # The first touch of 7.7 GB takes a second.
-    assert data["recovery_s"] == pytest.approx(1.0, abs=0.15)
+    assert data["recovery_seconds"] == pytest.approx(1.0, abs=0.15)
 
 
 def test_without_being_asked_nothing_is_said() -> None:
-    assert "recovery_s" not in summarise(run(program(0, 100))).as_json()
+    assert "recovery_seconds" not in summarise(run(program(0, 100))).as_json()

@@ -3,15 +3,16 @@ import json
 import pytest
 from rich.console import Console
 
-from nvshare.sim import table
+from nvshare.cli import figures_table as table
 from nvshare.sim.report import Summary, summarise
 
 from .making import GB, program, run
 
 # The same keys as a run on the emulator has.
 KEYS = [
-    *("scenario", "on", "speed", "clients", "makespan_s", "mean_s", "baseline_s", "ideal_s"),
-    *("ratio", "turn_changes", "swapped_out_bytes", "swapped_in_bytes", "swap_s", "slices"),
+    *("scenario", "on", "speed", "clients", "makespan_seconds", "mean_seconds"),
+    *("baseline_seconds", "ideal_seconds"),
+    *("ratio", "turn_changes", "moved_out", "moved_in", "moving_seconds", "slices"),
 ]
 
 
@@ -23,7 +24,7 @@ def summary() -> Summary:
 def test_the_keys_and_their_order(summary: Summary) -> None:
     data = json.loads(json.dumps(summary.as_json()))
     assert list(data) == KEYS
-    assert list(data["clients"][0]) == ["name", "gpu", "duration_s", "iterations_per_s"]
+    assert list(data["clients"][0]) == ["program", "index", "duration_seconds", "iterations_per_s"]
     assert (data["on"], data["speed"]) == ("simulator", None)
 
 

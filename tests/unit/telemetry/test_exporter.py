@@ -17,7 +17,10 @@ from nvshare.telemetry.snapshot import (
     GroupStatus,
     GroupUse,
     HostStatus,
+    MissingGpu,
     NodeStatus,
+    OutsideProcess,
+    TimeParts,
     Totals,
 )
 
@@ -46,6 +49,9 @@ def device(index: int = 0, **changes: Any) -> DeviceStatus:
         "turn_ends_in": 12.3,
         "bandwidth": 1e9,
         "totals": Totals(clients=9, turns=70, moved_in=3 * GIB, launches=10**12),
+        "lost_seconds": 30.0,
+        "lost_because": "NVML: GPU is lost",
+        "outside": (OutsideProcess(pid=9, uid=1000, program="jupyter", memory=GIB),),
     }
     return DeviceStatus(**{**values, **changes})
 
@@ -112,6 +118,7 @@ def node(*clients: ClientStatus, **changes: Any) -> NodeStatus:
         "devices": (device(0), device(1)),
         "clients": clients,
         "groups": (group(),),
+        "missing": (MissingGpu(index=7, why="NVML: Not Supported", seconds=60.0),),
     }
     return NodeStatus(**{**values, **changes})
 
@@ -153,6 +160,11 @@ def test_values_are_those_of_the_snapshot() -> None:
     assert found["nvshare_host_memory_swapped_bytes"] == [({}, 7 * GIB)]
     assert found["nvshare_gpu_programs_waiting"][0] == (gpu, 1)
     assert found["nvshare_gpu_launches_total"][0] == (gpu, 10**12)
+    assert found["nvshare_gpu_outside_processes"][0] == (gpu, 1)
+    assert found["nvshare_gpu_outside_memory_bytes"][0] == (gpu, GIB)
+    assert found["nvshare_gpu_unusable_seconds"][0] == ({**gpu, "why": "NVML: GPU is lost"}, 30)
+    never_seen = {"gpu": "7", "uuid": "", "why": "NVML: Not Supported"}
+    assert found["nvshare_gpu_unusable_seconds"][-1] == (never_seen, 60)
     assert found["nvshare_program_memory_limit_bytes"] == [(program, 4 * GIB)]
     assert found["nvshare_program_share_limit_ratio"] == [(program, 0.4)]
     assert found["nvshare_program_share_ratio"] == [(program, 0.335)]
@@ -166,11 +178,13 @@ def test_values_are_those_of_the_snapshot() -> None:
 
 def test_what_there_is_not_has_no_sample() -> None:
     bare = client(limits=ClientLimits(), share=None, used_percent={})
-    devices = (device(0, turn_ends_in=None),)
-    status = node(bare, devices=devices, groups=(group(limits=ClientLimits()),))
+    devices = (device(0, turn_ends_in=None, lost_seconds=None),)
+    groups = (group(limits=ClientLimits()),)
+    status = node(bare, devices=devices, groups=groups, missing=())
     everything = {metric.name for section in SECTIONS for metric in section.metrics}
     assert everything - set(read(status)) == {
         "nvshare_gpu_turn_remaining_seconds",
+        "nvshare_gpu_unusable_seconds",
         "nvshare_program_memory_limit_bytes",
         "nvshare_program_share_limit_ratio",
         "nvshare_program_share_ratio",
@@ -267,14 +281,28 @@ NOT_EXPORTED = {
     "clients.stuck_because": "words for people, who find them in `nvshare status`",
     "clients.allocation_because": "words for people, who find them in `nvshare status`",
     "clients.allocation_next": "words for people, who find them in `nvshare status`",
+    "devices.outside.pid": "how many there are is told; who they are is for people",
+    "devices.outside.uid": "the same",
+    "devices.outside.program": "the same",
+    "clients.user": "the uid is in its info, and names are for people",
     "clients.held_up_because": "words for people, who find them in `nvshare status`",
+    "clients.in_gang": "whether its group is on several GPUs, which its programs tell",
+    "clients.gang_waits_for": "for people, who find it in `nvshare status`",
     "clients.limits.burst": "chosen by people, who find it in `nvshare status`",
     "clients.group_used": "the metrics of its group have it",
     "groups.parked": "its programs have it",
+    "groups.ids": "programs have the group in their info",
     "groups.pids": "programs have the group in their info",
     "groups.sources": "where a limit is from is for `nvshare limit`",
     "groups.limits.burst": "chosen by people, who find it in `nvshare limit`",
     "groups.limits.priority": "that of its programs",
+    **{
+        f"clients.recent.{field}": "rates of the counters say it"
+        for field in (
+            *("seconds", "launches", "moved_in", "moved_out", "computing_percent"),
+            *(f"attribution.{part}" for part in TimeParts.model_fields),
+        )
+    },
 }
 
 

@@ -2,6 +2,7 @@
 
 from nvshare.cli.bench import (
     busy,
+    gangs,
     handover,
     latency,
     launch,
@@ -18,6 +19,7 @@ bench.add_command(latency.latency)
 bench.add_command(launch.launch)
 bench.add_command(overhead.overhead)
 bench.add_command(handover.handover)
+bench.add_command(gangs.gangs)
 bench.add_command(scenario.scenario)
 bench.add_command(scenarios.scenarios)
 bench.add_command(shares.shares)

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from nvshare.cli.groups import ListedGroup
+
 Line = dict[str, Any]
 Bench = Callable[[], Iterator[Line]]
 
@@ -26,7 +28,7 @@ def registered(name: str) -> Callable[[Bench], Bench]:
     return register
 
 
-@click.group()
+@click.group(cls=ListedGroup)
 def bench() -> None:
     """Measure, and print figures with the machine and the settings they hold for."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from nvshare.cli.bench import latency_simulation
+from nvshare.cli.bench import latency_runs, latency_simulation
 from nvshare.cli.bench.group import Line, registered, show
 from nvshare.cli.bench.latency_cases import CASES, MODEL, Case
 from nvshare.errors import BadInputError
@@ -15,8 +15,16 @@ from nvshare.errors import BadInputError
 
 @registered("latency")
 def measure_all() -> Iterator[Line]:
-    """Yield a line for every case."""
+    """Yield a line for every case, played and reckoned."""
+    yield from on_emulator(CASES)
     yield from on_simulator(CASES)
+
+
+def on_emulator(cases: Sequence[Case], seconds: float | None = None) -> Iterator[Line]:
+    """Have the cases happen."""
+    for case in cases:
+        line = latency_runs.run(case, seconds).line()
+        yield {**line, "on": "emulator", "gpus": MODEL, "speed": case.speed}
 
 
 def on_simulator(cases: Sequence[Case], seconds: float | None = None) -> Iterator[Line]:
@@ -36,16 +44,16 @@ def choose(names: Sequence[str]) -> list[Case]:
 
 
 @click.command()
-@click.option("--on", type=click.Choice(["simulator"]), default="simulator")
+@click.option("--on", type=click.Choice(["emulator", "simulator"]), default="emulator")
 @click.option("--case", "names", multiple=True, metavar="NAME", help="Only this one, or these.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1),
-    help="Simulate so long. Default: an hour, or less where bursts are frequent.",
+    help="Emulated seconds to measure. Default: on the simulator an hour or less, else minutes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def latency(on: str, names: tuple[str, ...], seconds: float | None, as_json: bool) -> None:
     """Measure how long programs that want a GPU now and then wait for it."""
-    del on
     chosen = choose(names)
-    show("latency", lambda: on_simulator(chosen, seconds), as_json)
+    measure = on_emulator if on == "emulator" else on_simulator
+    show("latency", lambda: measure(chosen, seconds), as_json)

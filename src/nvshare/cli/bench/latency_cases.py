@@ -32,7 +32,10 @@ class Case:
     trainers: tuple[int, ...] = ()
     # Of those who ask.
     priority: PriorityName = "normal"
+    # In the simulator, and on the emulator; and how many emulated seconds a real one has there.
     seconds: float = 3600.0
+    played_seconds: float = 900.0
+    speed: float = 10.0
     # Those that are not as they are by default, by their names.
     settings: tuple[tuple[str, float], ...] = ()
 
@@ -45,8 +48,8 @@ def popularity(count: int) -> list[float]:
 
 def _serving(name: str, rate: float) -> Case:
     models = tuple(Asker(5 * GB, 0.2, rate=rate * part) for part in popularity(6))
-    # Of those who are served nobody rests for less than this in the middle of a request.
-    return Case(name, models, settings=(("idle_grace", 0.01),))
+    # What is heard of programs that rest comes in real seconds: the slower, the nearer to a GPU.
+    return Case(name, models, played_seconds=240.0, speed=3.0)
 
 
 _TRAINER = (12 * GB,)
@@ -59,7 +62,7 @@ _BESIDE_A_TRAINER = (
     Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER),
     # What moves for these takes a fifth of the time.
     Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER, settings=(("move_budget", 0.25),)),
-    Case("frequent", (_FREQUENT,), _TRAINER, seconds=1200.0),
+    Case("frequent", (_FREQUENT,), _TRAINER, seconds=1200.0, played_seconds=600.0),
 )
 
 CASES: tuple[Case, ...] = (

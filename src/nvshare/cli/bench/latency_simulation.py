@@ -1,111 +1,27 @@
 """Cases of latency, reckoned out in the simulator."""
 
-from typing import Any
-
-from nvshare.cli.bench.first_come import Machine, Request, serve
-from nvshare.cli.bench.latency_cases import MODEL, Asker, Case
+from nvshare.cli.bench.latency_cases import Case
 from nvshare.cli.bench.latency_results import Waited
-from nvshare.emulator.gpus import parse_gpus
+from nvshare.cli.bench.latency_scenario import WARM_UP_S, Asked, judge, scenario_of
 from nvshare.sim.engine import simulate
-from nvshare.sim.record import Burst, Record
-from nvshare.sim.scenario import Scenario
-from nvshare.telemetry.settings import DeviceSettings
-
-# Until then all have come, and have had their first turns.
-WARM_UP_S = 120.0
-# The first to ask comes when the trainer is at work, and the others after it, one by one.
-_ASKERS_FROM_S = 5.0
-_APART_S = 7.0
-# More than anybody gets through; and long enough for the core to hear of an allocation.
-_ENDLESS = 10**9
-_PAUSE_S = 0.001
-_KERNEL_S = 0.01
-_TRAINERS_KERNEL_S = 0.04
-_MIB = 1 << 20
+from nvshare.sim.record import Record
 
 
 def reckon(case: Case, seconds: float | None = None, seed: int = 0) -> Waited:
     """Return how long those who ask wait, after a warm-up."""
     length = case.seconds if seconds is None else seconds
-    end = WARM_UP_S + length
     before, after = (
         simulate(scenario_of(case, until), seed=seed, picture=True).records
-        for until in (WARM_UP_S, end)
+        for until in (WARM_UP_S, WARM_UP_S + length)
     )
     count = len(case.askers)
-    bursts = [
-        (burst, who)
+    asked = (
+        Asked(burst.wanted, who, burst.began)
         for who, record in enumerate(after[:count])
         for burst in record.bursts or ()
-        if burst.wanted >= WARM_UP_S
-    ]
-    bursts.sort(key=lambda one: one[0].wanted)
-    requests = [Request(burst.wanted, who, case.askers[who].seconds) for burst, who in bursts]
-    return Waited(
-        case,
-        length,
-        waits=tuple(_wait(burst, end) for burst, _ in bursts),
-        at_best=tuple(serve(requests, [one.memory for one in case.askers], machine_of(case))),
-        asked_seconds=sum(request.seconds for request in requests),
-        computed=_computed(before[count:], after[count:]),
     )
-
-
-def _wait(burst: Burst, end: float) -> float:
-    """Return how long it has waited. Who still waits in the end has waited for so long at least."""
-    return (end if burst.began is None else burst.began) - burst.wanted
+    return judge(case, length, asked, _computed(before[count:], after[count:]))
 
 
 def _computed(before: tuple[Record, ...], after: tuple[Record, ...]) -> tuple[float, ...]:
     return tuple(b.computed - a.computed for a, b in zip(before, after, strict=True))
-
-
-def machine_of(case: Case) -> Machine:
-    """Return the GPU as far as the bound needs it, with the room that the daemon reckons with."""
-    (profile,) = parse_gpus(MODEL)
-    settings, memory = DeviceSettings(), round(profile.memory.usable_mib * _MIB)
-    programs = len(case.askers) + len(case.trainers)
-    room = settings.usable_of(memory) - programs * settings.context_of(memory)
-    return Machine(room, sum(case.trainers), profile.bus.host_to_device_gb_per_s * 1e9)
-
-
-def scenario_of(case: Case, until: float) -> Scenario:
-    """Return a case as a scenario: those who ask, and then those who compute all the time."""
-    told: dict[str, Any] = {
-        "name": case.name,
-        "gpus": MODEL,
-        "until": until,
-        "settings": dict(case.settings),
-        "program": [
-            *(_asker(number, one, case) for number, one in enumerate(case.askers)),
-            *(_trainer(number, memory) for number, memory in enumerate(case.trainers)),
-        ],
-    }
-    return Scenario.model_validate(told)
-
-
-def _asker(number: int, asker: Asker, case: Case) -> dict[str, Any]:
-    asks: dict[str, Any] = {
-        "wait": _PAUSE_S,
-        "iterations": _ENDLESS,
-        "kernels": round(asker.seconds / _KERNEL_S),
-        "kernel_seconds": _KERNEL_S,
-    }
-    if asker.rate is None:
-        asks |= {"idle": asker.rest, "idle_jitter": asker.rest_most - asker.rest}
-    else:
-        asks["rate"] = asker.rate
-    return {
-        "name": f"asks-{number + 1}",
-        "arrival": _ASKERS_FROM_S + number * _APART_S,
-        "priority": case.priority,
-        "phase": [{"memory": asker.memory, "copy_in": asker.memory}, asks],
-    }
-
-
-def _trainer(number: int, memory: int) -> dict[str, Any]:
-    computes = {"wait": _PAUSE_S, "iterations": _ENDLESS, "kernel_seconds": _TRAINERS_KERNEL_S}
-    return {
-        "name": f"trains-{number + 1}",
-        "phase": [{"memory": memory, "copy_in": memory}, computes],
-    }

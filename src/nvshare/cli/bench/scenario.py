@@ -1,17 +1,17 @@
 """``nvshare bench scenario``: play a scenario, really on emulated GPUs, or in the simulator."""
 
-import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from nvshare.cli import completing
+from nvshare.cli.figures_table import draw_figures
+from nvshare.cli.output import show, show_json
 from nvshare.cli.trial.cast import DriverCast
 from nvshare.cli.trial.play import on_emulator, on_simulator
 from nvshare.cli.trial.torch import TorchCast
 from nvshare.errors import BadInputError
 from nvshare.launch.preload import ALLOCATIONS, Wishes
-from nvshare.sim import table
 from nvshare.sim.catalog import find
 from nvshare.sim.figures import Figures
 from nvshare.sim.scenario import Scenario
@@ -21,7 +21,7 @@ UNMANAGED_LIMIT = 2.0
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=completing.scenarios)
 @click.option("--on", type=click.Choice(["emulator", "simulator"]), default="emulator")
 @click.option(
     "--speed",
@@ -32,6 +32,7 @@ UNMANAGED_LIMIT = 2.0
 @click.option(
     "--mode",
     metavar="P",
+    shell_complete=completing.policies,
     help="Share by this mode, policy, or both (serial, fifo, auto/fifo) instead of the scenario's "
     "own.",
 )
@@ -90,9 +91,9 @@ def scenario(
     else:
         figures = _emulate(told, label, speed, unmanaged, limit, seed, torch, allocation, memory)
     if as_json:
-        click.echo(json.dumps(figures.as_json()))
+        show_json(figures.as_json())
     else:
-        Console().print(table.draw_figures(figures))
+        show(draw_figures(figures))
 
 
 def _emulate(

@@ -5,6 +5,7 @@ from rich.console import Console
 
 from nvshare.cli.demo import result, view
 from nvshare.cli.demo.stages import open_stages, scenario
+from nvshare.cli.output import console, show_json
 
 _SPEED = 10.0
 
@@ -24,21 +25,27 @@ _SPEED = 10.0
     metavar="N",
     help="Emulated seconds in a real one.",
 )
-def demo(iterations: int | None, speed: float) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each of the two.")
+def demo(iterations: int | None, speed: float, as_json: bool) -> None:
     """Show four jobs of 12 GB on two emulated GPUs of 16 GB, with nvshare and without."""
-    console = Console()
-    console.print(
+    # Who reads JSON may still want to know how far it is.
+    place = Console(stderr=True) if as_json else console()
+    place.print(
         "Four jobs of 12 GB on two Tesla T4s of 16 GB, under nvshare; and beside them the same "
         f"four with unified memory alone.\nThe GPUs are emulated; {speed:g} of their seconds pass "
         "in a real one.",
         soft_wrap=True,
     )
     with open_stages(scenario(iterations), speed) as stages:
-        with view.watched(console, stages) as look:
+        with view.watched(place, stages) as look:
             stages.go_on(look)
         shared, unscheduled = stages.figures()
-    console.print(result.draw(shared, unscheduled))
+    if as_json:
+        show_json(shared.as_json())
+        show_json(unscheduled.as_json())
+        return
+    place.print(result.draw(shared, unscheduled))
     if unscheduled.more.get("extrapolated"):
-        console.print(
+        place.print(
             "~ is reckoned: the four without scheduling were stopped when nvshare was done."
         )

@@ -1,19 +1,22 @@
 """The table at the end: with nvshare, without, alone, and what would be possible at best."""
 
-from rich.table import Table
+from rich.markup import escape
 
+from nvshare.cli.output import Column, Rows
 from nvshare.sim.figures import Figures
 
 
-def draw(shared: Figures, unscheduled: Figures) -> Table:
+def draw(shared: Figures, unscheduled: Figures) -> Rows:
     """Draw both results beside what they are measured by."""
-    table = Table("", "with nvshare", "without", "one alone", "ideal", title="Emulated seconds")
+    table = Rows(
+        *("", "with nvshare", "without", Column("one alone", rank=2), Column("ideal", rank=1)),
+        title="Emulated seconds",
+    )
     alone, ideal = _seconds(shared.baseline_s), _seconds(shared.ideal_s)
     reckoned = "~" if unscheduled.more.get("extrapolated") else ""
     for one, other in zip(shared.clients, unscheduled.clients, strict=True):
         took = _seconds(one.duration_s)
-        table.add_row(one.name, took, reckoned + _seconds(other.duration_s), alone, "")
-    table.add_section()
+        table.add_row(escape(one.name), took, reckoned + _seconds(other.duration_s), alone, "")
     table.add_row(
         "until all are done",
         _seconds(shared.makespan_s),

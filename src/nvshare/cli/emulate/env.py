@@ -6,15 +6,26 @@ import shlex
 import click
 
 from nvshare.cli.emulate.options import node_name
+from nvshare.cli.output import show_json
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import find
+from nvshare.emulator.node import environment_without, find
 from nvshare.emulator.root import node_root
 
 
 @click.command()
 @node_name
-def env(name: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print them as one line of JSON.")
+@click.option("--unset", is_flag=True, help="Print what takes a shell off its node again.")
+def env(name: str, as_json: bool, unset: bool) -> None:
     """Print export lines for `eval "$(nvshare emulate env)"`."""
+    if unset:
+        for variable, left in environment_without(library_folder(), os.environ).items():
+            click.echo(f"export {variable}={shlex.quote(left)}" if left else f"unset {variable}")
+        return
     node = find(node_root(), name)
-    for variable, value in node.environment(library_folder(), os.environ).items():
+    variables = node.environment(library_folder(), os.environ)
+    if as_json:
+        show_json({"node": node.name, "environment": variables})
+        return
+    for variable, value in variables.items():
         click.echo(f"export {variable}={shlex.quote(value)}")

@@ -2,8 +2,9 @@
 
 import click
 
-from nvshare.cli.emulate.options import node_name, size
-from nvshare.emulator.fault import XID_LOST, set_fault, steal_memory
+from nvshare.cli.emulate.options import node_name
+from nvshare.cli.quantities import Quantity
+from nvshare.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
 from nvshare.emulator.node import find
 from nvshare.emulator.root import node_root
 
@@ -24,13 +25,22 @@ _gpu = click.option("--gpu", type=int, default=0, show_default=True, help="Index
 @click.option(
     "--steal",
     metavar="SIZE",
-    callback=size,
+    type=Quantity(),
     help="Have somebody else hold so much of its memory, instead of an error.",
 )
-def fault(name: str, gpu: int, xid: int, harmless: bool, steal: int | None) -> None:
+@click.option(
+    "--unsupported",
+    is_flag=True,
+    help="Have NVML answer NOT_SUPPORTED for it instead.",
+)
+def fault(
+    name: str, gpu: int, xid: int, harmless: bool, steal: int | None, unsupported: bool
+) -> None:
     """Give a GPU of an emulated node an XID error, as far as NVML shows."""
     node = find(node_root(), name)
-    if steal is not None:
+    if unsupported:
+        refuse_answers(node, gpu, refuses=True)
+    elif steal is not None:
         steal_memory(node, gpu, steal)
     else:
         set_fault(node, gpu, xid, needs_reset=not harmless)
@@ -43,4 +53,5 @@ def heal(name: str, gpu: int) -> None:
     """Mend a GPU of an emulated node, and give back memory that was stolen."""
     node = find(node_root(), name)
     set_fault(node, gpu, 0, needs_reset=False)
+    refuse_answers(node, gpu, refuses=False)
     steal_memory(node, gpu, 0)

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import click
 
+from nvshare.cli import completing
+from nvshare.cli.quantities import Quantity
 from nvshare.emulator.node import DEFAULT_NAME
-from nvshare.errors import BadInputError
-from nvshare.quantity import parse_quantity
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -29,17 +29,9 @@ class Speed(click.FloatRange):
         return speed
 
 
-def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """Read an amount of memory, such as 64Gi."""
-    if value is None:
-        return None
-    try:
-        return parse_quantity(value)
-    except BadInputError as error:
-        raise click.BadParameter(f"{error.what}; {error.do}", ctx, param) from error
-
-
-node_name = click.argument("name", metavar="[NAME]", default=DEFAULT_NAME)
+node_name = click.argument(
+    "name", metavar="[NAME]", default=DEFAULT_NAME, shell_complete=completing.nodes
+)
 
 
 def node_options(function: Decorated) -> Decorated:
@@ -55,6 +47,7 @@ _NODE_OPTIONS = [
         default="1xt4",
         show_default=True,
         metavar="LIST",
+        shell_complete=completing.profiles,
         help="GPUs of the node, such as 2xt4,1xa100-40g or 2x./my.toml.",
     ),
     click.option(
@@ -75,7 +68,7 @@ _NODE_OPTIONS = [
     click.option(
         "--host-memory",
         "host_bytes",
-        callback=size,
+        type=Quantity(),
         default="256Gi",
         show_default=True,
         metavar="SIZE",

@@ -2,11 +2,14 @@
 
 import os
 from contextlib import AbstractContextManager, nullcontext
+from difflib import get_close_matches
 
 import click
 from click.core import ParameterSource
 
+from nvshare.cli import completing
 from nvshare.cli.emulate.options import node_options
+from nvshare.cli.groups import ListedGroup
 from nvshare.emulator.conf import Data, Settings
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
@@ -18,7 +21,7 @@ from nvshare.launch.child import run_child
 _COMMAND = "nvshare.emulate.command"
 
 
-class CommandOrVerb(click.Group):
+class CommandOrVerb(ListedGroup):
     """A group that also takes ``-- COMMAND…`` in place of a verb."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -33,9 +36,11 @@ class CommandOrVerb(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Look a verb up; whoever forgot the ``--`` before a command is told so."""
-        if self.get_command(ctx, args[0]) is None:
+        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            close = get_close_matches(args[0], self.commands)
+            meant = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             ctx.fail(
-                f"There is no verb {args[0]!r}. To run a program, put -- before it: "
+                f"There is no verb {args[0]!r}.{meant} To run a program, put -- before it: "
                 f"nvshare emulate -- {args[0]} …"
             )
         return super().resolve_command(ctx, args)
@@ -47,7 +52,13 @@ class CommandOrVerb(click.Group):
 
 @click.group(cls=CommandOrVerb, invoke_without_command=True)
 @node_options
-@click.option("--node", "name", metavar="NAME", help="Run on this node, which is up already.")
+@click.option(
+    "--node",
+    "name",
+    metavar="NAME",
+    shell_complete=completing.nodes,
+    help="Run on this node, which is up already.",
+)
 @click.pass_context
 def emulate(
     ctx: click.Context,

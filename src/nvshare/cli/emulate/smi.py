@@ -1,20 +1,16 @@
 """``nvshare emulate smi``: show the GPUs of a node and what runs on them."""
 
-import dataclasses
-import json
-import time
-from collections.abc import Iterator
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.live import Live
 
 from nvshare.cli.emulate.options import node_name
 from nvshare.cli.emulate.smi_table import render
+from nvshare.cli.output import follow, follow_json, show
 from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import find
 from nvshare.emulator.root import node_root
-from nvshare.emulator.smi import Reader, Snapshot
+from nvshare.emulator.smi import GpuReading, Reader, Snapshot
 
 _SECONDS_BETWEEN = 1.0
 
@@ -26,31 +22,37 @@ _SECONDS_BETWEEN = 1.0
 def smi(name: str, as_json: bool, watch: bool) -> None:
     """Show memory, utilisation and processes of a node."""
     reader = Reader(find(node_root(), name), library_folder())
-    snapshots = _every_second(reader) if watch else iter([reader.read()])
-    try:
-        if as_json:
-            _print_json(snapshots)
-        elif watch:
-            _print_live(snapshots)
-        else:
-            Console().print(render(next(snapshots)))
-    except KeyboardInterrupt:
-        # Ctrl-C is how a person says that they have seen enough.
-        return
+    if as_json:
+        follow_json(lambda: _described(reader.read()), _SECONDS_BETWEEN if watch else None)
+    elif watch:
+        follow(lambda: render(reader.read()), _SECONDS_BETWEEN)
+    else:
+        show(render(reader.read()))
 
 
-def _every_second(reader: Reader) -> Iterator[Snapshot]:
-    while True:
-        yield reader.read()
-        time.sleep(_SECONDS_BETWEEN)
+def _described(snapshot: Snapshot) -> dict[str, Any]:
+    """Return a snapshot with the keys of docs/json.md."""
+    return {
+        "node": snapshot.node,
+        "driver_version": snapshot.driver_version,
+        "devices": [_described_gpu(gpu) for gpu in snapshot.gpus],
+    }
 
 
-def _print_json(snapshots: Iterator[Snapshot]) -> None:
-    for snapshot in snapshots:
-        click.echo(json.dumps(dataclasses.asdict(snapshot)))
-
-
-def _print_live(snapshots: Iterator[Snapshot]) -> None:
-    with Live(screen=False, auto_refresh=False) as live:
-        for snapshot in snapshots:
-            live.update(render(snapshot), refresh=True)
+def _described_gpu(gpu: GpuReading) -> dict[str, Any]:
+    return {
+        "index": gpu.index,
+        "uuid": gpu.uuid,
+        "name": gpu.name,
+        "error": gpu.error,
+        "memory": gpu.memory_total_bytes,
+        "used": gpu.memory_used_bytes,
+        "utilisation_percent": gpu.utilisation_percent,
+        "temperature_c": gpu.temperature_c,
+        "power_w": gpu.power_w,
+        "power_limit_w": gpu.power_limit_w,
+        "processes": [
+            {"pid": one.pid, "program": one.name, "used": one.memory_bytes, "kept": one.host_bytes}
+            for one in gpu.processes
+        ],
+    }

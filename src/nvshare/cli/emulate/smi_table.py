@@ -2,8 +2,8 @@
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.table import Table
 
+from nvshare.cli.output import Column, Rows
 from nvshare.emulator.smi import GpuReading, Snapshot
 
 _MIB = 1024**2
@@ -14,42 +14,39 @@ def render(snapshot: Snapshot) -> RenderableType:
     return Group(_gpus(snapshot), _processes(snapshot))
 
 
-def _gpus(snapshot: Snapshot) -> Table:
-    table = Table(
+def _gpus(snapshot: Snapshot) -> Rows:
+    table = Rows(
+        *(Column("GPU", justify="right"), Column("Name", rank=1)),
+        *(Column("Temp", 4, "right"), Column("Power", 3, "right"), Column("Memory", 0, "right")),
+        Column("GPU-Util", 2, "right"),
         title=f"emulated node {snapshot.node}, driver {snapshot.driver_version}",
-        title_justify="left",
     )
-    table.add_column("GPU", justify="right")
-    table.add_column("Name")
-    for heading in ("Temp", "Power", "Memory", "GPU-Util"):
-        table.add_column(heading, justify="right", no_wrap=True)
     for gpu in snapshot.gpus:
         table.add_row(
             str(gpu.index),
             escape(gpu.name),
             _or_na(gpu.temperature_c, "C"),
             f"{_or_na(gpu.power_w, 'W')} / {_or_na(gpu.power_limit_w, 'W')}",
-            f"{_mib(gpu.memory_used_bytes)} / {_mib(gpu.memory_total_bytes)}",
+            gpu.error or f"{_mib(gpu.memory_used_bytes)} / {_mib(gpu.memory_total_bytes)}",
             _or_na(gpu.utilisation_percent, "%"),
         )
     return table
 
 
-def _processes(snapshot: Snapshot) -> Table:
-    table = Table(title="processes", title_justify="left")
-    for heading in ("GPU", "PID"):
-        table.add_column(heading, justify="right")
-    table.add_column("Process")
-    for heading in ("Memory", "Host"):
-        table.add_column(heading, justify="right")
+def _processes(snapshot: Snapshot) -> Rows:
+    table = Rows(
+        *(Column("GPU", justify="right"), Column("PID", justify="right"), "Process"),
+        *(Column("Memory", justify="right"), Column("Host", 1, "right")),
+        title="processes",
+    )
     for gpu in snapshot.gpus:
         _add_processes(table, gpu)
-    if not table.row_count:
+    if not len(table):
         table.add_row("", "", "none", "", "")
     return table
 
 
-def _add_processes(table: Table, gpu: GpuReading) -> None:
+def _add_processes(table: Rows, gpu: GpuReading) -> None:
     for process in gpu.processes:
         table.add_row(
             str(gpu.index),

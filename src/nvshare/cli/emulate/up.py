@@ -2,7 +2,9 @@
 
 import click
 
+from nvshare.cli.emulate.describe import describe_node
 from nvshare.cli.emulate.options import node_name, node_options
+from nvshare.cli.output import show_json
 from nvshare.emulator.conf import Data, Settings
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.node import create
@@ -12,10 +14,14 @@ from nvshare.emulator.root import node_root
 @click.command()
 @node_name
 @node_options
-def up(name: str, gpus: str, speed: float, data: Data, host_bytes: int) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
+def up(name: str, gpus: str, speed: float, data: Data, host_bytes: int, as_json: bool) -> None:
     """Start an emulated node that stays until `down`."""
     profiles = parse_gpus(gpus)
     node = create(node_root(), name, Settings(speed, data, host_bytes), profiles)
+    if as_json:
+        show_json(describe_node(node))
+        return
     click.echo(f'The emulated node "{node.name}" is up:')
     for index, gpu in enumerate(node.gpu_names):
         click.echo(f"  GPU {index}: {gpu}")

@@ -1,13 +1,11 @@
 """``kubectl nvshare status``: the GPUs of all nodes and who shares them."""
 
-import json
-
 import click
-from rich.console import Console
 from rich.text import Text
 
+from nvshare.cli.board import Board
 from nvshare.cli.kubectl.cluster import Cluster
-from nvshare.cli.status_table import draw
+from nvshare.cli.output import show, show_json
 
 
 @click.command()
@@ -16,13 +14,10 @@ from nvshare.cli.status_table import draw
 @click.pass_obj
 def status(cluster: Cluster, node: str | None, as_json: bool) -> None:
     """Show GPUs, settings and programs of all nodes, or of one."""
-    console = Console()
     for view in cluster.nodes(node):
         if as_json:
             shown = view.status.model_dump() if view.status else None
-            click.echo(
-                json.dumps({"node": view.name, "status": shown, "problem": view.problem or None})
-            )
+            show_json({"node": view.name, "status": shown, "problem": view.problem or None})
             continue
-        console.print(Text(f"node {view.name}", style="bold"))
-        console.print(draw(view.status) if view.status else Text(view.problem, style="red"))
+        show(Text(f"node {view.name}", style="bold"))
+        show(Board(view.status) if view.status else Text(view.problem, style="red"))

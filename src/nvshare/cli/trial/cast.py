@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nvshare.cli.trial.command import command_of
+from nvshare.cli.trial.ranks import Rank, launched_ranks, rank_command
 from nvshare.sim.scenario import Program
 
 
 class Cast(Hashable, Protocol):
     """Programs that do what a scenario says."""
 
-    def command(self, program: Program, *, managed: bool, seed: int) -> list[str]:
+    def command(
+        self, program: Program, *, managed: bool, seed: int, rank: Rank | None = None
+    ) -> list[str]:
         """Return what to execute. It waits to be told when to begin, and on which GPU."""
 
     def launched(self, program: Program) -> Program:
@@ -27,13 +30,17 @@ class DriverCast:
 
     memory: str = "plain"
 
-    def command(self, program: Program, *, managed: bool, seed: int) -> list[str]:
-        """Return the command line of a workload, or of a program with phases."""
+    def command(
+        self, program: Program, *, managed: bool, seed: int, rank: Rank | None = None
+    ) -> list[str]:
+        """Return the command line of a workload, of a program with phases, or of a rank."""
+        if rank is not None:
+            return rank_command(program, rank, managed=managed)
         return command_of(program, managed=managed, seed=seed, memory=self.memory)
 
     def launched(self, program: Program) -> Program:
-        """Return the program itself."""
-        return program
+        """Return the program itself, or with what its ranks do beside that."""
+        return launched_ranks(program) if program.ranks else program
 
 
 DRIVER = DriverCast()

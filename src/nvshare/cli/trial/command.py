@@ -35,11 +35,6 @@ def command_of(program: Program, *, managed: bool, seed: int, memory: str = "pla
             why=f"on the emulator {_MOST_PHASES} is the most",
             do="repeat them less often, or run the scenario on the simulator",
         )
-    if any(phase.rate is not None for phase in phases):
-        raise BadInputError(
-            f"the program {program.name} has a rate, which no program on the emulator keeps",
-            do="leave the rate out, or run the scenario on the simulator",
-        )
     command = [str(installed_program("workloads", "driver-phases")), *options]
     return command + [word for phase in phases for word in ("--phase", _fields(phase))]
 
@@ -55,5 +50,6 @@ def _fields(phase: Phase) -> str:
         "kernel_us": (phase.kernel_seconds or 0.0) * 1e6,
         "idle": phase.idle,
         "idle_jitter": phase.idle_jitter,
+        "rate": phase.rate or 0.0,
     }
     return ",".join([f"{name}={value}" for name, value in fields.items()] + ["sync"] * phase.sync)

@@ -7,9 +7,14 @@ from nvshare.core.settings import Limits, Priority
 from nvshare.wire import environment
 
 
-def with_limits(limits: Limits, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a program that has these limits, and with nobody together."""
-    own = {**environ, environment.GROUP: secrets.token_hex(16)}
+def own_group() -> str:
+    """Return the name of a group that nobody else has."""
+    return secrets.token_hex(16)
+
+
+def with_limits(limits: Limits, environ: Mapping[str, str], group: str = "") -> dict[str, str]:
+    """Return the environment of a program that has these limits, with its group or alone."""
+    own = {**environ, environment.GROUP: group or own_group()}
     if limits.compute_percent is not None:
         own[environment.GPU_CORE_LIMIT] = str(limits.compute_percent)
     if limits.burst:

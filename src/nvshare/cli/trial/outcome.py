@@ -68,7 +68,7 @@ def _more(trial: Trial) -> dict[str, Any]:
         more["extrapolated"] = True
     if trial.scenario.recovery is not None:
         seconds = _recovery(trial, trial.scenario.recovery.after, trial.scenario.recovery.phase)
-        more["recovery_s"] = None if seconds is None else round(seconds, 3)
+        more["recovery_seconds"] = None if seconds is None else round(seconds, 3)
     return more
 
 

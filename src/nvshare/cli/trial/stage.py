@@ -7,10 +7,9 @@ import select
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from nvshare.cli.control import Daemon
-from nvshare.cli.trial.pace import at_speed
 from nvshare.cli.trial.quiet import LEAST, ahead_of_others
 from nvshare.emulator.conf import Settings
 from nvshare.emulator.libraries import library_folder
@@ -21,6 +20,7 @@ from nvshare.emulator.transient import transient_node
 from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes, library, program_environment, without_preload
 from nvshare.launch.start import find_or_start
+from nvshare.telemetry.pace import at_speed
 from nvshare.telemetry.settings import DeviceSettings
 from nvshare.wire import environment
 
@@ -44,21 +44,27 @@ def open_stage(
     *,
     rank: int = LEAST,
     wishes: Wishes | None = None,
+    data: Literal["on", "off"] = "off",
 ) -> Iterator[Stage]:
-    """Give a stage, and clear it away at the end. Who wants a daemon has settings for each GPU."""
+    """Give a stage, and clear it away at the end. Who wants a daemon has settings for each GPU.
+
+    ``data``: whether bytes are really copied and computed with.
+    """
     # Whatever the caller is under itself: this is a node of its own.
     outside = without_preload(os.environ)
     outside = {key: value for key, value in outside.items() if not key.startswith("NVSHARE_")}
     with (
         ahead_of_others(rank),
-        transient_node(node_root(), Settings(speed=speed, data="off"), profiles) as node,
+        transient_node(node_root(), Settings(speed=speed, data=data), profiles) as node,
     ):
         environ = {**outside, **node.environment(library_folder(), outside)}
         if settings is None:
             yield Stage(node, environ, None)
             return
         config = node.folder / "daemon.toml"
-        config.write_text(config_text([at_speed(one, speed) for one in settings]))
+        # What programs print counts as a warning there, and to wait is what some of them are for.
+        quiet = [one.changed({"wait_notice": "off"}) for one in settings]
+        config.write_text(config_text([at_speed(one, speed) for one in quiet]))
         with _daemon({**environ, environment.CONFIG: str(config)}) as daemon:
             folder = daemon.path.parent
             managed = program_environment(wishes or Wishes(), folder, library(), environ)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import gcd
 from pathlib import Path
 
+from nvshare.cli.trial.ranks import Rank
 from nvshare.emulator.workload import installed_program
 from nvshare.errors import BadInputError
 from nvshare.sim.scenario import Phase, Program
@@ -34,8 +35,19 @@ class TorchCast:
     speed: float
     memory: str = "plain"
 
-    def command(self, program: Program, *, managed: bool, seed: int) -> list[str]:  # noqa: ARG002
+    def command(
+        self,
+        program: Program,
+        *,
+        managed: bool,
+        seed: int,  # noqa: ARG002
+        rank: Rank | None = None,
+    ) -> list[str]:
         """Return what to execute; chance is left to the machine."""
+        if rank is not None:
+            raise BadInputError(
+                "no PyTorch program plays ranks that meet on several GPUs", do="leave out --torch"
+            )
         if managed:
             raise BadInputError(
                 "PyTorch programs do not ask for unified memory themselves",

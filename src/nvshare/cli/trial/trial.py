@@ -4,14 +4,16 @@ It is carried on by whoever calls step(), so that several can go on side by side
 """
 
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 from math import inf
 from types import TracebackType
 
 from nvshare.cli.trial.actor import Actor, Ending
 from nvshare.cli.trial.cast import DRIVER, Cast
-from nvshare.cli.trial.limits import with_limits
+from nvshare.cli.trial.limits import own_group, with_limits
 from nvshare.cli.trial.progress import Progress
+from nvshare.cli.trial.ranks import Rank
 from nvshare.cli.trial.stage import Stage
 from nvshare.cli.trial.work import Work
 from nvshare.emulator.report import Report, read_report
@@ -70,11 +72,15 @@ class Trial:
         self.ended: float | None = None
 
     def __enter__(self) -> "Trial":
+        groups: dict[str, str] = defaultdict(own_group)
         try:
             for number, coming in enumerate(arrivals(self.scenario, self._seed)):
                 seed = self._seed + number
-                command = self.cast.command(coming.program, managed=self._managed, seed=seed)
-                environ = with_limits(coming.program.limits(), self.stage.environ)
+                command = self.cast.command(
+                    coming.program, managed=self._managed, seed=seed, rank=self._rank(coming)
+                )
+                group = groups[coming.group] if coming.group else ""
+                environ = with_limits(coming.program.limits(), self.stage.environ, group)
                 self.parts.append(Part(coming, Actor(command, environ)))
             for part in self.parts:
                 part.actor.wait_until_ready()
@@ -82,6 +88,11 @@ class Trial:
             self._stop()
             raise
         return self
+
+    def _rank(self, coming: Arrival) -> Rank | None:
+        if not coming.group:
+            return None
+        return Rank(coming.rank, self.stage.node.folder / f"meet-{coming.group}")
 
     def __exit__(
         self,

@@ -41,7 +41,7 @@ class Busy(Sliced):
 
     def weigh(self, client: Client) -> int:
         """Who rests now and then is in nobody's way."""
-        return int(client.busy)
+        return int(client.busy and not client.rides)
 
     def place(self, client: Client) -> Place:
         """Those who are busy compute one after the other, beside the rest."""

@@ -11,9 +11,8 @@ class OneAtATime(Regime):
     name = RegimeName.ONE
 
     def weigh(self, client: Client) -> int:
-        """Count heads."""
-        del client
-        return 1
+        """Count heads; of those of a gang, one."""
+        return int(not client.rides)
 
     def claim(self, client: Client) -> int:
         """What the host cannot hold is in the way of who is let run, however few they are."""

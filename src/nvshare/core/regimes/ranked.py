@@ -18,7 +18,7 @@ class Ranked(Sliced):
 
         Who cannot give way computes beside the others.
         """
-        return int(not client.undrained)
+        return int(not client.undrained and not client.rides)
 
     def place(self, client: Client) -> Place:
         """Nobody computes beside anybody, who can help it."""

@@ -4,7 +4,9 @@ from nvshare.cli.bench.first_come import Served
 from nvshare.cli.bench.latency import choose, on_simulator
 from nvshare.cli.bench.latency_cases import CASES, GB, Asker, Case, popularity
 from nvshare.cli.bench.latency_results import Waited, percentile
-from nvshare.cli.bench.latency_simulation import WARM_UP_S, machine_of, reckon, scenario_of
+from nvshare.cli.bench.latency_runs import read_bursts
+from nvshare.cli.bench.latency_scenario import WARM_UP_S, Asked, judge, machine_of, scenario_of
+from nvshare.cli.bench.latency_simulation import reckon
 from nvshare.errors import BadInputError
 from nvshare.sim.engine import simulate
 
@@ -23,6 +25,21 @@ def test_a_notebook_waits_for_little_more_than_its_memory() -> None:
     assert line["wait_p50_s"] <= 1.3 * line["move_s"]
     assert line["wait_p99_s"] <= 2 * line["move_s"]
     assert line["others_loss"] <= line["loss_floor"] + 0.01
+
+
+def test_models_are_served_almost_as_soon_as_first_come_first_served() -> None:
+    (light,) = choose(["serving-light"])
+    assert not light.settings
+    line = reckon(light, 1800.0).line()
+    assert line["wait_p50_s"] <= 1.3 * line["bound_p50_s"]
+    assert line["wait_p99_s"] <= 1.5 * line["bound_p99_s"]
+
+
+def test_a_trainer_keeps_its_time_beside_frequent_bursts_of_high_priority() -> None:
+    (frequent,) = (c for c in choose(["frequent"]) if c.priority == "high")
+    line = reckon(frequent, 600.0).line()
+    assert line["others_loss"] <= 0.12
+    assert line["wait_p99_s"] <= 30.0
 
 
 def test_popularity_is_by_the_law_of_zipf() -> None:
@@ -100,3 +117,23 @@ def test_cases_are_chosen_by_name() -> None:
     assert choose([]) == list(CASES)
     with pytest.raises(BadInputError, match="there is no case note"):
         choose(["note"])
+
+
+def test_what_programs_tell_of_their_bursts() -> None:
+    told = "wants 100.5\nbegins 101.25\nwants 110\nbegins 110.000100\nwants 120\nbeg"
+    first, second, third = read_bursts(told, 2, 100.0)
+    assert first == Asked(0.5, 2, 1.25)
+    assert second.began == pytest.approx(10.0001)
+    assert third == Asked(20.0, 2, None)
+    assert read_bursts("", 0, 0.0) == []
+
+
+def test_only_what_was_wanted_after_the_warm_up_counts() -> None:
+    asked = [
+        Asked(WARM_UP_S + 90.0, 0, WARM_UP_S + 101.0),
+        Asked(WARM_UP_S - 1.0, 0, WARM_UP_S),
+        Asked(WARM_UP_S + 10.0, 0, WARM_UP_S + 11.0),
+        Asked(WARM_UP_S + 95.0, 0, None),
+        Asked(WARM_UP_S + 100.5, 0, WARM_UP_S + 101.0),
+    ]
+    assert judge(ALONE, 100.0, asked, ()).waits == (1.0, 10.0, 5.0)

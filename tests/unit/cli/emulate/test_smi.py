@@ -54,7 +54,7 @@ def test_a_table(call: Call, lab: str) -> None:
 
 def test_json(call: Call, lab: str) -> None:
     said = json.loads(call("emulate", "smi", lab, "--json").output)
-    assert said == {"node": "lab", "driver_version": "1", "gpus": []}
+    assert said == {"node": "lab", "driver_version": "1", "devices": []}
 
 
 @pytest.mark.usefixtures("one_second_only")

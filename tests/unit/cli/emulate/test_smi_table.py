@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -36,6 +37,13 @@ def test_a_busy_gpu_and_its_process() -> None:
     assert ["0", "Tesla T4", "70C", "68W / 70W", "12268MiB / 15360MiB", "99%"] in drawn
     # What looks like markup in a name is a name.
     assert ["0", "4242", "py[bold]thon", "12268MiB", "100MiB"] in drawn
+
+
+def test_a_gpu_that_is_lost() -> None:
+    lost = replace(SILENT, error="GPU is lost")
+    assert ["1", "Odd", "N/A", "N/A / N/A", "GPU is lost", "N/A"] in rows(
+        Snapshot("lab", "570.133", (lost,))
+    )
 
 
 def test_what_is_not_known_is_said_to_be_so() -> None:

@@ -1,5 +1,6 @@
 """The small verbs: up, down, ls, env and profiles."""
 
+import json
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -85,4 +86,6 @@ def test_env_is_for_eval(
 
 def test_profiles_lists_all(call: Call) -> None:
     lines = call("emulate", "profiles").output.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == known_profiles()
+    assert [line.split()[1] for line in lines if line.startswith("│")] == known_profiles()
+    told = [json.loads(line) for line in call("emulate", "profiles", "--json").output.splitlines()]
+    assert [one["profile"] for one in told] == known_profiles()

@@ -112,6 +112,12 @@ def test_nvshare_is_not_there(kubectl: Kubectl) -> None:
     assert "nvshare runs on no node" in result.stderr
 
 
+def test_top_as_json(kubectl: Kubectl) -> None:
+    first, second = map(json.loads, kubectl.call("top", "--json").output.splitlines()[:2])
+    assert (first["pod_name"], first["index"], first["node"]) == ("team/large", 1, "worker-1")
+    assert (first["id"], second["id"]) == (2, 1)
+
+
 def test_top_has_the_largest_first(kubectl: Kubectl) -> None:
     text = kubectl.call("top").output
     assert text.index("team/large") < text.index("team/small")

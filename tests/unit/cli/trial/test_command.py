@@ -49,6 +49,7 @@ def test_phases_are_told_one_by_one_with_what_they_inherit() -> None:
         "kernel_us": "10000.0",
         "idle": "0.0",
         "idle_jitter": "0.0",
+        "rate": "0.0",
         "sync": "",
     }
     assert (fields[2]["memory"], fields[2]["touch"]) == (str(4 * GIB), str(3 * GIB))
@@ -65,6 +66,5 @@ def test_more_phases_than_the_program_takes() -> None:
         words(phase=[{"iterations": 1}], repeat=300)
 
 
-def test_no_program_on_the_emulator_is_asked_at_a_rate() -> None:
-    with pytest.raises(BadInputError, match="has a rate"):
-        words(phase=[{"iterations": 1, "rate": 2.0}])
+def test_requests_come_at_a_rate() -> None:
+    assert ",rate=2.0" in words(phase=[{"iterations": 1, "rate": 2.0}])[-1]

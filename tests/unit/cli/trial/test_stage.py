@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from nvshare.cli.trial.pace import at_speed
 from nvshare.cli.trial.stage import config_text
 from nvshare.daemon.config import Sources
+from nvshare.telemetry.pace import at_speed
 from nvshare.telemetry.settings import DeviceSettings
 
 

@@ -19,6 +19,8 @@ CHANGES = {
     "join": 1,
     "submit": 1,
     "plain": 1,
+    "handle": 1,
+    "copy": 20,
     "context": 1,
     "range": 1,
     "faults": 50,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
+from nvshare.cli.output import Column, Rows
 from nvshare.sim.figures import Figures
 from nvshare.sim.report import Client, Summary
 
@@ -25,13 +25,13 @@ def draw_figures(figures: Figures) -> RenderableType:
     """Draw a result, wherever it comes from."""
     if isinstance(figures, Summary):
         return draw([figures])
-    clients = Table("program", "GPU", "took", "it/s")
+    clients = Rows("program", "GPU", "took", "it/s")
     for client in figures.clients:
         took = f"{client.duration_s:.1f} s"
         clients.add_row(
             escape(client.name), str(client.gpu), took, f"{client.iterations_per_s:.2f}"
         )
-    totals = Table("", escape(figures.scenario))
+    totals = Rows("", escape(figures.scenario))
     for name, show in _FIGURES.items():
         totals.add_row(name, show(figures))
     for name, value in figures.more.items():
@@ -41,7 +41,10 @@ def draw_figures(figures: Figures) -> RenderableType:
 
 def draw_clients(clients: Sequence[Client]) -> RenderableType:
     """Draw the programs."""
-    table = Table("program", "GPU", "took", "it/s", "waited", "longest", "turns", "moved")
+    table = Rows(
+        *("program", "GPU", "took", Column("it/s", rank=2), Column("waited", rank=1)),
+        *(Column("longest", rank=3), Column("turns", rank=4), Column("moved", rank=5)),
+    )
     for client in clients[:MOST_ROWS]:
         table.add_row(
             escape(client.name),
@@ -58,9 +61,9 @@ def draw_clients(clients: Sequence[Client]) -> RenderableType:
     return Group(table, Text(f"and {len(clients) - MOST_ROWS} more programs"))
 
 
-def draw_totals(summaries: Sequence[Summary]) -> Table:
+def draw_totals(summaries: Sequence[Summary]) -> Rows:
     """Draw the sums."""
-    table = Table("", *(escape(summary.scenario) for summary in summaries))
+    table = Rows("", *(escape(summary.scenario) for summary in summaries))
     for name, show in _TOTALS.items():
         table.add_row(name, *(show(summary) for summary in summaries))
     return table

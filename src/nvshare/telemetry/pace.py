@@ -16,9 +16,14 @@ RATES = ("initial_bandwidth",)
 AS_THEY_ARE = (
     *("mode", "policy", "turn_multiplier", "steady_multiplier", "revoke_patience"),
     *("move_budget", "high_move_budget", "count_copies", "priority_floor"),
-    *("move_patience", "make_room"),
-    *("reserve", "context", "allocation", "oversubscribe", "swap_excess"),
+    *("move_patience", "make_room", "wait_notice"),
+    *("reserve", "context", "allocation", "oversubscribe", "swap_excess", "gangs"),
 )
+
+
+def paced(settings: DeviceSettings, speed: float) -> DeviceSettings:
+    """Return settings that count emulated seconds as ones that count real seconds."""
+    return settings if speed == 1 else settings.changed(at_speed(settings, speed))
 
 
 def at_speed(settings: DeviceSettings, speed: float) -> dict[str, Any]:

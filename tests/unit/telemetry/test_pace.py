@@ -1,4 +1,4 @@
-from nvshare.cli.trial.pace import AS_THEY_ARE, DURATIONS, RATES, at_speed
+from nvshare.telemetry.pace import AS_THEY_ARE, DURATIONS, RATES, at_speed, paced
 from nvshare.telemetry.settings import DeviceSettings
 
 
@@ -14,3 +14,10 @@ def test_durations_get_shorter_and_rates_higher() -> None:
 
 def test_what_is_automatic_stays_so() -> None:
     assert at_speed(DeviceSettings(), 20)["turn_seconds"] == "auto"
+
+
+def test_settings_that_count_the_seconds_of_a_node() -> None:
+    told = DeviceSettings(turn_min=20, idle_park=0)
+    assert paced(told, 1) == told
+    assert (paced(told, 10).turn_min, paced(told, 10).idle_park) == (2.0, 0.0)
+    assert paced(told, 10).mode == told.mode

@@ -1,0 +1,44 @@
+"""Computes in bursts, and thinks in between, as somebody at a notebook does.
+
+nvshare run --memory 4Gi python examples/notebook.py --gib 3 --bursts 20
+"""
+
+import argparse
+import time
+
+from numba import cuda
+
+BLOCK = 256
+
+
+@cuda.jit
+def scale(values, factor):
+    """Multiply every value."""
+    i = cuda.grid(1)
+    if i < values.size:
+        values[i] *= factor
+
+
+def main() -> None:
+    """Compute now and then, and say how long that took."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gib", type=float, default=3.0, help="size of the array")
+    parser.add_argument("--bursts", type=int, default=20, help="how often to compute")
+    parser.add_argument("--think", type=float, default=0.1, help="seconds in between")
+    wanted = parser.parse_args()
+
+    values = cuda.device_array(int(wanted.gib * 2**30) // 4, dtype="float32")
+    blocks = -(-values.size // BLOCK)
+    longest = 0.0
+    for _ in range(wanted.bursts):
+        began = time.monotonic()
+        for _ in range(10):
+            scale[blocks, BLOCK](values, 1.01)
+        cuda.synchronize()
+        longest = max(longest, time.monotonic() - began)
+        time.sleep(wanted.think)
+    print(f"notebook: {wanted.bursts} bursts on {wanted.gib:g} GiB, the longest {longest:.2f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""How verbs print: tables that are whole wherever they go, and JSON."""
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
+from rich.live import Live
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+# Wider than any table: who reads a pipe or a file has no edge at which something could be cut.
+_ENDLESS = 1 << 16
+
+
+def console() -> Console:
+    """Return where to print: a terminal has its width, everything else has no edge."""
+    found = Console()
+    return found if found.is_terminal else Console(width=_ENDLESS)
+
+
+def show(what: RenderableType) -> None:
+    """Print something once."""
+    console().print(what)
+
+
+def show_json(value: Any) -> None:
+    """Print a value as one line."""
+    click.echo(json.dumps(value))
+
+
+def follow_json(read: Callable[[], Any], seconds: float | None) -> None:
+    """Print what can be read as a line; if there are ``seconds``, go on until Control-C."""
+    show_json(read())
+    with contextlib.suppress(KeyboardInterrupt):
+        while seconds is not None:
+            time.sleep(seconds)
+            show_json(read())
+
+
+def follow(draw: Callable[[], RenderableType], seconds: float) -> None:
+    """Show something again and again until Control-C: in place, or behind each other in a pipe."""
+    place = console()
+    # Control-C is how a person says that they have seen enough.
+    with contextlib.suppress(KeyboardInterrupt):
+        if not place.is_terminal:
+            while True:
+                place.print(draw())
+                place.file.flush()
+                time.sleep(seconds)
+        with Live(console=place, auto_refresh=False, vertical_overflow="visible") as live:
+            while True:
+                live.update(draw(), refresh=True)
+                time.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column. Of those with a ``rank``, the highest is the first to be left out."""
+
+    heading: str
+    rank: int = 0
+    justify: JustifyMethod = "left"
+
+
+class Rows:
+    """A table that leaves columns out where there is no room, and never cuts what is in one.
+
+    If even the columns that have to stay do not fit, their text goes on in the next line.
+    """
+
+    def __init__(self, *columns: Column | str, title: str | None = None) -> None:
+        self._columns = [Column(one) if isinstance(one, str) else one for one in columns]
+        self._title = title
+        self._rows: list[tuple[str, ...]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add_row(self, *cells: str) -> None:
+        """Add a row; a cell may have markup in it."""
+        if len(cells) != len(self._columns):
+            raise ValueError(f"{len(cells)} cells in a row of {len(self._columns)}")
+        self._rows.append(cells)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        kept = self._fitting(console, options)
+        yield self._table(kept)
+        if left_out := [one.heading for i, one in enumerate(self._columns) if i not in kept]:
+            words = f"No room for: {', '.join(left_out)}. A wider terminal, a pipe and --json have."
+            yield Text(words, style="dim")
+
+    def _fitting(self, console: Console, options: ConsoleOptions) -> list[int]:
+        """Return the numbers of the columns that there is room for."""
+        kept = list(range(len(self._columns)))
+        endless = options.update(max_width=_ENDLESS)
+        for number in self._dispensable():
+            wanted = Measurement.get(console, endless, self._table(kept)).maximum
+            if wanted <= options.max_width:
+                break
+            kept.remove(number)
+        return kept
+
+    def _dispensable(self) -> list[int]:
+        ranked = [i for i, column in enumerate(self._columns) if column.rank]
+        return sorted(ranked, key=lambda i: (self._columns[i].rank, i), reverse=True)
+
+    def _table(self, kept: Sequence[int]) -> Table:
+        table = Table(title=self._title, title_justify="left")
+        for column in (self._columns[i] for i in kept):
+            table.add_column(column.heading, justify=column.justify, overflow="fold")
+        for row in self._rows:
+            table.add_row(*(row[i] for i in kept))
+        return table

@@ -1,0 +1,173 @@
+"""``nvshare service``: one daemon for all users of this machine, started by systemd."""
+
+import grp
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from nvshare.cli.main import Verbs
+from nvshare.cli.service_files import CONFIG, UNIT, config_text, unit_text
+from nvshare.errors import BadInputError, NvshareError
+from nvshare.launch.holders import describe, find_holders
+from nvshare.launch.place import SYSTEM
+from nvshare.users import user_name
+
+_SYSTEMD = Path("/run/systemd/system")
+_MACHINE = Path("/")
+
+_root = click.option(
+    "--root",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=_MACHINE,
+    metavar="DIR",
+    help="Only write the files, below this folder: for images, and to see what they would be.",
+)
+
+
+@click.group(cls=Verbs)
+def service() -> None:
+    """One daemon for all users of this machine."""
+
+
+@service.command()
+@_root
+@click.option("--group", default="nvshare", show_default=True, help="Whose programs may share.")
+@click.option("--everybody", is_flag=True, help="Let programs of all users share, not of a group.")
+def install(root: Path, group: str, everybody: bool) -> None:
+    """Install the service, and start it."""
+    _need_root(root)
+    members = None if everybody else group
+    _write(root / UNIT, unit_text(Path(sys.executable)))
+    _warn_of_owner()
+    if members is not None:
+        _make_group(root, members)
+    if (root / CONFIG).exists():
+        click.echo(f"{root / CONFIG}: left as it is; socket_mode and socket_group are up to it")
+    else:
+        _write(root / CONFIG, config_text(members))
+    _call(root, "systemctl", "daemon-reload")
+    _call(root, "systemctl", "enable", "nvshare.service")
+    # Programs go on while a daemon is started again.
+    _call(root, "systemctl", "restart", "nvshare.service")
+    _tell_next_steps(root, members)
+
+
+@service.command()
+@_root
+def uninstall(root: Path) -> None:
+    """Stop the service, and remove it."""
+    _need_root(root)
+    if not (root / UNIT).exists():
+        raise BadInputError(
+            "the service is not installed",
+            why=f"there is no {root / UNIT}",
+            do="there is nothing to remove; `nvshare service install` installs it",
+        )
+    _call(root, "systemctl", "disable", "--now", "nvshare.service")
+    (root / UNIT).unlink()
+    click.echo(f"removed {root / UNIT}")
+    _call(root, "systemctl", "daemon-reload")
+    click.echo(f"{root / CONFIG} and the group are left as they are")
+
+
+@service.command()
+@_root
+@click.pass_context
+def status(ctx: click.Context, root: Path) -> None:
+    """Say whether the service is installed and runs. Exits with 3 if not."""
+    if not (root / UNIT).exists():
+        click.echo(f"not installed: there is no {root / UNIT}")
+        ctx.exit(3)
+    click.echo(f"installed: {root / UNIT}")
+    if root != _MACHINE:
+        return
+    words = ["systemctl", "is-active", "nvshare.service"]
+    if not _SYSTEMD.is_dir():
+        click.echo("not running: this machine is not run by systemd")
+        ctx.exit(3)
+    done = subprocess.run(words, capture_output=True, text=True)
+    click.echo(f"state: {done.stdout.strip()}")
+    if holders := find_holders(os.environ):
+        click.echo(describe(holders))
+    ctx.exit(0 if done.returncode == 0 else 3)
+
+
+def _need_root(root: Path) -> None:
+    if root != _MACHINE:
+        return
+    if os.getuid() != 0:
+        raise NvshareError(
+            "only root can change the services of this machine",
+            do=f"say `sudo {Path(sys.argv[0]).absolute()} {' '.join(sys.argv[1:])}`",
+        )
+    if not _SYSTEMD.is_dir():
+        raise NvshareError(
+            "this machine is not run by systemd",
+            why=f"there is no {_SYSTEMD}",
+            do="have whatever starts services here start `nvshare daemon` as root; "
+            "`nvshare service install --root DIR` writes the configuration to begin with",
+        )
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o644)
+    click.echo(f"wrote {path}")
+
+
+def _make_group(root: Path, name: str) -> None:
+    if root == _MACHINE and _exists(name):
+        click.echo(f"group {name}: exists")
+        return
+    _call(root, "groupadd", "--system", name)
+
+
+def _exists(group: str) -> bool:
+    try:
+        grp.getgrnam(group)
+    except KeyError:
+        return False
+    return True
+
+
+def _call(root: Path, *command: str) -> None:
+    """Run a command of the system, and say so; below another folder, only say so."""
+    if root != _MACHINE:
+        click.echo(f"not done, because of --root: {' '.join(command)}")
+        return
+    click.echo(f"running {' '.join(command)}")
+    program = shutil.which(command[0]) or command[0]
+    try:
+        done = subprocess.run([program, *command[1:]], capture_output=True, text=True)
+    except OSError as error:
+        raise NvshareError(f"{command[0]} cannot be started", why=error.strerror) from error
+    if done.returncode != 0:
+        raise NvshareError(
+            f"`{' '.join(command)}` has failed",
+            why=(done.stderr or done.stdout).strip() or f"exit code {done.returncode}",
+            do="look at `systemctl status nvshare` and `journalctl -u nvshare`",
+        )
+
+
+def _warn_of_owner() -> None:
+    """Say so if the service runs, as root, what somebody else can change."""
+    owner = Path(sys.prefix).stat().st_uid
+    if owner != 0:
+        click.echo(
+            f"note: the service runs as root from {sys.prefix}, which {user_name(owner)} can "
+            "change; an installation that belongs to root is safer",
+            err=True,
+        )
+
+
+def _tell_next_steps(root: Path, group: str | None) -> None:
+    if group is not None:
+        click.echo(f"let people in with `sudo usermod -aG {group} USER`; they log in again then")
+    others = [one for one in find_holders(os.environ) if one.folder != SYSTEM]
+    if root == _MACHINE and others:
+        click.echo(f"{describe(others)}: the service takes over when that one ends")

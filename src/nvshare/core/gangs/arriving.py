@@ -1,0 +1,122 @@
+"""When a gang that waits is granted its turns: in one step, when it has room on all its devices.
+
+A device never ends a turn for a gang by itself. It is done here for all devices in one step, when
+the gang leads wherever not everything fits, and the turns of all of them are over.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nvshare.core.client import Client
+from nvshare.core.gangs.gang import Change, Gang, Member, by_device
+from nvshare.core.gangs.giving import hold
+
+if TYPE_CHECKING:
+    from nvshare.core.device import Device
+
+
+class Prospect(NamedTuple):
+    """What a gang can expect of one device."""
+
+    # It could be let in at this moment.
+    is_ready: bool
+    # Its room is kept for it, or others can be told to go for it now.
+    may_come: bool
+
+
+NOTHING = Prospect(False, False)
+
+
+def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
+    """Let a gang in, or have others make way for it, if that can be done on all its devices.
+
+    ``coming`` are the gangs that others make way for; this one is added to them if so.
+    """
+    if gang.yielding:
+        # It has to have gone before it can come back.
+        return Change()
+    waiting = gang.waiting
+    if not waiting:
+        return _open(gang, now)
+    parts = [(*part, look(*part, now, coming)) for part in by_device(waiting)]
+    if all(prospect.is_ready for *_, prospect in parts):
+        return _grant(gang, waiting, now)
+    if any(not member.client.undrained for member in gang.running):
+        # Somebody has come to a gang that runs, and has no room. So all of it wait together.
+        return hold(gang, now)
+    if not all(prospect.may_come for *_, prospect in parts):
+        return Change()
+    coming.add(gang.number)
+    change = Change()
+    for device, clients, prospect in parts:
+        if not prospect.is_ready and not device.roster.running_admits(*clients):
+            change.add(device, *device.scheduler.end_turn(clients[0], now))
+    return change
+
+
+def look(device: "Device", clients: list[Client], now: float, coming: set[int]) -> Prospect:
+    """See what those of a gang who wait can expect of a device."""
+    state, roster = device.state, device.roster
+    if now < state.settle_until or any(client.is_barred for client in clients):
+        return NOTHING
+    if roster.everything_fits:
+        return Prospect(True, True)
+    leader = device.leader
+    if leader in clients:
+        is_ready = roster.admits(*clients)
+        comes = is_ready or roster.running_admits(*clients)
+        return Prospect(is_ready, comes or device.scheduler.may_end_turn(clients[0], now))
+    return Prospect(_may_join(device, clients, leader, coming), False)
+
+
+def _may_join(
+    device: "Device", clients: list[Client], leader: Client | None, coming: set[int]
+) -> bool:
+    """Whether these fit in now, although others go before them."""
+    roster = device.roster
+    if leader is None:
+        # Nobody could run. Who has everything on the device may, for it pushes nothing out.
+        whole = all(not client.memory.swapped and not client.grown for client in clients)
+        return whole and not roster.running and not roster.yielding
+    if leader.gang is not None and leader.gang not in coming:
+        return roster.admits(*clients)
+    return device.scheduler.has_room_for(clients, leader)
+
+
+def _open(gang: Gang, now: float) -> Change:
+    """Let those in who want nothing yet, where everything fits: on all devices, or beside others.
+
+    So does everybody who is in no gang.
+    """
+    idle = [member for member in gang.idle if member.client.park is None]
+    open_to_all = [member for member in idle if _is_open(member.device, now)]
+    if gang.is_off and len(open_to_all) < len(gang.members):
+        return Change()
+    return _grant(gang, open_to_all, now)
+
+
+def _is_open(device: "Device", now: float) -> bool:
+    return now >= device.state.settle_until and device.roster.everything_fits
+
+
+def _grant(gang: Gang, members: list[Member], now: float) -> Change:
+    change = Change()
+    for device, client in members:
+        change.add(device, device.scheduler.grant(client, now, is_guest=_is_guest(device, gang)))
+    return change
+
+
+def _is_guest(device: "Device", gang: Gang) -> bool:
+    leader = device.leader
+    return leader is not None and leader.gang not in (None, gang.number)
+
+
+def let_guests_in(device: "Device", now: float, coming: set[int]) -> Change:
+    """Let others use a gang's room on a device while it waits for another device."""
+    change = Change()
+    leader = device.leader
+    waits_elsewhere = leader and leader.gang is not None and leader.gang not in coming
+    if leader and waits_elsewhere and now >= device.state.settle_until:
+        guests = device.scheduler.let_guests_in(leader, now)
+        if guests:
+            change.add(device, *guests)
+    return change

@@ -1,0 +1,102 @@
+"""Brings the files of this folder together: what all devices with gangs have to do after an event.
+
+Each device has restored what must hold on it by then (scheduler.py), and left alone what concerns a
+gang. Whatever is changed here makes the device restore it anew, until nothing changes any more.
+"""
+
+from collections.abc import Mapping
+from math import inf
+from typing import TYPE_CHECKING
+
+from nvshare.core.effects import Effect
+from nvshare.core.events import ClientJoined, ClientLeft, Event
+from nvshare.core.gangs.arriving import arrive, let_guests_in
+from nvshare.core.gangs.asking import ask_together
+from nvshare.core.gangs.forming import Groups
+from nvshare.core.gangs.gang import Change, Gang, by_device
+from nvshare.core.gangs.giving import give_up_alone, give_way
+from nvshare.core.gangs.queueing import note_stalled, queue_up
+from nvshare.core.gangs.resting import attend_rests
+
+if TYPE_CHECKING:
+    from nvshare.core.client import Client
+    from nvshare.core.device import Device
+
+# Each round lets somebody in, or has somebody go. There are never more than a few for each gang.
+_ROUNDS = 64
+
+
+class Gangs:
+    """All gangs of a node."""
+
+    def __init__(self, devices: Mapping[str, "Device"]) -> None:
+        self._devices = devices
+        self._groups = Groups(devices.values())
+        # What has changed since somebody looked.
+        self._news = Change()
+
+    def heed(self, event: Event) -> None:
+        """Take down who has come, and who has gone."""
+        if isinstance(event, ClientJoined):
+            device = self._devices[event.device]
+            self._groups.add(device, device.roster.clients[event.client])
+        elif isinstance(event, ClientLeft):
+            self._groups.remove(event.client)
+        if self._groups.have_changed:
+            self._news.take(self._groups.form())
+
+    def settle(self, now: float) -> list[Effect]:
+        """Order what concerns several devices at once."""
+        effects: list[Effect] = []
+        if not self._groups.are_spread and not self._news.devices:
+            return effects
+        for _ in range(_ROUNDS):
+            change = self._round(now)
+            effects += change.effects
+            if not change.devices:
+                break
+            for name, device in self._devices.items():
+                if name in change.devices:
+                    effects += device.restore(now)
+        return effects
+
+    def waits_for(self, client: int) -> tuple[str, ...]:
+        """Return the devices on which a client's gang has no room, if it waits."""
+        for gang in self._groups.gangs():
+            if any(member.client.id == client for member in gang.waiting):
+                parts = by_device(gang.waiting)
+                return tuple(one.state.id for one, clients in parts if not _has_room(one, clients))
+        return ()
+
+    def _round(self, now: float) -> Change:
+        change, self._news = self._news, Change()
+        change.take(self._groups.form())
+        for member in list(self._groups.leftovers()):
+            change.take(give_up_alone(member, now))
+        gangs = sorted(self._groups.gangs(), key=_place)
+        for gang in gangs:
+            for attend in (queue_up, give_way, attend_rests, ask_together):
+                change.take(attend(gang, now))
+            change.take(note_stalled(gang))
+        return change if change.devices else self._let_in(gangs, now)
+
+    def _let_in(self, gangs: list[Gang], now: float) -> Change:
+        coming: set[int] = set()
+        for gang in gangs:
+            change = arrive(gang, now, coming)
+            if change.devices:
+                return change
+        for device in self._devices.values():
+            change = let_guests_in(device, now, coming)
+            if change.devices:
+                return change
+        return Change()
+
+
+def _has_room(device: "Device", clients: "list[Client]") -> bool:
+    return device.roster.everything_fits or device.roster.admits(*clients)
+
+
+def _place(gang: Gang) -> tuple[float, ...]:
+    """Those who wait come in the order of the queue."""
+    return min((member.client.place[:4] for member in gang.waiting), default=(inf, gang.number))

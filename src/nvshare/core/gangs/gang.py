@@ -1,0 +1,90 @@
+"""A gang at one moment: its members, and how far they are. Decides nothing, keeps nothing."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Effect
+from nvshare.core.lease import State
+
+if TYPE_CHECKING:
+    from nvshare.core.device import Device
+
+
+class Member(NamedTuple):
+    """A client, and the device that it is on."""
+
+    device: "Device"
+    client: Client
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """Those who have their turns together. Who does not answer any more is none of them."""
+
+    number: int
+    members: tuple[Member, ...]
+
+    @property
+    def running(self) -> list[Member]:
+        """Return those whose gates are open, or who rest."""
+        return self._of(State.RUNNING)
+
+    @property
+    def waiting(self) -> list[Member]:
+        """Return those who wait for a turn."""
+        return self._of(State.WAITING)
+
+    @property
+    def idle(self) -> list[Member]:
+        """Return those who have no turn, and nothing to run."""
+        return self._of(State.IDLE)
+
+    @property
+    def yielding(self) -> list[Member]:
+        """Return those who were told to hold, or to go."""
+        return self._of(State.YIELDING)
+
+    @property
+    def holding(self) -> list[Member]:
+        """Return those who were told to hold, and not to go yet."""
+        return [member for member in self.yielding if member.client.hold is not None]
+
+    @property
+    def devices(self) -> list["Device"]:
+        """Return where they are, each device once."""
+        return list({member.device.state.id: member.device for member in self.members}.values())
+
+    @property
+    def is_off(self) -> bool:
+        """Whether none of them holds a turn."""
+        return not any(member.client.holds for member in self.members)
+
+    def _of(self, state: State) -> list[Member]:
+        return [member for member in self.members if member.client.state is state]
+
+
+@dataclass(slots=True)
+class Change:
+    """What is to be ordered, and the devices where something is different now."""
+
+    effects: list[Effect] = field(default_factory=list)
+    devices: set[str] = field(default_factory=set)
+
+    def add(self, device: "Device", *effects: Effect) -> None:
+        """Note that something has changed on a device."""
+        self.devices.add(device.state.id)
+        self.effects += effects
+
+    def take(self, other: "Change") -> None:
+        """Add what another change has."""
+        self.devices |= other.devices
+        self.effects += other.effects
+
+
+def by_device(members: list[Member]) -> list[tuple["Device", list[Client]]]:
+    """Return members by the device that they are on."""
+    found: dict[str, tuple[Device, list[Client]]] = {}
+    for device, client in members:
+        found.setdefault(device.state.id, (device, []))[1].append(client)
+    return list(found.values())

@@ -1,0 +1,204 @@
+"""How a gang gives its turns up: all of it hold, and when all do, all are told to go.
+
+Who was told to hold closes its gate and says when nothing is in flight. Somebody may wait for a
+rank that has closed its gate before it came to the same collective. So while some are held and
+others are not, those are told to let one call pass who are held and have a thread at the gate.
+"""
+
+from typing import TYPE_CHECKING
+
+from nvshare.core.client import Client, Hold, Park
+from nvshare.core.effects import Effect, Keep, Revoke, Room, StepOnce, Trim, Urgency
+from nvshare.core.gangs.gang import Change, Gang, Member, by_device
+from nvshare.core.gangs.resting import go_on
+from nvshare.core.lease import Step
+from nvshare.core.memory import Load
+from nvshare.core.moves import choose_way, outgoing_bytes
+from nvshare.core.revoking import revoke, tell_to_hold
+
+if TYPE_CHECKING:
+    from nvshare.core.device import Device
+    from nvshare.core.roster import Roster
+
+# For how long the others are waited for before somebody is told to step. When a collective ends,
+# all its ranks say so within this time; who was told to step before that could begin the next one.
+STEP_PATIENCE = 0.002
+# It is doubled, up to this, each time that somebody stepped too far and is waited for itself.
+LONGEST_PATIENCE = 0.064
+
+
+def give_way(gang: Gang, now: float) -> Change:
+    """See to it that all of a gang hold if one of them does, and go when all hold."""
+    change = _try_again(gang)
+    if not gang.holding:
+        return change
+    retries = [member.client.retry_at for member in gang.running if member.client.undrained]
+    if retries:
+        return _keep(gang, now, max(retries))
+    change.take(_hold_all(gang, now))
+    if not _is_needed(gang):
+        change.take(_keep(gang, now))
+    elif all(member.client.hold is Hold.HELD for member in gang.holding):
+        change.take(_let_go(gang, now))
+    else:
+        change.take(_step(gang.holding, now))
+    return change
+
+
+def _try_again(gang: Gang) -> Change:
+    """Let all be told to hold again when those may be who could not drain (undrained.py)."""
+    change = Change()
+    alone = [member for member in gang.running if member.client.undrained]
+    if all(member.client.undrained_since is None for member in alone):
+        for device, client in alone:
+            client.retry_at = 0.0
+            device.roster.set_undrained(client, False)
+            change.add(device)
+    return change
+
+
+def hold(gang: Gang, now: float) -> Change:
+    """Have those of a gang who run give way."""
+    change = Change()
+    for device, client in gang.running:
+        if not client.undrained:
+            change.take(_hold_one(Member(device, client), now))
+    return change
+
+
+def _hold_all(gang: Gang, now: float) -> Change:
+    change = hold(gang, now)
+    for _, client in gang.holding:
+        client.step_patience = client.step_patience or STEP_PATIENCE
+    return change
+
+
+def _hold_one(member: Member, now: float) -> Change:
+    change = Change()
+    device, client = member
+    device.roster.tell_to_go(client, now)
+    change.add(device, *tell_to_hold(client))
+    return change
+
+
+def _is_needed(gang: Gang) -> bool:
+    """Whether somebody still needs their places."""
+    if gang.waiting or any(device.state.leader is not None for device in gang.devices):
+        return True
+    if any(member.client.park is Park.BY_HAND for member in gang.members):
+        return True
+    return not all(_would_fit(member.device.roster, gang) for member in gang.holding)
+
+
+def _would_fit(roster: "Roster", gang: Gang) -> bool:
+    load = Load(roster.running_load.weight, roster.running_load.heavy)
+    for device, client in gang.holding:
+        if device.roster is roster:
+            load.add(client.weight)
+    return load.fits(roster.capacity)
+
+
+def _keep(gang: Gang, now: float, retry_at: float | None = None) -> Change:
+    """Have those go on who hold. With a time, none of them is told to hold again before it."""
+    change = Change()
+    for device, client in gang.holding:
+        roster = device.roster
+        roster.move(client, Step.KEEP, now)
+        roster.set_unused(client, 0)
+        roster.set_interrupted(client, None)
+        client.sliced, client.step_patience = False, 0.0
+        if retry_at is not None:
+            roster.set_undrained(client, True)
+            client.retry_at = retry_at
+        change.add(device, *([] if client.rests else [Keep(client.id, client.turn)]))
+    return change
+
+
+def _let_go(gang: Gang, now: float) -> Change:
+    change = Change()
+    for device, clients in by_device(gang.holding):
+        roster, going = device.roster, []
+        for client in clients:
+            client.step_patience = 0.0
+            if client.rests:
+                device.end_rest(client, now)
+            else:
+                roster.let_go(client, now)
+                going.append(client)
+        change.add(device, *_revoke(device, going))
+    return change
+
+
+def _revoke(device: "Device", going: list[Client]) -> list[Effect]:
+    """Tell these to go, and to move out what the next ones need."""
+    roster, state = device.roster, device.state
+    coming = roster.party(device.leader) if device.leader else []
+    outgoing = outgoing_bytes(roster, *coming) if coming else 0
+    return revoke(roster, going, outgoing, choose_way(state, roster, going, coming, outgoing))
+
+
+def give_up_alone(member: Member, now: float) -> Change:
+    """Have one give its turn up that holds, or rests, and is in no gang any more."""
+    change = Change()
+    device, client = member
+    client.stalled, client.step_patience = False, 0.0
+    if client.rests:
+        device.end_rest(client, now)
+        change.add(device)
+    elif client.overdue:
+        client.hold = None
+        change.add(device, Revoke(client.id, client.turn, Urgency.NOW))
+    elif client.hold is not None:
+        device.roster.let_go(client, now)
+        change.add(device, *_revoke(device, [client]))
+    else:
+        change.add(device)
+    return change
+
+
+def _step(holding: list[Member], now: float) -> Change:
+    """Have those catch up who hold while others have not drained."""
+    change = Change()
+    late = [member for member in holding if member.client.hold is not Hold.HELD]
+    held = [member for member in holding if member.client.hold is Hold.HELD]
+    due = [member for member in held if member.client.hold_waits and _is_due(member.client, now)]
+    if due and all(member.client.hold is Hold.STEPS for member in late):
+        for _, client in holding:
+            client.step_patience = min(2 * client.step_patience, LONGEST_PATIENCE)
+    for member in due:
+        device, client = member
+        if client.rests:
+            # It has no turn to step in.
+            change.take(go_on(member, now))
+            client.hold, client.hold_since = Hold.TOLD, now
+            change.add(device, *tell_to_hold(client))
+        else:
+            client.hold, client.hold_since = Hold.STEPS, now
+            change.add(device, *_room_to_step(member), StepOnce(client.id, client.turn))
+    return change
+
+
+def _room_to_step(member: Member) -> list[Effect]:
+    """Have one step of which not all is there, because it has grown and was told to go for that.
+
+    Others of its gang cannot drain before it has caught up with them, and for that it needs its
+    memory. So those who run beside it move as much out, and it does not wait for more room.
+    """
+    device, client = member
+    if not client.memory.swapped:
+        return []
+    roster, allowance = device.roster, device.roster.host.allowance()
+    running = [one for one in roster.running.values() if not one.kind.is_copied]
+    lacking = client.memory.swappable + roster.running_bytes - roster.room
+    effects: list[Effect] = []
+    for one in running:
+        trims = allowance.take(one, min(lacking, one.present - one.trims))
+        if trims > 0:
+            lacking -= trims
+            roster.set_trims(one, one.trims + trims)
+            effects.append(Trim(one.id, trims))
+    return [*effects, Room(client.id, client.turn, 0)]
+
+
+def _is_due(client: Client, now: float) -> bool:
+    return now >= client.hold_since + client.step_patience

@@ -1,0 +1,71 @@
+"""What follows when those who run do not fit together any more, because one of them has grown.
+
+The latest of them are told to go until the rest fits. That does not wait for the end of a turn:
+with memory that does not fit, every further second would be spent paging.
+"""
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Effect, Report, ReportKind
+from nvshare.core.hope import leaves_hope
+from nvshare.core.revoking import revoke
+from nvshare.core.roster import Roster
+from nvshare.core.settings import Way
+from nvshare.core.state import DeviceState
+
+
+def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Tell those to go who are too much."""
+    victims = []
+    for should_go in (_takes_hope, _makes_room, _is_too_much):
+        if not _running_fits(roster):
+            for client in reversed(list(roster.running.values())):
+                if client.weight and not client.undrained and should_go(roster, client):
+                    roster.tell_to_go(client, now)
+                    victims.append(client)
+    if not victims:
+        return []
+    for client in victims:
+        # Its thread waits for the answer until the gate has closed.
+        roster.set_unused(client, min(client.grown, client.memory.untouched))
+    forget_growth(roster)
+    revoked = revoke(roster, victims, roster.excess, Way.MOVE_OUT)
+    if roster.regime.is_sliced:
+        return revoked
+    text = f"those who run do not fit together any more; {len(victims)} told to give way"
+    report = Report(ReportKind.SPLIT, state.id, victims[0].id, text)
+    return [report, *revoked]
+
+
+def forget_growth(roster: Roster) -> None:
+    """Who runs, and fits, has not grown. What others move out from now on is not its doing."""
+    if roster.grown and _running_fits(roster):
+        roster.forget_growth(c for c in list(roster.grown.values()) if c.holds)
+
+
+def _running_fits(roster: Roster) -> bool:
+    return roster.running_load.fits(roster.capacity) and roster.host_lets_all(roster.running)
+
+
+def _takes_hope(roster: Roster, client: Client) -> bool:
+    """Whether a client has grown so far that nobody could end any more (hope.py)."""
+    if not client.grown or not roster.host.is_tight:
+        return False
+    return not leaves_hope(roster, roster.running)
+
+
+def _makes_room(roster: Roster, client: Client) -> bool:
+    """Whether there is more room for the others who run if a client does not."""
+    if _running_fits(roster):
+        return False
+    if client.grown or not roster.host.is_tight:
+        return True
+    # What of it can leave makes room. What cannot is on the device, and pushes nobody out.
+    rest = {one: other for one, other in roster.running.items() if other is not client}
+    more = roster.stuck_beside(rest) - roster.stuck_beside(roster.running)
+    return roster.running_load.heavy > 1 and more < client.memory.swappable
+
+
+def _is_too_much(roster: Roster, client: Client) -> bool:
+    """Whether those who run do not fit together, wherever the others' memory may be."""
+    del client
+    return not roster.running_load.fits(roster.capacity)

@@ -1,0 +1,68 @@
+"""GPUs that cannot be used just now: which, why, and since when. Their programs are told."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nvshare.daemon.logs import fields
+from nvshare.wire import frames
+
+if TYPE_CHECKING:
+    from nvshare.daemon.devices import Gpu
+    from nvshare.daemon.node import Node
+    from nvshare.daemon.session import Session
+
+log = logging.getLogger("nvshare.daemon")
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """One of them. The UUID is empty if it was never known."""
+
+    index: int
+    uuid: str
+    why: str
+    since: float
+
+
+class Absences:
+    """All of them, by index.
+
+    A GPU that is lost goes on being scheduled: its programs get their errors from the driver.
+    """
+
+    def __init__(self, node: "Node") -> None:
+        self._node = node
+        self._absent: dict[int, Absence] = {}
+
+    def all(self) -> Iterable[Absence]:
+        """Every one."""
+        return self._absent.values()
+
+    def of(self, gpu: "Gpu") -> Absence | None:
+        """The absence of a GPU that we share, if it is lost."""
+        return self._absent.get(gpu.index)
+
+    def begin(self, index: int, why: str, uuid: str = "") -> None:
+        """Note that a GPU cannot be used. It is said once."""
+        if (known := self._absent.get(index)) is not None and known.why == why:
+            return
+        shared = next((gpu for gpu in self._node.gpus.values() if gpu.index == index), None)
+        since = known.since if known else self._node.now()
+        absence = Absence(index, shared.uuid if shared else uuid, why, since)
+        self._absent[index] = absence
+        log.warning("a GPU cannot be used", extra=fields(device=index, why=why))
+        if shared is not None and known is None:
+            for session in self._node.members_of(shared):
+                self.tell(session, absence)
+
+    def end(self, index: int) -> None:
+        """Note that it can be used again."""
+        if self._absent.pop(index, None) is not None:
+            log.info("a GPU can be used again", extra=fields(device=index))
+
+    def tell(self, session: "Session", absence: Absence) -> None:
+        """Let a program know that its GPU is lost."""
+        text = f"GPU {absence.index} cannot be used ({absence.why}): expect errors from it"
+        session.send(frames.Notice(text))

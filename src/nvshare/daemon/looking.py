@@ -1,0 +1,134 @@
+"""The part of the API that is for everybody: it tells, and changes nothing.
+
+    GET /v1/daemon                 who shares which GPUs, and where its sockets are
+    GET /v1/health, /v1/status, /v1/node, /v1/devices/{gpu}, /v1/groups, /v1/groups/{who}, /metrics
+                                   as on the control socket (control.py)
+
+It is served on ``look.sock``, whose mode says who may connect. The sockets by which the daemon
+holds its GPUs (nvshare.launch.holders) have no mode: there everybody gets the first of these, and
+the others only if everybody may look.
+"""
+
+import os
+import socket
+from pathlib import Path
+
+from aiohttp import web
+
+import nvshare
+from nvshare.daemon.control import Control, Handler, explain, problem
+from nvshare.daemon.node import Node
+from nvshare.launch.place import CONTROL_NAME
+from nvshare.launch.unix_http import peer
+from nvshare.telemetry.hiding import HIDDEN, hide_others
+from nvshare.telemetry.snapshot import NodeStatus
+
+
+class Looking:
+    """What is served, from when it is started until it is closed."""
+
+    def __init__(
+        self, control: Control, node: Node, folder: Path, control_folder: Path, *, hides: bool
+    ) -> None:
+        self._control = control
+        self._node = node
+        self._folder = folder
+        self._control_folder = control_folder
+        self._hides = hides
+        self._full, self._brief = (
+            web.AppRunner(app, access_log=None, handle_signals=False)
+            for app in (self.application(), self._only_the_daemon())
+        )
+
+    def application(self) -> web.Application:
+        """Return what a site serves to those who may look."""
+        app = web.Application(middlewares=[explain, self._refuse])
+        app.add_routes(
+            [
+                web.get("/v1/daemon", self.daemon),
+                web.get("/v1/health", self._control.health),
+                web.get("/v1/status", self.status),
+                web.get("/v1/node", self._control.get_node),
+                web.get("/v1/devices/{gpu}", self._control.get_device),
+                web.get("/v1/groups", self.groups),
+                web.get("/v1/groups/{who}", self.group),
+                web.get("/metrics", self.metrics),
+            ]
+        )
+        return app
+
+    def _only_the_daemon(self) -> web.Application:
+        app = web.Application(middlewares=[self._refuse])
+        app.add_routes([web.get("/v1/daemon", self.daemon)])
+        return app
+
+    async def start(self) -> None:
+        """Be ready for sockets."""
+        await self._full.setup()
+        await self._brief.setup()
+
+    async def serve(self, sock: socket.socket, *, full: bool) -> None:
+        """Serve on one more socket, which stays its owner's."""
+        await web.SockSite(self._full if full else self._brief, sock).start()
+
+    async def close(self) -> None:
+        """Serve nobody any more."""
+        await self._full.cleanup()
+        await self._brief.cleanup()
+
+    async def daemon(self, request: web.Request) -> web.Response:
+        """Say who this is, and which GPUs it shares."""
+        del request
+        gpus = [{"index": gpu.index, "uuid": gpu.uuid} for gpu in self._node.gpus.values()]
+        about = {"version": nvshare.__version__, "pid": os.getpid(), "folder": str(self._folder)}
+        return web.json_response({**about, "gpus": gpus})
+
+    async def status(self, request: web.Request) -> web.Response:
+        """Describe the node, as far as it is this person's business."""
+        return web.json_response(text=self._seen_by(request).model_dump_json())
+
+    async def groups(self, request: web.Request) -> web.Response:
+        """Describe all groups."""
+        shown = [group.model_dump() for group in self._seen_by(request).groups]
+        return web.json_response({"groups": shown})
+
+    async def group(self, request: web.Request) -> web.Response:
+        """Describe one group. One that is hidden is not found by its name."""
+        key = self._node.find_group(request.match_info["who"]).key
+        found = [group for group in self._seen_by(request).groups if group.key == key]
+        if not found:
+            return problem(f"what others run is {HIDDEN}", "hide_others is set", None, status=403)
+        return web.json_response({"group": found[0].model_dump()})
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        """Describe the node for Prometheus."""
+        return await self._control.expose(request, lambda: self._seen_by(request))
+
+    def _seen_by(self, request: web.Request) -> NodeStatus:
+        status = self._control.snapshot()
+        uid = _uid_of(request)
+        # Root sees everything anyway, and the daemon's own user can read it from its memory.
+        if not self._hides or uid in (0, os.getuid()):
+            return status
+        return hide_others(status, uid)
+
+    @web.middleware
+    async def _refuse(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse whatever is no look, and say what it takes."""
+        try:
+            return await handler(request)
+        except (web.HTTPMethodNotAllowed, web.HTTPNotFound):
+            control = self._control_folder / CONTROL_NAME
+            return problem(
+                "this socket is for looking only",
+                f"{request.method} {request.path} needs the control socket, {control}",
+                "use sudo, or ask whoever runs the daemon to set control_mode and socket_group so "
+                "that you may use the control socket; look_mode says who may look",
+                status=403,
+            )
+
+
+def _uid_of(request: web.Request) -> int:
+    """Return who asks; the kernel knows."""
+    sock = request.transport.get_extra_info("socket") if request.transport else None
+    return -1 if sock is None else peer(sock)[1]

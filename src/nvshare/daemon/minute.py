@@ -1,0 +1,99 @@
+"""The last minute of a client: what its time went to, and what it launched and moved.
+
+One look per second is kept. Nobody decides by it; people look at it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nvshare.core.client_time import Part
+from nvshare.telemetry.snapshot import Recent, TimeParts
+
+if TYPE_CHECKING:
+    from nvshare.daemon.node import Member, Node
+    from nvshare.daemon.session import Session
+
+SECONDS = 60
+_PERIOD = 1.0
+# What is shown of the past second by second.
+_SHOWN = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A client's counters at one moment, in nanoseconds and bytes."""
+
+    now: float
+    spent: Mapping[Part, int]
+    launches: int
+    moved_in: int
+    moved_out: int
+
+    @property
+    def attribution(self) -> TimeParts:
+        """All that its time went to."""
+        return time_parts({part.value: value for part, value in self.spent.items()})
+
+
+class Minute:
+    """One client's samples of the last minute."""
+
+    def __init__(self) -> None:
+        self._samples: deque[Sample] = deque(maxlen=SECONDS + 1)
+        # How much of the time between two samples it computed.
+        self._computing: deque[int] = deque(maxlen=_SHOWN)
+
+    def note(self, sample: Sample) -> None:
+        """Keep a sample."""
+        if self._samples:
+            self._computing.append(_percent(self._samples[-1], sample))
+        self._samples.append(sample)
+
+    def recent(self, newest: Sample) -> Recent:
+        """Return what has happened from the oldest sample of the last minute to this one."""
+        oldest = next((s for s in self._samples if newest.now - s.now <= SECONDS), newest)
+        spent = {part.value: value - oldest.spent[part] for part, value in newest.spent.items()}
+        return Recent(
+            seconds=sum(spent.values()) / 1e9,
+            attribution=time_parts(spent),
+            launches=newest.launches - oldest.launches,
+            moved_in=newest.moved_in - oldest.moved_in,
+            moved_out=newest.moved_out - oldest.moved_out,
+            computing_percent=tuple(self._computing),
+        )
+
+
+def _percent(before: Sample, after: Sample) -> int:
+    computed = after.spent[Part.COMPUTING] - before.spent[Part.COMPUTING]
+    passed = sum(after.spent.values()) - sum(before.spent.values())
+    return round(100 * computed / passed) if passed else 0
+
+
+def time_parts(counts: Mapping[str, int]) -> TimeParts:
+    """Return nanoseconds by the names of the parts as a snapshot has them."""
+    return TimeParts(**{part.value: counts.get(part.value, 0) / 1e9 for part in Part})
+
+
+def look(node: "Node", session: "Session", member: "Member", now: float) -> Sample:
+    """Look at a client."""
+    tally = session.tally
+    return Sample(
+        now=now,
+        spent=node.executor.times.spent(member.id, now),
+        launches=tally.told.launches,
+        moved_in=tally.moved_in,
+        moved_out=tally.moved_out,
+    )
+
+
+async def follow_minutes(node: "Node") -> None:
+    """Look at everybody once a second."""
+    while True:
+        now = node.now()
+        for session in node.members.values():
+            if session.member is not None:
+                session.minute.note(look(node, session, session.member, now))
+        await asyncio.sleep(_PERIOD)

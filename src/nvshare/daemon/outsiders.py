@@ -1,0 +1,154 @@
+"""Who uses a GPU without nvshare, and how much of it: told to the core, which has less room then.
+
+NVML lists the processes on a GPU and what each has, without managed memory. Those that are no
+clients are outsiders. What is used beyond all that is listed, and beyond all that clients may have
+of managed memory, is somebody's, too: of a process that cannot be seen, or managed memory of one
+that is no client. The driver keeps pages of managed memory for clients whose memory has left, so
+this is what is missing at least; it is never more than there is.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nvshare.core.events import OutsideChanged
+from nvshare.core.memory import Kind
+from nvshare.daemon.devices import open_nvml
+from nvshare.daemon.identity import describe_process
+from nvshare.daemon.logs import fields
+from nvshare.telemetry.snapshot import OutsideProcess
+
+if TYPE_CHECKING:
+    from nvshare.daemon.devices import Gpu
+    from nvshare.daemon.node import Node
+
+log = logging.getLogger(__name__)
+
+_PAUSE = 2.0
+# Differences that nobody needs to hear of.
+_LITTLE = 64 << 20
+# The driver has some memory for itself that it does not call reserved; how much is assumed.
+_DRIVERS_OWN = 256 << 20
+UNKNOWN = "memory that no process accounts for"
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What NVML says: bytes in use, and of which process. None: it does not say how much."""
+
+    used: int
+    processes: Mapping[int, int | None] = field(default_factory=dict)
+
+
+def nvml_holdings(uuid: str) -> Holdings:
+    """Ask. OSError: this GPU does not tell."""
+    import pynvml
+
+    try:
+        open_nvml()
+        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+        memory = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
+        found: dict[int, int | None] = {}
+        for one in pynvml.nvmlDeviceGetComputeRunningProcesses(handle):
+            found[int(one.pid)] = one.usedGpuMemory
+        for one in _graphics(pynvml, handle):
+            # A process that does both is in both lists, with the same figure.
+            found.setdefault(int(one.pid), one.usedGpuMemory)
+    except pynvml.NVMLError as error:
+        raise OSError(str(error)) from error
+    return Holdings(int(memory.used), found)
+
+
+def _graphics(nvml: Any, handle: Any) -> list[Any]:
+    try:
+        return list(nvml.nvmlDeviceGetGraphicsRunningProcesses(handle))
+    except nvml.NVMLError:
+        return []
+
+
+class Outsiders:
+    """Looks again and again."""
+
+    def __init__(self, node: "Node", read: Callable[[str], Holdings] = nvml_holdings) -> None:
+        self._node = node
+        self._read = read
+        self.warns = True
+        # By GPU, what the last look has found, and what was believed after it.
+        self._seen: dict[str, dict[int, int]] = {}
+        self._believed: dict[str, tuple[OutsideProcess, ...]] = {}
+        self._told: dict[str, int] = {}
+
+    def of(self, gpu: "Gpu") -> tuple[OutsideProcess, ...]:
+        """Return who uses a GPU without nvshare."""
+        return self._believed.get(gpu.uuid, ())
+
+    async def follow(self) -> None:
+        """Go on for as long as the daemon does."""
+        while True:
+            await asyncio.sleep(_PAUSE)
+            await self.look()
+
+    async def look(self) -> None:
+        """Ask all GPUs once."""
+        for gpu in list(self._node.gpus.values()):
+            try:
+                holdings = await asyncio.to_thread(self._read, gpu.uuid)
+            except OSError:
+                # It is lost, or does not tell. What was believed of it is as good as anything.
+                continue
+            self._take(gpu, self._outside(gpu, holdings))
+
+    def _outside(self, gpu: "Gpu", holdings: Holdings) -> dict[int, int]:
+        """Return by process what is outside; 0 stands for what no process accounts for."""
+        own = {session.identity.pid for session in self._node.members.values()}
+        here = {session.identity.pid for session in self._node.members_of(gpu)}
+        found = {pid: size or 0 for pid, size in holdings.processes.items() if pid not in own}
+        if 0 in own or (here and not here & set(holdings.processes)):
+            # Clients that we or NVML cannot see, or see under other numbers, may be among them.
+            found = {}
+        rest = 0
+        if None not in holdings.processes.values():
+            listed = sum(size or 0 for size in holdings.processes.values())
+            rest = holdings.used - listed - self._managed(gpu)
+        return {**found, **({0: rest} if rest > _DRIVERS_OWN else {})}
+
+    def _managed(self, gpu: "Gpu") -> int:
+        """Return the most that clients may have of managed memory on a GPU."""
+        members = [s.member.id for s in self._node.members_of(gpu) if s.member is not None]
+        clients = self._node.core.client_views(members)
+        kinds = (Kind.MANAGED, Kind.MIXED)
+        return sum(client.memory.own for client in clients if client.kind in kinds)
+
+    def _take(self, gpu: "Gpu", found: dict[int, int]) -> None:
+        """Believe what two looks in a row have found: who has just come may be about to join."""
+        before = self._seen.get(gpu.uuid, {})
+        self._seen[gpu.uuid] = found
+        sure = {pid: min(size, before[pid]) for pid, size in found.items() if pid in before}
+        known = {one.pid for one in self.of(gpu)}
+        self._believed[gpu.uuid] = tuple(_process(pid, size) for pid, size in sorted(sure.items()))
+        if self.warns and (new := [one for one in self.of(gpu) if one.pid not in known]):
+            self._warn(gpu, new)
+        self._tell(gpu, sum(sure.values()))
+
+    def _warn(self, gpu: "Gpu", new: list[OutsideProcess]) -> None:
+        for one in new:
+            log.warning(
+                "a GPU is used without nvshare: programs have less room",
+                extra=fields(device=gpu.index, **one.model_dump()),
+            )
+
+    def _tell(self, gpu: "Gpu", size: int) -> None:
+        told = self._told.get(gpu.uuid, 0)
+        if abs(size - told) >= _LITTLE or (told and not size):
+            self._told[gpu.uuid] = size
+            event = OutsideChanged(now=self._node.now(), device=gpu.uuid, outside_bytes=size)
+            self._node.dispatch(event)
+
+
+def _process(pid: int, memory: int) -> OutsideProcess:
+    if not pid:
+        return OutsideProcess(pid=0, program=UNKNOWN, memory=memory)
+    uid, program = describe_process(pid)
+    return OutsideProcess(pid=pid, uid=uid, program=program, memory=memory)

@@ -1,0 +1,135 @@
+"""Who has the GPU that a program waits for, and why both do not fit: one sentence for its people.
+
+Said once to a program that has waited for long, and only then. Decides nothing.
+"""
+
+import asyncio
+import pwd
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nvshare.core.lease import State
+from nvshare.core.view import ClientView, DeviceView
+from nvshare.telemetry.settings import DeviceSettings
+
+if TYPE_CHECKING:
+    from nvshare.daemon.identity import Identity
+    from nvshare.daemon.node import Member, Node
+    from nvshare.daemon.session import Session
+
+_GIB = 1 << 30
+_HOLDING = (State.RUNNING, State.YIELDING)
+# More names than these do not help anybody.
+_MOST_NAMES = 3
+
+
+class WaitNotice:
+    """Waits beside a program, and speaks once if that takes too long."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, speak: Callable[[float], bool]) -> None:
+        self._loop = loop
+        # Told for how long it has waited; returns whether it has said something.
+        self._speak = speak
+        self._is_said = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, seconds: float) -> None:
+        """The program waits from now on. 0 seconds: it is never too long."""
+        self.end()
+        if seconds and not self._is_said:
+            self._timer = self._loop.call_later(seconds, self._fire, seconds)
+
+    def end(self) -> None:
+        """It has its turn, or is gone."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fire(self, seconds: float) -> None:
+        self._timer = None
+        self._is_said = self._speak(seconds)
+
+
+def why_it_waits(node: "Node", session: "Session", member: "Member", seconds: float) -> str | None:
+    """Say what a client waits for; None: it does not, or has been told so in another way."""
+    own = node.core.client_view(member.id)
+    # Its wish may have crossed with the turn that it wished for.
+    if own.state is not State.WAITING or node.core.outlook(member.id).is_held_up:
+        return None
+    waited = f"has waited {seconds:.0f} s for its turn"
+    if member.group.parked:
+        return f"{waited}: it is parked by hand; `nvshare unpark {member.id}` lets it go on"
+    device = node.core.view(member.gpu.uuid)
+    others = _others(node, member)
+    holders = [one for one in others if one[1].state in _HOLDING]
+    if not holders:
+        return f"{waited}: memory of others is on its way out of the GPU"
+    views = [view for _, view in holders]
+    stays = sum(view.memory.pinned for _, view in others if view.state not in _HOLDING)
+    reason = _reason(node.settings[member.gpu.uuid], device, own, views, stays)
+    return f"{waited}: {_who(session.identity, holders)} {_how_long(node, device, views)}; {reason}"
+
+
+def _others(node: "Node", member: "Member") -> "list[tuple[Session, ClientView]]":
+    """Return who else is on the GPU, the largest first."""
+    found = [
+        (session, node.core.client_view(session.member.id))
+        for session in node.members_of(member.gpu)
+        if session.member is not None and session.member.id != member.id
+    ]
+    return sorted(found, key=lambda one: -one[1].memory.own)
+
+
+def _who(own: "Identity", holders: "list[tuple[Session, ClientView]]") -> str:
+    names = [_name(own, session, view.id) for session, view in holders[:_MOST_NAMES]]
+    names += [f"{len(holders) - _MOST_NAMES} more"] if len(holders) > _MOST_NAMES else []
+    return " and ".join(names) + (" has" if len(holders) == 1 else " have")
+
+
+def _name(own: "Identity", other: "Session", client: int) -> str:
+    """Name a holder. Who is in a container is not told what others run in theirs."""
+    who = other.identity
+    if who.container and who.container != own.container:
+        return f"a program in another container (id {client})"
+    user = "" if who.uid == own.uid else f"{_user(who.uid)}/"
+    return f"{user}{who.program} (id {client}, pid {who.pid})"
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"
+
+
+def _how_long(node: "Node", device: DeviceView, holders: list[ClientView]) -> str:
+    now = node.now()
+    text = f"had the GPU for {now - min(view.since for view in holders):.0f} s"
+    if device.turn_ends is not None and device.turn_ends > now:
+        text += f", and for {device.turn_ends - now:.0f} s more at most"
+    return text
+
+
+def _reason(
+    settings: DeviceSettings,
+    device: DeviceView,
+    own: ClientView,
+    holders: list[ClientView],
+    stays: int,
+) -> str:
+    mine, theirs = own.memory.allocated, sum(view.memory.allocated for view in holders)
+    if any(view.is_overdue or view.cannot_drain for view in holders):
+        return "it was told to give way, and has not done so yet"
+    if settings.mode == "serial":
+        return "mode=serial: one program at a time"
+    if mine + theirs + stays > device.usable:
+        beside = f", beside {_gib(stays)} that cannot leave it" if stays else ""
+        return (
+            f"the {_gib(mine)} of this program and {_gib(theirs)} do not fit in the "
+            f"{_gib(device.usable)} of the GPU together{beside}"
+        )
+    return "they take turns"
+
+
+def _gib(size: int) -> str:
+    return f"{size / _GIB:.1f} GiB"

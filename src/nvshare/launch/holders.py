@@ -1,0 +1,199 @@
+"""Which daemon has which GPU: one per GPU and machine, whoever has started it.
+
+Two daemons that share one GPU would each give the same memory away, and the programs of both would
+thrash. So a daemon takes a lock for each of its GPUs: it listens on an abstract Unix socket that is
+named after the GPU's UUID. Why that, and no file:
+
+* Every user can take and see it. No folder is writable for all users on all systems: /run/lock
+  is root's on some, and /tmp is private to many services.
+* Nothing is left behind. The kernel frees the name when the process ends, however it ends, and
+  nobody can delete it before; files in shared folders are cleaned up, at a logout for example.
+* The kernel says who has it (SO_PEERCRED). What a file says, anybody may have written.
+* It can be asked. The daemon answers there where its sockets are.
+
+A user who binds the name and is no daemon keeps others from sharing the GPU. That is no more than
+whoever fills its memory can do, and everybody is told the user and the process.
+
+Abstract names belong to a network namespace: a daemon in a container with its own network is not
+seen here. It is looked for at /run/nvshare, which such containers mount (docs/daemon.md).
+
+An emulated node is a machine of its own: there the name has the identity of the node's folder in
+it, since nodes of two users may have the same name, and with it the same UUIDs.
+"""
+
+import json
+import os
+import re
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+
+from nvshare.errors import NvshareError
+from nvshare.launch.place import SYSTEM, answers
+from nvshare.launch.start import TAKEN
+from nvshare.launch.unix_http import UnixConnection, peer
+from nvshare.users import user_name
+from nvshare.wire import environment
+from nvshare.wire.frames import SOCKET_NAME
+
+_PREFIX = "nvshare/gpu/"
+_SECONDS = 2.0
+# Of a path that a socket can have.
+_LONGEST = 107
+# The uid of a process that cannot be asked who it is.
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who has a GPU. ``pid`` and ``uid`` are the kernel's word; the rest is what it says itself."""
+
+    uuid: str
+    pid: int
+    uid: int
+    address: str
+    # None: it does not say.
+    index: int | None = None
+    folder: Path | None = None
+
+    @property
+    def who(self) -> str:
+        """What to call it."""
+        if self.uid == NOBODY:
+            return "a process that does not answer"
+        process = f"pid {self.pid}" if self.pid else "in another container"
+        if self.folder is None:
+            return f"a process of {user_name(self.uid)} ({process}), which does not answer,"
+        return f"the daemon of {user_name(self.uid)} ({process}, in {self.folder})"
+
+    @property
+    def gpu(self) -> str:
+        """What to call its GPU."""
+        return self.uuid if self.index is None else f"GPU {self.index}"
+
+
+def lock_address(uuid: str, environ: Mapping[str, str]) -> str:
+    """Return the address that the daemon of a GPU listens on."""
+    return f"\0{_PREFIX}{uuid}{_scope(environ)}"
+
+
+def find_holders(environ: Mapping[str, str], listed: Path = Path("/proc/net/unix")) -> list[Holder]:
+    """Return who has GPUs of this machine, or of the emulated node that we are on."""
+    name = re.compile(rf"@({_PREFIX}([A-Z]+-[0-9a-f-]+){re.escape(_scope(environ))})")
+    words = (line.rpartition(" ")[2] for line in listed.read_text(errors="replace").splitlines())
+    found = {match[2] for match in map(name.fullmatch, words) if match}
+    return [holder for uuid in sorted(found) if (holder := find_holder(uuid, environ))]
+
+
+def find_holder(uuid: str, environ: Mapping[str, str]) -> Holder | None:
+    """Return who has a GPU, if anybody."""
+    address = lock_address(uuid, environ)
+    connection = UnixConnection(address, _SECONDS)
+    with closing(connection):
+        try:
+            connection.connect()
+        except OSError:
+            return None
+        pid, uid, _ = peer(connection.sock)
+        return Holder(uuid, pid, uid, address, *_ask(connection, uuid))
+
+
+def _ask(connection: UnixConnection, uuid: str) -> tuple[int | None, Path | None]:
+    """Have a daemon say which GPU that is, and where its sockets are. It may be anybody."""
+    try:
+        connection.request("GET", "/v1/daemon")
+        answer = json.loads(connection.getresponse().read(65536))
+        index = next((one["index"] for one in answer["gpus"] if one["uuid"] == uuid), None)
+        return int(index) if index is not None else None, _folder(answer["folder"])
+    except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError):
+        return None, None
+
+
+def _folder(text: str) -> Path:
+    """Return a folder that somebody else has named, and that people are going to read."""
+    if not text.isprintable() or not text.startswith("/") or len(text) > _LONGEST:
+        raise ValueError("no folder has such a name")
+    return Path(text)
+
+
+def usable(holders: Iterable[Holder]) -> Holder | None:
+    """Return the first whose sockets let us in, and are really those of the process that has it."""
+    return next((holder for holder in holders if _lets_us_in(holder)), None)
+
+
+def _lets_us_in(holder: Holder) -> bool:
+    if holder.folder is None or not holder.pid:
+        return False
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as sock:
+        sock.settimeout(_SECONDS)
+        try:
+            sock.connect(str(holder.folder / SOCKET_NAME))
+        except OSError:
+            return False
+        return peer(sock)[:2] == (holder.pid, holder.uid)
+
+
+class TakenError(NvshareError):
+    """Another daemon has GPUs that one was to share: who, and what to do."""
+
+    exit_code = TAKEN
+
+    def __init__(self, holders: Sequence[Holder]) -> None:
+        gpus = " and ".join(holder.gpu for holder in holders) or "these GPUs"
+        super().__init__(
+            f"another daemon shares {gpus} already",
+            why=f"{describe(holders)}. A GPU has one daemon only: two would give the same memory "
+            "away twice",
+            do=_ways_out(holders),
+        )
+
+
+def _ways_out(holders: Sequence[Holder]) -> str:
+    mine = [one for one in holders if one.uid == os.getuid() and one.folder and one.pid]
+    if mine:
+        return (
+            f"use it, with NVSHARE_SOCKET_DIR={mine[0].folder}, or end it, with "
+            f"`kill {mine[0].pid}`. To share only GPUs that nobody has, name them in the setting "
+            "`devices`"
+        )
+    return (
+        "have its user let you in (socket_mode, socket_group), or end it. On a machine that "
+        "several people use, `sudo nvshare service install` makes one daemon for all. To share "
+        "only GPUs that nobody has, name them in the setting `devices`"
+    )
+
+
+def hidden_daemon(environ: Mapping[str, str]) -> Holder | None:
+    """Return the machine's daemon if it is one that has its GPUs in another network namespace."""
+    if environ.get(environment.EMULATOR_NODE):
+        return None
+    if any(holder.folder == SYSTEM for holder in find_holders(environ)):
+        return None
+    try:
+        is_there = answers(SYSTEM / SOCKET_NAME)
+    except NvshareError:
+        # It does not let us in.
+        is_there = True
+    return Holder("the GPUs of this machine", 0, 0, "", folder=SYSTEM) if is_there else None
+
+
+def describe(holders: Iterable[Holder]) -> str:
+    """Say who has which GPUs."""
+    by_process: dict[str, list[str]] = {}
+    for holder in holders:
+        by_process.setdefault(holder.who, []).append(holder.gpu)
+    return "; ".join(f"{who} has {' and '.join(gpus)}" for who, gpus in by_process.items())
+
+
+def _scope(environ: Mapping[str, str]) -> str:
+    node = environ.get(environment.EMULATOR_NODE)
+    if not node:
+        return ""
+    try:
+        found = Path(node).stat()
+    except OSError:
+        return f"@{node}"
+    return f"@{found.st_dev:x}-{found.st_ino:x}"

@@ -1,0 +1,45 @@
+"""A snapshot without what is nobody else's business: names, processes and users of other people."""
+
+from nvshare.telemetry.snapshot import (
+    ClientStatus,
+    DeviceStatus,
+    GroupStatus,
+    NodeStatus,
+    OutsideProcess,
+)
+
+HIDDEN = "(hidden)"
+
+
+def hide_others(status: NodeStatus, uid: int) -> NodeStatus:
+    """Return what a user may see where people hide from each other: how much, but not who."""
+    own = {client.group for client in status.clients if client.uid == uid}
+    return status.model_copy(
+        update={
+            "clients": tuple(
+                client if client.uid == uid else _hidden_client(client) for client in status.clients
+            ),
+            "devices": tuple(_without_names(gpu, uid) for gpu in status.devices),
+            "groups": tuple(
+                group if group.key in own else _hidden_group(group) for group in status.groups
+            ),
+        }
+    )
+
+
+def _without_names(gpu: DeviceStatus, uid: int) -> DeviceStatus:
+    shown = tuple(
+        one if one.uid == uid or not one.pid else OutsideProcess(pid=-1, memory=one.memory)
+        for one in gpu.outside
+    )
+    return gpu.model_copy(update={"outside": shown})
+
+
+def _hidden_client(client: ClientStatus) -> ClientStatus:
+    names = {"program": HIDDEN, "user": HIDDEN, "group": HIDDEN, "uid": -1, "pid": 0}
+    empty = dict.fromkeys(("pod", "container", "pod_name", "container_name"), "")
+    return client.model_copy(update={**names, **empty})
+
+
+def _hidden_group(group: GroupStatus) -> GroupStatus:
+    return group.model_copy(update={"key": HIDDEN, "name": HIDDEN, "pids": ()})

@@ -1,0 +1,93 @@
+"""One program in a snapshot, with what every cause looks at. Judges nothing."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
+from nvshare.telemetry.words import gib
+
+# Of a minute. Who had the GPU for less was not in anybody's way.
+_LEAST_RIVAL = 0.01
+# More names than these do not help anybody.
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program on a GPU, and the others there."""
+
+    client: ClientStatus
+    gpu: DeviceStatus
+    others: tuple[ClientStatus, ...]
+    host: HostStatus
+
+    def part(self, *names: str) -> float:
+        """Return the part of its last minute that went to these."""
+        return part_of(self.client, *names)
+
+    @cached_property
+    def rivals(self) -> tuple[ClientStatus, ...]:
+        """Those who had the GPU in the last minute, the longest first."""
+        used = {one.id: part_of(one, "computing", "memory_in") for one in self.others}
+        found = (one for one in self.others if used[one.id] >= _LEAST_RIVAL)
+        return tuple(sorted(found, key=lambda one: -used[one.id]))
+
+    @property
+    def holders(self) -> tuple[ClientStatus, ...]:
+        """Those who have a turn now."""
+        return tuple(one for one in self.others if one.state in ("running", "yielding"))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What it and its rivals need on the GPU."""
+        return tuple(one.allocated + one.context for one in (self.client, *self.rivals))
+
+    @property
+    def lacks(self) -> int:
+        """What there is too little for all of that; 0 or less: it fits."""
+        return sum(self.sizes) - self.gpu.usable
+
+    @property
+    def outside(self) -> int:
+        """What others have of the GPU without nvshare."""
+        return sum(one.memory for one in self.gpu.outside)
+
+    @property
+    def lacks_for_outside(self) -> bool:
+        """Whether all would fit if nobody used the GPU without nvshare."""
+        return 0 < self.lacks <= self.outside
+
+    @property
+    def sizes_in_words(self) -> str:
+        """What does not fit in what."""
+        words = " + ".join(gib(size) for size in self.sizes[: _MOST_NAMES + 1])
+        more = len(self.sizes) - _MOST_NAMES - 1
+        words += f" + {more} more" if more > 0 else ""
+        return f"{words} GiB do not fit in {gib(self.gpu.usable)} GiB"
+
+
+def part_of(client: ClientStatus, *names: str) -> float:
+    """Return the part of a program's last minute that went to these."""
+    parts = client.recent.attribution
+    total = parts.total
+    return sum(float(getattr(parts, name)) for name in names) / total if total else 0.0
+
+
+def name_of(client: ClientStatus) -> str:
+    """Return what to call a program: by its pod, or by its user."""
+    return f"{client.pod_name or client.user}/{client.program}"
+
+
+def names_of(clients: tuple[ClientStatus, ...]) -> str:
+    """Return what to call several."""
+    names = [name_of(one) for one in clients[:_MOST_NAMES]]
+    more = len(clients) - len(names)
+    names += [f"{more} more"] if more else []
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def case_of(status: NodeStatus, client: ClientStatus) -> Case:
+    """Return a program of a snapshot with all that belongs to it."""
+    (gpu,) = (gpu for gpu in status.devices if gpu.uuid == client.device)
+    others = (one for one in status.clients if one.device == client.device and one.id != client.id)
+    return Case(client, gpu, tuple(others), status.host)

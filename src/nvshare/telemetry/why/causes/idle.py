@@ -1,0 +1,25 @@
+"""The program has nothing for the GPU to do."""
+
+from nvshare.telemetry.why.case import Case
+from nvshare.telemetry.why.causes.cpu_bound import HALF, is_active
+from nvshare.telemetry.why.finding import Finding
+from nvshare.telemetry.words import gib, percent
+
+
+def find(case: Case) -> Finding | None:
+    """Say for how long, and what it keeps meanwhile."""
+    client, idle = case.client, case.part("idle")
+    if not idle or is_active(case):
+        return None
+    on_gpu = client.allocated - client.swapped_out
+    helps = ""
+    if on_gpu:
+        helps = f"`nvshare park {client.pid}` frees its {gib(on_gpu)} GiB of the GPU meanwhile."
+    return Finding(
+        cause="idle",
+        weight=HALF * idle,
+        says=f"It gave the GPU nothing to do for {percent(idle)} of the time "
+        f"({client.recent.launches} calls), and nobody kept it from that.",
+        helps=helps,
+        numbers={"idle": idle, "launches": client.recent.launches, "on_gpu": on_gpu},
+    )

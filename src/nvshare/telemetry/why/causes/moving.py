@@ -1,0 +1,31 @@
+"""Programs do not fit together, and their memory goes in and out."""
+
+from nvshare.telemetry.why.case import Case
+from nvshare.telemetry.why.finding import Finding
+from nvshare.telemetry.words import gib, percent
+
+
+def find(case: Case) -> Finding | None:
+    """Say how much has moved, and what that took."""
+    cost, recent = case.part("memory_in", "memory_out"), case.client.recent
+    if not cost or case.lacks_for_outside:
+        return None
+    why = f"{case.sizes_in_words}: " if case.lacks > 0 else ""
+    moved = f"{gib(recent.moved_in)} GiB in, {gib(recent.moved_out)} GiB out"
+    helps = "Longer turns (`nvshare set turn=SECONDS`) move memory less often"
+    # Who waits as well is told so there.
+    says_less = case.lacks > 0 and not case.part("waiting")
+    helps += f"; with {gib(case.lacks)} GiB less, all would fit." if says_less else "."
+    return Finding(
+        cause="moving",
+        weight=cost,
+        says=f"{why}{percent(cost)} of its time went to moving memory ({moved}).",
+        helps=helps,
+        numbers={
+            "moving": cost,
+            "moved_in": recent.moved_in,
+            "moved_out": recent.moved_out,
+            "needs": sum(case.sizes),
+            "usable": case.gpu.usable,
+        },
+    )

@@ -1,0 +1,35 @@
+"""Somebody uses the GPU without nvshare."""
+
+from nvshare.telemetry.snapshot import OutsideProcess
+from nvshare.telemetry.why.case import Case
+from nvshare.telemetry.why.finding import Finding
+from nvshare.telemetry.words import gib, percent
+
+# Whether they compute is not known. It is worth a sentence, and not the cause of everything.
+_UNKNOWN = 0.05
+
+
+def _name(process: OutsideProcess) -> str:
+    # Of some it is not known, or not told, who they are.
+    number = f" (pid {process.pid})" if process.pid > 0 else ""
+    return f"{process.program or 'a process'}{number}"
+
+
+def find(case: Case) -> Finding | None:
+    """Say who, how much they have, and whether that is why others do not fit."""
+    if not case.gpu.outside:
+        return None
+    names = ", ".join(map(_name, case.gpu.outside))
+    cost = case.part("waiting", "memory_in", "memory_out")
+    has = f"{names} has {gib(case.outside)} GiB of GPU {case.gpu.index} without nvshare"
+    if case.lacks_for_outside:
+        says = f"{has}; without that all would fit: {percent(cost)} went to turns and moving."
+    else:
+        says = f"{has}, and may compute at any time: nobody schedules that."
+    return Finding(
+        cause="outside_process",
+        weight=cost if case.lacks_for_outside else _UNKNOWN,
+        says=says,
+        helps="Start it with `nvshare run`, or end it.",
+        numbers={"outside": case.outside, "usable": case.gpu.usable, "needs": sum(case.sizes)},
+    )

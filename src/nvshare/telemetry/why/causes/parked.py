@@ -1,0 +1,20 @@
+"""A person has taken the program off the GPU."""
+
+from nvshare.telemetry.why.case import Case
+from nvshare.telemetry.why.finding import Finding
+from nvshare.telemetry.words import duration
+
+
+def find(case: Case) -> Finding | None:
+    """Say for how long, and how it goes on."""
+    client = case.client
+    if client.parked != "by hand":
+        return None
+    return Finding(
+        cause="parked",
+        # It gets no turn, whatever others do.
+        weight=1.5,
+        says=f"It was parked by hand {duration(client.parked_seconds)} ago, and gets no turn.",
+        helps=f"`nvshare unpark {client.pid}` lets it go on.",
+        numbers={"parked_seconds": client.parked_seconds},
+    )

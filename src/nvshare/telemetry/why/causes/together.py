@@ -1,0 +1,26 @@
+"""Others compute on the GPU at the same time."""
+
+from nvshare.telemetry.why.case import Case, names_of, part_of
+from nvshare.telemetry.why.finding import Finding
+from nvshare.telemetry.words import percent
+
+# Turns are for those who compute one after the other; what is beyond the whole is at the same time.
+_LEAST_BEYOND = 0.1
+
+
+def find(case: Case) -> Finding | None:
+    """Say with whom it shares the GPU, by how much they compute at the same time."""
+    own = case.part("computing")
+    beyond = own + sum(part_of(one, "computing") for one in case.rivals) - 1
+    if beyond < _LEAST_BEYOND or own <= 0:
+        return None
+    return Finding(
+        cause="together",
+        # Of what is done at the same time, each gets its part.
+        weight=min(own, beyond) * (1 - 1 / (1 + len(case.rivals))),
+        says=f"It had work on the GPU {percent(own)} of the time, and {names_of(case.rivals)} as "
+        f"well: for {percent(min(own, beyond))} of the time they shared it at the same time.",
+        helps=f"A share for the others (`nvshare limit {case.rivals[0].pid} --compute 50`) leaves "
+        "it more.",
+        numbers={"computing": own, "at_the_same_time": beyond, "rivals": len(case.rivals)},
+    )

@@ -1,0 +1,42 @@
+"""Ranks that wait for each other on the GPU: the kernel of one spins until all others have come.
+
+Every so many calls of a rank, one is the next collective. A rank whose calls have passed its gate
+has them in flight until they end, and a collective ends when all ranks that live have launched it.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Collective:
+    """What the ranks of one program have launched, by rank."""
+
+    # How many calls there are from one collective to the next.
+    distance: int
+    calls: dict[int, int] = field(default_factory=dict)
+
+    def join(self, rank: int) -> None:
+        """Have one rank more. It begins where the others are."""
+        self.calls[rank] = self._complete * self.distance if self.calls else 0
+
+    def leave(self, rank: int) -> None:
+        """Have one rank less; nobody waits for it any more."""
+        del self.calls[rank]
+
+    def launch(self, rank: int) -> None:
+        """Let one call of a rank pass, if its thread does not wait for an earlier one."""
+        if not self.spins(rank):
+            self.calls[rank] += 1
+
+    def run(self, rank: int) -> None:
+        """Let calls of a rank pass until it has to wait for the others."""
+        self.calls[rank] = max(self.calls[rank], (self._complete + 1) * self.distance)
+
+    def spins(self, rank: int) -> bool:
+        """Whether a rank has work in flight that waits for others."""
+        return self.calls[rank] // self.distance > self._complete
+
+    @property
+    def _complete(self) -> int:
+        """How many collectives all ranks have launched."""
+        return min(calls // self.distance for calls in self.calls.values())

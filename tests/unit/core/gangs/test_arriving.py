@@ -1,0 +1,162 @@
+"""A gang is granted its turns in one step, when it has room on all its devices."""
+
+from nvshare.core.events import TimerKind
+from nvshare.core.settings import Mode
+
+from ..stage import granted, told
+from .stage import TURN, Stage, holds
+
+
+def test_a_gang_that_has_room_everywhere_is_granted_as_a_whole() -> None:
+    stage = Stage()
+    stage.join(20, 12)
+    stage.join(21, 12)
+    for client in (10, 11):
+        stage.join(client, 12, "a")
+    assert stage.states(10, 11) == ["idle", "idle"]
+    stage.leave(20)
+    assert stage.states(10, 11) == ["idle", "idle"]
+    effects = stage.leave(21)
+    assert granted(effects) == [10, 11]
+
+
+def test_a_gang_waits_for_the_last_of_its_devices() -> None:
+    stage = Stage()
+    for client in (20, 21):
+        stage.join(client, 12)
+        stage.want(client)
+    stage.gang(10, 11)
+    assert stage.states(10, 11) == ["waiting", "waiting"]
+    assert granted(stage.release(20)) == []
+    assert stage.states(10, 11) == ["waiting", "waiting"]
+    assert granted(stage.release(21)) == [10, 11]
+
+
+def test_a_turn_is_ended_for_a_gang_when_the_turns_of_all_its_devices_are_over() -> None:
+    stage = Stage()
+    stage.join(20, 12)
+    stage.want(20)
+    stage.now += 10
+    stage.join(21, 12)
+    stage.want(21)
+    stage.gang(10, 11)
+    assert told(stage.fire(0, TimerKind.TURN)) == []
+    assert stage.now == 1000 + TURN
+    assert sorted(told(stage.fire(1, TimerKind.TURN))) == [20, 21]
+    assert stage.now == 1010 + TURN
+    assert granted(stage.release(21, wants=True)) == []
+    assert granted(stage.release(20, wants=True)) == [10, 11]
+
+
+def test_others_use_the_room_of_a_gang_while_it_waits_for_another_device() -> None:
+    stage = Stage()
+    for client in (20, 21):
+        stage.join(client, 12)
+        stage.want(client)
+    stage.gang(10, 11)
+    stage.now += 1
+    for client in (30, 40):
+        stage.join(client, 12)
+        stage.want(client)
+    assert granted(stage.release(20)) == [30]
+    assert granted(stage.release(30)) == [40]
+    # It goes as soon as the gang can come.
+    effects = stage.release(21)
+    assert told(effects) == [40]
+    assert granted(stage.release(40, wants=True)) == [10, 11]
+
+
+def test_a_guest_does_not_make_the_gang_wait_longer() -> None:
+    stage = Stage()
+    for client in (20, 21):
+        stage.join(client, 12)
+        stage.want(client)
+    stage.gang(10, 11)
+    stage.release(20)
+    stage.now += 20
+    stage.join(30, 12)
+    assert granted(stage.want(30)) == [30]
+    assert sorted(told(stage.fire(1, TimerKind.TURN))) == [21, 30]
+    assert stage.now == 1000 + TURN
+
+
+def test_two_gangs_take_turns_as_wholes() -> None:
+    stage = Stage()
+    stage.gang(10, 11)
+    stage.gang(20, 21)
+    assert stage.states(10, 11, 20, 21) == ["running", "running", "waiting", "waiting"]
+    for going, coming in [((10, 11), (20, 21)), ((20, 21), (10, 11)), ((10, 11), (20, 21))]:
+        assert sorted(holds(stage.end_turns())) == list(going)
+        effects = stage.hand_over(*going)
+        assert sorted(granted(effects)) == list(coming)
+        assert stage.states(*going) == ["waiting", "waiting"]
+
+
+def test_nobody_is_handed_a_turn_by_a_gang_or_as_one_of_a_gang() -> None:
+    stage = Stage()
+    stage.gang(10, 11)
+    stage.join(20, 12)
+    stage.want(20)
+    assert stage.core._devices["gpu0"].state.handover is None
+    stage.gang(30, 31)
+    stage.leave(10)
+    assert stage.core._devices["gpu0"].state.handover is None
+
+
+def test_who_comes_to_a_gang_that_runs_is_let_in_where_it_fits() -> None:
+    stage = Stage(devices=3)
+    stage.gang(10, 11)
+    for client in (22, 32):
+        stage.join(client, 12)
+        stage.want(client)
+    # Not everything fits there, so it is only let in when it wants to be.
+    assert granted(stage.join(12, 2, "gang 10")) == []
+    assert granted(stage.want(12)) == [12]
+
+
+def test_who_comes_to_a_gang_that_runs_and_has_no_room_makes_all_of_it_wait() -> None:
+    stage = Stage(devices=3)
+    stage.gang(10, 11)
+    stage.join(22, 12)
+    stage.want(22)
+    stage.join(12, 12, "gang 10")
+    assert stage.states(10, 11, 12) == ["running", "running", "idle"]
+    assert sorted(holds(stage.want(12))) == [10, 11]
+    stage.hand_over(10, 11)
+    assert stage.states(10, 11, 12) == ["waiting"] * 3
+    assert told(stage.fire(2, TimerKind.TURN)) == [22]
+    assert granted(stage.release(22, wants=True)) == [10, 11, 12]
+
+
+def test_a_gang_may_ride_beside_the_leader_where_it_fits() -> None:
+    stage = Stage()
+    stage.join(20, 12)
+    stage.join(30, 12)
+    stage.want(20)
+    stage.want(30)
+    stage.gang(10, 11, size=2)
+    assert stage.states(10, 11) == ["running", "running"]
+
+
+def test_several_of_a_gang_on_one_device_come_together() -> None:
+    stage = Stage()
+    for client in (20, 21):
+        stage.join(client, 12)
+        stage.want(client)
+    for client, size in ((10, 6), (30, 6), (11, 12)):
+        stage.join(client, size, "a")
+    stage.want(30)
+    assert stage.states(10, 30, 11) == ["waiting"] * 3
+    stage.release(21)
+    assert sorted(granted(stage.release(20))) == [10, 11, 30]
+
+
+def test_where_heads_are_counted_a_gang_is_one_on_each_device() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    stage.join(20)
+    stage.want(20)
+    for client in (10, 30, 11):
+        stage.join(client, 0, "a")
+    stage.want(11)
+    assert stage.states(10, 30, 11) == ["waiting"] * 3
+    assert sorted(granted(stage.release(20))) == [10, 11, 30]

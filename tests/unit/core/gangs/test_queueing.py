@@ -1,0 +1,112 @@
+"""All of a gang wait at the same place in the queues of their devices."""
+
+from typing import Any
+
+from nvshare.core.client import BEST_STANDING
+from nvshare.core.events import LimitsChanged, TimerKind
+from nvshare.core.settings import Limits, Priority
+
+from ..stage import granted
+from .stage import Stage, holds
+
+
+def waiting(stage: Stage) -> list[list[int]]:
+    devices = stage.core._devices.values()
+    return [[client.id for client in device.roster.waiting] for device in devices]
+
+
+def full(devices: int = 2, **settings: Any) -> Stage:
+    """Two devices with one client each that runs."""
+    stage = Stage(devices, **settings)
+    for device in range(devices):
+        stage.join(90 + device, 12)
+        stage.want(90 + device)
+    return stage
+
+
+def test_when_one_waits_all_wait() -> None:
+    stage = full()
+    for client in (10, 11):
+        stage.join(client, 12, "a")
+    assert waiting(stage) == [[], []]
+    stage.want(11)
+    assert waiting(stage) == [[10], [11]]
+
+
+def test_any_two_gangs_are_in_the_same_order_on_all_devices() -> None:
+    stage = full()
+    # They come at the same time, in another order on each device.
+    for client, group in [(10, "a"), (20, "b"), (21, "b"), (11, "a")]:
+        stage.join(client, 12, group)
+    stage.want(20)
+    stage.want(11)
+    first, second = ([client % 100 // 10 for client in queue] for queue in waiting(stage))
+    assert first == second
+
+
+def test_who_was_served_longest_ago_decides_for_all_of_it() -> None:
+    stage = full()
+    stage.join(10, 12, "a")
+    stage.now += 5
+    stage.join(30, 12)
+    stage.join(31, 12)
+    stage.now += 5
+    stage.join(11, 12, "a")
+    stage.want(30)
+    stage.want(31)
+    stage.want(10)
+    assert waiting(stage) == [[10, 30], [11, 31]]
+
+
+def change_priority(stage: Stage, client: int, priority: Priority) -> None:
+    limits = Limits(priority=priority)
+    stage.core.handle(LimitsChanged(now=stage.now, client=client, limits=limits))
+
+
+def test_a_gang_has_the_priority_of_the_least_of_it() -> None:
+    stage = full()
+    stage.gang(10, 11)
+    for client in (30, 31):
+        stage.join(client, 12)
+        stage.want(client)
+    change_priority(stage, 10, Priority.LOW)
+    assert waiting(stage) == [[30, 10], [31, 11]]
+    change_priority(stage, 11, Priority.LOW)
+    change_priority(stage, 10, Priority.HIGH)
+    assert waiting(stage) == [[30, 10], [31, 11]]
+    change_priority(stage, 11, Priority.HIGH)
+    assert waiting(stage) == [[10, 30], [11, 31]]
+
+
+def test_a_gang_that_starves_on_one_device_goes_first_on_all() -> None:
+    stage = full(turn_min=1.0, turn_seconds=1.0)
+    stage.gang(10, 11, limits=Limits(priority=Priority.LOW))
+    assert stage.client(10).standing != BEST_STANDING
+    stage.leave(91)
+    stage.fire(0, TimerKind.FLOOR)
+    assert [stage.client(one).standing for one in (10, 11)] == [BEST_STANDING, BEST_STANDING]
+    assert stage.states(90) == ["yielding"]
+    assert sorted(granted(stage.release(90, wants=True))) == [10, 11]
+
+
+def test_a_gang_of_which_one_is_parked_leads_nobody() -> None:
+    stage = full()
+    stage.gang(10, 11)
+    stage.join(30, 12)
+    stage.want(30)
+    stage.park(11)
+    assert stage.client(10).stalled
+    stage.fire(0, TimerKind.TURN)
+    assert granted(stage.release(90, wants=True)) == [30]
+    stage.park(11, False)
+    assert not stage.client(10).stalled
+
+
+def test_gangs_of_different_priorities_end_each_others_turns_as_wholes() -> None:
+    stage = Stage(turn_min=1.0, turn_seconds=1.0)
+    stage.gang(10, 11)
+    stage.now += 2
+    stage.gang(20, 21, limits=Limits(priority=Priority.HIGH))
+    assert stage.states(10, 11) == ["yielding", "yielding"]
+    assert sorted(granted(stage.hand_over(10, 11))) == [20, 21]
+    assert holds(stage.want(10)) == []
