@@ -35,8 +35,9 @@ def fill_ahead(state: DeviceState, roster: Roster) -> list[Effect]:
     if state.ways.present is Way.DISPLACE:
         # What counts as away is on the device until it is pushed out: there is no room yet.
         return effects
-    ahead = min(leader.hosted - leader.excess, free_bytes(roster))
-    if ahead < max(1, roster.usable * LEAST_PART):
+    room, least = free_bytes(roster), max(1, roster.usable * LEAST_PART)
+    ahead = min(leader.hosted - leader.excess, room)
+    if ahead < least or room < leader.ahead_in_vain + least:
         return effects
     roster.set_ahead(leader, ahead)
     return [*effects, Fill(leader.id, ahead)]
@@ -58,9 +59,14 @@ def tells_of_ahead(client: Client, event: Moved) -> bool:
 
 
 def note_ahead(roster: Roster, client: Client, event: Moved) -> None:
-    """Take it that what has come is there, and that no more comes."""
+    """Take it that what has come is there, and that no more comes.
+
+    Who could bring in nothing, whatever its reason, is not told again before there is more room: it
+    would give the same answer at once, for ever.
+    """
     roster.set_ahead(client, 0)
     roster.set_memory(client, event.memory)
+    client.ahead_in_vain = 0 if event.in_bytes else free_bytes(roster)
 
 
 def _may_fill(leader: Client) -> bool:

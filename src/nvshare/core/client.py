@@ -166,6 +166,8 @@ class Client:
     # that it was told to stop.
     ahead: int = 0
     ahead_stops: bool = False
+    # The room into which it could bring nothing when it was last told to.
+    ahead_in_vain: int = 0
     # It may be bringing memory in, of which so much had no room yet; and what it was told of that.
     missing: int = 0
     told_missing: int = 0

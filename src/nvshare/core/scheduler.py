@@ -164,7 +164,7 @@ class Scheduler:
             self._roster.set_park(client, None, now)
         client.turn, client.next_turn = turn, None
         client.is_first_turn, client.is_new = client.is_new, False
-        client.claims = False
+        client.claims, client.ahead_in_vain = False, 0
         self._roster.set_interrupted(client, None)
         client.contested_before = self._state.contested(now)
         client.worked_at = now

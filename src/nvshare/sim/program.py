@@ -178,15 +178,14 @@ class SimulatedProgram:
             self._site.open_bytes_changed(holding.allocated - before)
 
     def answered(self, missing: int) -> None:
-        """It may allocate. ``missing``: others have to make room before the memory is used."""
+        """It may allocate. ``missing``: others have to make room before the memory is used.
 
-        def allocate() -> None:
-            self._allocate()
-            if missing:
-                self.gate.grow(missing)
-            self.proceed()
-
-        self._site.after(self._site.latency, allocate)
+        The gate hears of that with the answer: it comes before all that is told of that room.
+        """
+        self._allocate()
+        if missing:
+            self.gate.grow(missing)
+        self._site.after(self._site.latency, self.proceed)
 
     def _end(self) -> None:
         self._meter.count()

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Errors show the last events; nobody reads more of a simulated story.
 STORY_EVENTS = 64
+# Far more than ever happens at one moment, even with hundreds of programs.
+MOST_AT_ONCE = 100_000
 
 
 class Switchboard:
@@ -31,9 +33,11 @@ class Switchboard:
 
     def settle(self, site: "Site") -> None:
         """Let the core have all that has happened, and carry out what it orders."""
-        touched = [site]
+        touched, before = [site], site.events
         while (teller := next((one for one in touched if one.outbox), None)) is not None:
             teller.events += 1
+            if site.events > before + MOST_AT_ONCE:
+                raise RuntimeError(f"core and programs answer each other for ever: {teller.outbox}")
             event = teller.outbox.popleft()
             effects = self.core.handle(event)
             if self.times is not None:

@@ -177,3 +177,11 @@ def test_not_while_what_counts_as_away_is_still_to_be_pushed_out() -> None:
     stage = begin()
     stage.device.state.ways.present = Way.DISPLACE
     assert fills(stage.leave(2)) == []
+
+
+def test_who_could_bring_in_nothing_is_told_again_only_when_there_is_more_room() -> None:
+    stage = begin()
+    assert fills(stage.leave(2)) == [(3, 7)]
+    assert fills(stage.moved(3, Memory(12, 0, 11), in_bytes=0, seconds=0.0)) == []
+    assert fills(stage.memory(1, 8)) == []
+    assert fills(stage.memory(1, 6)) == [(3, 9)]

@@ -51,6 +51,15 @@ def test_all_time_is_accounted_for(
         assert record.spent[Part.WAITING] <= nanoseconds(record.waited) + 1000  # rounded often
 
 
+def test_who_grows_while_others_end_is_told_of_the_room_that_they_leave() -> None:
+    """They end at the moment at which it is answered that there is not room for it yet."""
+    small = {"name": "p", "count": 3, "phase": [{"memory": 2 * GB, "idle": 0.03}]}
+    grows = [{"memory": 6 * GB}, {"memory": 13 * GB, "iterations": 18, "kernel_seconds": 0.3}]
+    outcome = run({"name": "p", "phase": grows}, small)
+    assert all(record.ended is not None for record in outcome.records)
+    check_sums(outcome)
+
+
 def test_who_is_alone_computes_and_is_idle_as_it_was_told_to() -> None:
     (record,) = run(program(0, 100, 0.02, idle=0.03)).records
     parts = seconds(record)
