@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import pytest
 
 from nvshare.cli.control import Daemon
+from nvshare.cli.trial.quiet import ahead_of_others
 from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import Account, Report, read_report
@@ -112,7 +113,7 @@ class Sharing:
         deadline = time.monotonic() + seconds
         while not is_so(seen := look()):
             for process in self._running:
-                assert process.poll() is None, process.communicate()
+                assert not process.poll(), process.communicate()
             assert time.monotonic() < deadline, seen
             time.sleep(0.01)
         return seen
@@ -130,6 +131,13 @@ def kill_and_wait(pid: int) -> None:
         assert select.select([descriptor], [], [], 30)[0]
     finally:
         os.close(descriptor)
+
+
+@pytest.fixture
+def ahead() -> Iterator[None]:
+    """Nobody is to be late because of others on this machine, where the user may say so."""
+    with ahead_of_others(2):
+        yield
 
 
 @pytest.fixture

@@ -5,12 +5,11 @@ from it: only what programs report, and what it has ordered.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nvshare.cli.trial.quiet import ahead_of_others
 from nvshare.emulator.report import Report, read_report
 from nvshare.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes
@@ -18,19 +17,12 @@ from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
 from .conftest import Sharing
 
-pytestmark = pytest.mark.timed
+pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("ahead")]
 
 Share = Callable[..., Sharing]
 SECOND = 1e9
 # Of the time that is looked at.
 TOLERANCE = 0.03
-
-
-@pytest.fixture(autouse=True)
-def ahead() -> Iterator[None]:
-    """Nobody is to be late because of others on this machine, where the user may say so."""
-    with ahead_of_others(2):
-        yield
 
 
 @pytest.fixture
@@ -109,7 +101,7 @@ def test_who_rests_between_bursts_is_idle_meanwhile(share: Share) -> None:
     pid = start(sharing, "--kernel", "0.005", "--burst", "40", "--rest", "0.2")
     sharing.until_status(lambda now: any(one.launches for one in now.clients))
     # At each end of the span, up to a quarter of a second is not reported yet.
-    span = Span(sharing, 15)
+    span = Span(sharing, 10)
     span.check_sum(pid)
     parts = span.parts(pid)
     assert abs(parts["computing"] - span.computed(pid)) < TOLERANCE * span.seconds
@@ -136,7 +128,7 @@ def test_two_that_do_not_fit_wait_for_each_other_and_move(
     wishes = Wishes(allocation=allocation)
     pids = [start(sharing, *options, wishes=wishes) for _ in range(2)]
     sharing.until_status(lambda now: sum(one.turns > 1 for one in now.clients) == 2)
-    span = Span(sharing, 20)
+    span = Span(sharing, 12)
     span.check_sum(*pids)
     for pid in pids:
         parts = span.parts(pid)

@@ -114,11 +114,14 @@ def test_a_daemon_that_is_killed_in_the_middle_of_turns_harms_nobody(share: Shar
     sharing.daemon().change_devices("all", {"turn_seconds": 0.1})
     command = workload_command("pytorch-add", "--iterations", "900")
     programs = [sharing.start(*command, wishes=EXPLICIT) for _ in range(2)]
+    # Without a daemon nobody makes room for what is allocated then.
+    sharing.until_status(lambda now: [one.allocated >> 30 for one in now.clients] == [11, 11])
     sharing.until_status(lambda status: sum(client.turns for client in status.clients) >= 4)
     sharing.kill_daemon()
     sharing.start_daemon_again()
     sharing.daemon().change_devices("all", {"turn_seconds": 0.1})
-    assert [program.wait(60) for program in programs] == [0, 0]
+    said = [program.communicate(timeout=60) for program in programs]
+    assert [program.returncode for program in programs] == [0, 0], said
 
 
 def test_what_a_program_frees_is_given_back(share: Share) -> None:
@@ -158,7 +161,7 @@ def test_more_than_the_daemon_may_make_stays_on_the_gpu(share: Share) -> None:
 def test_no_page_is_touched_where_nothing_holds_data(share: Share, memory: str) -> None:
     sharing = share("t4", speed=20, data="off")
     sharing.daemon().change_devices("all", {"turn_seconds": 0.2})
-    options = ("--iterations", "300", "--allocate", memory)
+    options = ("--iterations", "3000", "--allocate", memory)
     programs = [
         sharing.start(*workload_command("pytorch-add", *options), wishes=EXPLICIT) for _ in range(2)
     ]

@@ -20,6 +20,8 @@ from nvshare.telemetry.snapshot import ClientStatus
 
 from .conftest import Sharing
 
+pytestmark = pytest.mark.usefixtures("ahead")
+
 Share = Callable[..., Sharing]
 PROGRAM = Path(__file__).parent / "programs" / "tangled.py"
 NS = 1_000_000_000

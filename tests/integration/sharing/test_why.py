@@ -16,11 +16,9 @@ from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 from nvshare.telemetry.why import Explanation, explain
 
 from .conftest import Sharing
-from .test_attribution import ahead, client_of
+from .test_attribution import client_of
 
-__all__ = ["ahead"]
-
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.usefixtures("ahead")
 
 Share = Callable[..., Sharing]
 GIB = 1 << 30
@@ -53,6 +51,7 @@ def set_turn(sharing: Sharing, seconds: float) -> None:
     sharing.daemon().change_devices("all", {"turn_seconds": seconds})
 
 
+@pytest.mark.timed
 def test_alone_and_fine_and_the_verb_itself(share: Share) -> None:
     sharing = share("1xt4", data="off")
     pid = start(sharing, *KERNELS)
@@ -83,6 +82,7 @@ def test_idle(share: Share) -> None:
     assert found.main.cause == "idle"
 
 
+@pytest.mark.timed
 def test_bound_by_the_cpu(share: Share) -> None:
     sharing = share("1xt4", data="off")
     pid = start(sharing, "--style", "sync", "--kernel", "0.002", "--burst", "1", "--rest", "0.02")
