@@ -237,7 +237,9 @@ class Sharing(RuleBasedStateMachine):
         high_budget: float,
     ) -> None:
         changed = replace(
-            replace(BASE, mode=mode, turn_seconds=turn, policy=policy, make_room=room),
+            replace(
+                BASE, mode=mode, turn_seconds=self._length(turn), policy=policy, make_room=room
+            ),
             idle_park=idle_park,
             move_budget=budget,
             high_move_budget=high_budget,
@@ -296,6 +298,10 @@ class Sharing(RuleBasedStateMachine):
             return
         self._everybody_gets_a_turn()
         assert replay(self.world.core.story.lines()) == []
+
+    def _length(self, turn: float | None) -> float | None:
+        """Say how long a turn is that is to be so long."""
+        return turn
 
     def _bound(self) -> float:
         turn = self.world.settings.longest_turn + max(PATIENCE, SLOWEST_DRAIN)

@@ -28,6 +28,8 @@ from .world import GPU, World
 GPUS = (GPU, "gpu1", "gpu2")
 
 AMPLE = 1_000_000
+# Seconds for which memory leaves and comes in before a gate opens, at the most.
+LONGEST_MOVE = 6.0
 
 sizes = st.integers(0, 14)
 places = st.sets(st.sampled_from(GPUS), min_size=2).map(sorted)
@@ -49,7 +51,7 @@ class Gangs(Sharing):
         budget=budgets,
     )
     def begin(self, mode: Mode, turn: float | None, budget: float) -> None:
-        chosen = replace(BASE, mode=mode, turn_seconds=turn, move_budget=budget)
+        chosen = replace(BASE, mode=mode, turn_seconds=self._length(turn), move_budget=budget)
         self.world = World(USABLE, chosen, AMPLE, GPUS)
         self.world.cgroups = {"small": (AMPLE, []), "large": (AMPLE, [])}
         self.calm_since = self.world.now
@@ -158,6 +160,9 @@ class Gangs(Sharing):
     @rule()
     def change_outside(self) -> None:
         """Nobody else takes memory here: a gang may then not fit on one of its devices."""
+
+    def _length(self, turn: float | None) -> float | None:
+        return None if turn is None else max(turn, LONGEST_MOVE)
 
     def _bound(self) -> float:
         # Each of them may be the last that a gang waits for, on each of its devices.

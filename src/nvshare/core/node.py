@@ -1,6 +1,6 @@
 """The core of a node: routes events to its devices, keeps the story, and shows what it knows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nvshare.core.client import Client
@@ -122,6 +122,10 @@ class Core:
         """Say what a client is at, if it is there. That costs less than a view."""
         home = self._homes.get(client)
         return None if home is None else glance_at(home.roster.clients[client])
+
+    def companions(self) -> Iterator[int]:
+        """Return who may wait, or have no turn any more, because others in its group do."""
+        return self._gangs.companions()
 
     def client_views(self, clients: Iterable[int]) -> list[ClientView]:
         """Show those of these clients who are there."""

@@ -4,7 +4,7 @@ Each device has restored what must hold on it by then (scheduler.py), and left a
 gang. Whatever is changed here makes the device restore it anew, until nothing changes any more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,10 @@ class Gangs:
                 if name in change.devices:
                     effects += device.restore(now)
         return effects
+
+    def companions(self) -> Iterator[int]:
+        """Return those to whom something may happen because of others in their group."""
+        return self._groups.companions()
 
     def waits_for(self, client: int) -> tuple[str, ...]:
         """Return the devices on which a client's gang has no room, if it waits."""

@@ -3,8 +3,10 @@
 from typing import Any
 
 from nvshare.core.client import BEST_STANDING
-from nvshare.core.events import LimitsChanged, TimerKind
+from nvshare.core.client_time import Part
+from nvshare.core.events import ClientJoined, LimitsChanged, TimerKind, Wanted
 from nvshare.core.settings import Limits, Priority
+from nvshare.core.time_log import TimeLog
 
 from ..stage import granted
 from .stage import Stage, holds
@@ -110,3 +112,14 @@ def test_gangs_of_different_priorities_end_each_others_turns_as_wholes() -> None
     assert stage.states(10, 11) == ["yielding", "yielding"]
     assert sorted(granted(stage.hand_over(10, 11))) == [20, 21]
     assert holds(stage.want(10)) == []
+
+
+def test_time_that_one_waits_because_of_its_gang_counts_as_waiting() -> None:
+    stage = full()
+    times = TimeLog(stage.core)
+    for client in (10, 11):
+        times.hear(ClientJoined(now=stage.now, client=client, device=f"gpu{client % 10}"), [])
+        stage.join(client, 12, "a")
+    times.hear(Wanted(now=stage.now, client=11), stage.want(11))
+    stage.now += 3
+    assert times.spent(10, stage.now)[Part.WAITING] == 3_000_000_000
