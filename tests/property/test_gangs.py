@@ -157,10 +157,6 @@ class Gangs(Sharing):
     def _is_apart(self, client: Client) -> bool:
         return client.overdue or client.undrained or self._settles
 
-    @rule()
-    def change_outside(self) -> None:
-        """Nobody else takes memory here: a gang may then not fit on one of its devices."""
-
     def _length(self, turn: float | None) -> float | None:
         return None if turn is None else max(turn, LONGEST_MOVE)
 

@@ -282,6 +282,7 @@ def _timers(device: Device) -> Iterator[str]:
     if (needs_turn_end and ends) != (TimerKind.TURN in state.alarms) and not waits:
         yield "the timer of the turn is wrong"
     ranked = len({c.limits.priority for c in roster.clients.values() if not c.is_away}) > 1
+    ranked |= any(c.gang is not None and c.standing < c.usual_standing for c in roster.waiting)
     behind = ranked and any(c.standing != BEST_STANDING for c in roster.waiting)
     if behind != (TimerKind.FLOOR in state.alarms):
         yield "the timer of the floor is wrong"

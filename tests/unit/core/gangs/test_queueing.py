@@ -91,6 +91,21 @@ def test_a_gang_that_starves_on_one_device_goes_first_on_all() -> None:
     assert sorted(granted(stage.release(90, wants=True))) == [10, 11]
 
 
+def test_who_waits_beside_a_gang_that_goes_first_is_looked_after() -> None:
+    stage = full(turn_min=1.0, turn_seconds=1.0)
+    # Only on device 0 do some go before others.
+    stage.join(80, 12, limits=Limits(priority=Priority.HIGH))
+    stage.gang(10, 11)
+    stage.now += 1
+    stage.join(31, 12)
+    stage.want(31)
+    assert stage.alarm(1, TimerKind.FLOOR) is None
+    stage.fire(0, TimerKind.FLOOR)
+    assert stage.client(11).standing == BEST_STANDING
+    stage.fire(1, TimerKind.FLOOR)
+    assert stage.client(31).standing == BEST_STANDING
+
+
 def test_a_gang_of_which_one_is_parked_leads_nobody() -> None:
     stage = full()
     stage.gang(10, 11)
@@ -123,3 +138,18 @@ def test_time_that_one_waits_because_of_its_gang_counts_as_waiting() -> None:
     times.hear(Wanted(now=stage.now, client=11), stage.want(11))
     stage.now += 3
     assert times.spent(10, stage.now)[Part.WAITING] == 3_000_000_000
+
+
+def test_one_that_starves_while_its_gang_gives_way_is_promoted_once() -> None:
+    stage = full(3, turn_min=1.0, turn_seconds=1.0)
+    stage.join(82, 12, limits=Limits(priority=Priority.HIGH))
+    stage.leave(90)
+    stage.leave(91)
+    stage.gang(10, 11)
+    # One more rank comes, and has no room: the others hold, and take their time.
+    stage.join(12, 12, "gang 10")
+    stage.want(12)
+    assert stage.states(10, 11, 12) == ["yielding", "yielding", "waiting"]
+    stage.fire(2, TimerKind.FLOOR)
+    assert stage.client(12).standing == BEST_STANDING
+    assert stage.alarm(2, TimerKind.FLOOR) != stage.now
