@@ -97,7 +97,19 @@ class Core:
 
     def _settle_gangs(self, now: float, effects: list[Effect]) -> list[Effect]:
         more = self._gangs.settle(now)
-        return sorted([*effects, *more], key=_is_answer) if more else effects
+        if not more:
+            return effects
+        return sorted([*map(self._in_time, effects), *more], key=_is_answer)
+
+    def _in_time(self, effect: Effect) -> Effect:
+        """Return an answer as it is when its client's gang was told to hold meanwhile.
+
+        Who does not run waits for no room: it is not to use what it asked for in this turn.
+        """
+        if not isinstance(effect, Answer) or not effect.missing:
+            return effect
+        runs = self._find(effect.client)[1].state is State.RUNNING
+        return effect if runs else replace(effect, missing=0)
 
     def _listen(self, event: Event) -> Event | None:
         if not isinstance(event, UsageReported):

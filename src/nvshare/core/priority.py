@@ -38,10 +38,7 @@ def patience(settings: Settings, roster: Roster) -> float:
 
 def has_floor(roster: Roster) -> bool:
     """Whether some go before others here, so that those have to be looked after."""
-    if len(roster.classes) > 1:
-        return True
-    gangs = (client for client in roster.waiting if client.gang is not None)
-    return any(client.standing < client.usual_standing for client in gangs)
+    return len(roster.classes) > 1 or bool(roster.let_first)
 
 
 def starving(settings: Settings, roster: Roster, now: float) -> list[Client]:
