@@ -41,6 +41,8 @@ from nvshare.core.view import (
 )
 
 STORY_EVENTS = 4096
+# Each round lets somebody in, or has memory leave. There are never more than a few.
+_ROUNDS = 8
 
 
 def _is_answer(effect: Effect) -> bool:
@@ -84,7 +86,7 @@ class Core:
             heard = self._listen(event)
             if heard is None:
                 return []
-            effects = self._settle_gangs(heard.now, self._route(heard))
+            effects = self._settle(heard.now, self._route(heard))
         except IllegalTransition as error:
             error.story = self.story.about(error.client)
             raise
@@ -95,10 +97,20 @@ class Core:
             validate(self)
         return effects
 
-    def _settle_gangs(self, now: float, effects: list[Effect]) -> list[Effect]:
+    def _settle(self, now: float, effects: list[Effect]) -> list[Effect]:
+        """Order what concerns several devices, by their gangs or by the host that they share."""
         more = self._gangs.settle(now)
+        for _ in range(_ROUNDS):
+            stale = [device for device in self._devices.values() if device.is_stale]
+            if not stale:
+                break
+            # What one of them takes of the host may change what another one can have.
+            for device in stale:
+                more += device.restore(now)
+            more += self._gangs.settle(now)
         if not more:
             return effects
+        more += self._host.judge("", None)
         return sorted([*map(self._in_time, effects), *more], key=_is_answer)
 
     def _in_time(self, effect: Effect) -> Effect:
