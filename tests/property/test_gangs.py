@@ -28,8 +28,6 @@ from .world import GPU, World
 GPUS = (GPU, "gpu1", "gpu2")
 
 AMPLE = 1_000_000
-# Seconds for which memory leaves and comes in before a gate opens, at the most.
-LONGEST_MOVE = 6.0
 
 sizes = st.integers(0, 14)
 places = st.sets(st.sampled_from(GPUS), min_size=2).map(sorted)
@@ -42,16 +40,13 @@ class Gangs(Sharing):
     for it as long; and what one GPU takes of the host, others only see at their next event.
     """
 
-    # No rule any more.
-    change_host = None  # type: ignore[assignment]
-
     @initialize(
         mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),
         turn=lengths,
         budget=budgets,
     )
     def begin(self, mode: Mode, turn: float | None, budget: float) -> None:
-        chosen = replace(BASE, mode=mode, turn_seconds=self._length(turn), move_budget=budget)
+        chosen = replace(BASE, mode=mode, turn_seconds=turn, move_budget=budget)
         self.world = World(USABLE, chosen, AMPLE, GPUS)
         self.world.cgroups = {"small": (AMPLE, []), "large": (AMPLE, [])}
         self.calm_since = self.world.now
@@ -157,8 +152,10 @@ class Gangs(Sharing):
     def _is_apart(self, client: Client) -> bool:
         return client.overdue or client.undrained or self._settles
 
-    def _length(self, turn: float | None) -> float | None:
-        return None if turn is None else max(turn, LONGEST_MOVE)
+    def _is_promised_a_turn(self, program: Program) -> bool:
+        """Each for itself, ranks may keep each other from ever giving a turn up."""
+        group = [one for one in self.world.programs.values() if one.group == program.group]
+        return not program.group or all(self.world.client(one).gang is not None for one in group)
 
     def _bound(self) -> float:
         # Each of them may be the last that a gang waits for, on each of its devices.

@@ -36,6 +36,8 @@ def validate(core: "Core") -> None:
     found = {device.state.id: list(_problems(device)) for device in core._devices.values()}
     found["host"] = list(_host(core))
     found["gangs"] = list(gang_problems(core._devices.values()))
+    if not core._gangs.is_settled:
+        found["gangs"].append("somebody is told one thing and then another, without end")
     for name, problems in found.items():
         if problems:
             story = "\n  ".join(core.story.lines())

@@ -17,6 +17,7 @@ from nvshare.core.gangs.gang import Change, Gang, by_device
 from nvshare.core.gangs.giving import give_up_alone, give_way
 from nvshare.core.gangs.queueing import note_stalled, queue_up
 from nvshare.core.gangs.resting import attend_rests
+from nvshare.core.orders import set_alarms
 
 if TYPE_CHECKING:
     from nvshare.core.client import Client
@@ -34,6 +35,8 @@ class Gangs:
         self._groups = Groups(devices.values())
         # What has changed since somebody looked.
         self._news = Change()
+        # Whether nothing was left to do when somebody looked last.
+        self.is_settled = True
 
     def heed(self, event: Event) -> None:
         """Take down who has come, and who has gone."""
@@ -50,6 +53,7 @@ class Gangs:
         effects: list[Effect] = []
         if not self._groups.are_spread and not self._news.devices:
             return effects
+        change = Change()
         for _ in range(_ROUNDS):
             change = self._round(now)
             effects += change.effects
@@ -58,6 +62,11 @@ class Gangs:
             for name, device in self._devices.items():
                 if name in change.devices:
                     effects += device.restore(now)
+        self.is_settled = not change.devices
+        for device in self._devices.values():
+            if device.leader is not None and device.leader.gang is not None:
+                # To see whether a gang can come has been to see anew when this turn ends.
+                effects += set_alarms(device.state, device.roster, now)
         return effects
 
     def companions(self) -> Iterator[int]:

@@ -228,3 +228,14 @@ def test_an_answer_to_one_that_is_told_to_hold_says_nothing_of_room() -> None:
     effects = stage.core.handle(ask)
     assert holds(effects) == [10, 11]
     assert effects[-1] == Answer(10, 1, missing=0)
+
+
+def test_one_that_was_told_to_go_before_it_was_in_the_gang_takes_all_with_it() -> None:
+    stage = Stage()
+    stage.change(1, gangs=False)
+    stage.gang(10, 11)
+    assert stage.states(10, 11) == ["running", "running"]
+    stage.park(11)
+    assert stage.states(10, 11) == ["running", "yielding"]
+    assert holds(stage.change(1)) == [10]
+    assert told(stage.held(10, waits=True)) == [10]
