@@ -354,7 +354,7 @@ class Sharing(RuleBasedStateMachine):
             self.world.note_who_is_held_up()
             late -= {program.id for program in self.world.programs.values() if program.open}
             late -= {one for one, at in self.world.held_up.items() if at >= begin}
-        late = {one for one in late if self._is_promised_a_turn(self.world.programs[one])}
+            late = {one for one in late if self._is_promised_a_turn(self.world.programs[one])}
         assert not late, f"{sorted(late)} never ran\n{picture(self.world.core)}"
         self._newcomers_are_answered(self.world.now + 2 * self._bound())
 
