@@ -8,10 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 
 from tools.cache import Make, kept
 
 Once = Callable[[str, Make], Path]
+
+# Hypothesis. Every run of CI looks at the same examples, and tells of the first that fails at once.
+# To make it smaller takes hundreds of failing runs, and a test's timeout would be one of them: that
+# is for whoever mends it.
+settings.register_profile("dev", deadline=None)
+settings.register_profile(
+    "ci",
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    report_multiple_bugs=False,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

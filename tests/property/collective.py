@@ -16,8 +16,9 @@ class Collective:
     calls: dict[int, int] = field(default_factory=dict)
 
     def join(self, rank: int) -> None:
-        """Have one rank more. It begins where the others are."""
-        self.calls[rank] = self._complete * self.distance if self.calls else 0
+        """Have one rank more. What was launched before it came does not wait for it."""
+        launched = max(self.calls.values(), default=0) // self.distance
+        self.calls[rank] = launched * self.distance
 
     def leave(self, rank: int) -> None:
         """Have one rank less; nobody waits for it any more."""

@@ -40,9 +40,6 @@ class Gangs(Sharing):
     for it as long; and what one GPU takes of the host, others only see at their next event.
     """
 
-    # No rule any more.
-    change_host = None  # type: ignore[assignment]
-
     @initialize(
         mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),
         turn=lengths,
@@ -155,9 +152,10 @@ class Gangs(Sharing):
     def _is_apart(self, client: Client) -> bool:
         return client.overdue or client.undrained or self._settles
 
-    @rule()
-    def change_outside(self) -> None:
-        """Nobody else takes memory here: a gang may then not fit on one of its devices."""
+    def _is_promised_a_turn(self, program: Program) -> bool:
+        """Each for itself, ranks may keep each other from ever giving a turn up."""
+        group = [one for one in self.world.programs.values() if one.group == program.group]
+        return not program.group or all(self.world.client(one).gang is not None for one in group)
 
     def _bound(self) -> float:
         # Each of them may be the last that a gang waits for, on each of its devices.

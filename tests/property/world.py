@@ -46,6 +46,7 @@ from nvshare.core.outlook import held_up_clients
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 
+from .circles import Circles
 from .collective import Collective
 from .program import Numbered, PassTo, Program, Standby
 from .times import FollowedTime
@@ -54,6 +55,9 @@ GPU = "gpu"
 SETTLE = 1.0
 # Small, so that stories are long enough to have turned the page.
 STORY_EVENTS = 16
+# Far more than any history has: of messages at one moment, and of all that happens in one advance.
+MOST_AT_ONCE = 2_000
+MOST_ON_THE_WAY = 20_000
 
 
 def _parks(client: Client) -> bool:
@@ -95,6 +99,8 @@ class World:
         self.held_up: dict[int, float] = {}
         # Who waits for room for a context, and with which ticket.
         self.newcomers: set[tuple[int, int]] = set()
+        self._at_once = Circles(MOST_AT_ONCE, "at the same time")
+        self._on_the_way = Circles(MOST_ON_THE_WAY, "in one advance")
         self.start_daemon(settle=0.0)
 
     def start_daemon(self, settle: float) -> None:
@@ -208,7 +214,12 @@ class World:
                     self.look(name)
         self.feed(event)
 
+    def _note(self, what: object) -> None:
+        self._at_once.note(self.now, what)
+        self._on_the_way.note(self.now, what)
+
     def feed(self, event: Event) -> None:
+        self._note(event)
         before = self._states()
         clients = [client for roster in self.rosters for client in roster.clients.values()]
         rested = {client.id for client in clients if client.rests}
@@ -225,6 +236,7 @@ class World:
 
     def settle(self) -> None:
         """Let all messages arrive, except what stopped programs have to read."""
+        self._at_once.begin()
         moving = True
         while moving:
             moving = False
@@ -233,6 +245,7 @@ class World:
                     self.deliver(program)
                     moving = True
                 while program.inbox and not program.stopped:
+                    self._note(program.inbox[0])
                     program.read(self.now)
                     moving = True
                 if not program.stopped and program.notice(self.now):
@@ -241,8 +254,10 @@ class World:
     def advance(self, seconds: float) -> None:
         """Let time pass. Everything that is due on the way happens when it is due."""
         end = self.now + seconds
+        self._on_the_way.begin()
         self.settle()
         while (moment := self._next_moment()) <= end:
+            self._note(f"{moment:g} s is next")
             self._pass_time(max(self.now, moment))
             self._let_happen()
             self.settle()

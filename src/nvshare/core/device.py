@@ -62,6 +62,8 @@ class Device:
         self.roster = Roster(self.state, policy, find_regime(self.state.regime), host)
         self.roster.restore(copy(client) for client in snapshot.clients)
         self.scheduler = Scheduler(self.state, self.roster)
+        # What the host had left when this device was last looked at.
+        self._lefts = self.roster.host.lefts
 
     @classmethod
     def added(cls, event: DeviceAdded, host: HostRoom | None = None) -> "Device":
@@ -111,7 +113,14 @@ class Device:
 
     def restore(self, now: float) -> list[Effect]:
         """Order what is missing. For what has happened elsewhere, too: all share the host."""
-        return self.scheduler.restore(now)
+        effects = self.scheduler.restore(now)
+        self._lefts = self.roster.host.lefts
+        return effects
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether what was ordered here was right for what the host had left then, not now."""
+        return self._lefts != self.roster.host.lefts
 
     def _answer(self, event: MemoryChanged, client: Client) -> Answer:
         missing = self.roster.missing if client.state is State.RUNNING else 0

@@ -64,6 +64,15 @@ class HostRoom:
         limit = self.state.limit
         return bool(self._tight) or (limit is not None and self.swappable > limit)
 
+    @property
+    def lefts(self) -> tuple[int, ...]:
+        """What more may leave, for the node and for each pool. Nothing while everything could."""
+        if not self.is_tight:
+            return ()
+        limit = self.state.limit
+        node = () if limit is None else (limit - self.kept,)
+        return (*node, *(level.left for level in self._levels.values()))
+
     def count(self, client: Client, sign: int) -> None:
         """Count a client in, or out with sign -1."""
         self.kept += sign * client.booked

@@ -36,6 +36,8 @@ def validate(core: "Core") -> None:
     found = {device.state.id: list(_problems(device)) for device in core._devices.values()}
     found["host"] = list(_host(core))
     found["gangs"] = list(gang_problems(core._devices.values()))
+    if not core._gangs.is_settled:
+        found["gangs"].append("somebody is told one thing and then another, without end")
     for name, problems in found.items():
         if problems:
             story = "\n  ".join(core.story.lines())
@@ -90,6 +92,9 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who have memory behind a closed gate is wrong"
     if set(roster.parked) != {c.id for c in roster.clients.values() if c.park}:
         yield "the set of those who are parked is wrong"
+    gangs = (c for c in roster.waiting if c.gang is not None)
+    if set(roster.let_first) != {c.id for c in gangs if c.standing < c.usual_standing}:
+        yield "the set of those of gangs who are let go first is wrong"
     if set(roster.barred) != {c.id for c in roster.clients.values() if c.is_barred}:
         yield "the set of those who wait and are parked by hand is wrong"
     if set(roster.over) != {c.id for c in roster.clients.values() if c.excess}:
@@ -282,6 +287,7 @@ def _timers(device: Device) -> Iterator[str]:
     if (needs_turn_end and ends) != (TimerKind.TURN in state.alarms) and not waits:
         yield "the timer of the turn is wrong"
     ranked = len({c.limits.priority for c in roster.clients.values() if not c.is_away}) > 1
+    ranked |= bool(roster.let_first)
     behind = ranked and any(c.standing != BEST_STANDING for c in roster.waiting)
     if behind != (TimerKind.FLOOR in state.alarms):
         yield "the timer of the floor is wrong"

@@ -1,6 +1,6 @@
 """The core of a node: routes events to its devices, keeps the story, and shows what it knows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nvshare.core.client import Client
@@ -41,6 +41,8 @@ from nvshare.core.view import (
 )
 
 STORY_EVENTS = 4096
+# Each round lets somebody in, or has memory leave. There are never more than a few.
+_ROUNDS = 8
 
 
 def _is_answer(effect: Effect) -> bool:
@@ -84,7 +86,7 @@ class Core:
             heard = self._listen(event)
             if heard is None:
                 return []
-            effects = self._settle_gangs(heard.now, self._route(heard))
+            effects = self._settle(heard.now, self._route(heard))
         except IllegalTransition as error:
             error.story = self.story.about(error.client)
             raise
@@ -95,9 +97,31 @@ class Core:
             validate(self)
         return effects
 
-    def _settle_gangs(self, now: float, effects: list[Effect]) -> list[Effect]:
+    def _settle(self, now: float, effects: list[Effect]) -> list[Effect]:
+        """Order what concerns several devices, by their gangs or by the host that they share."""
         more = self._gangs.settle(now)
-        return sorted([*effects, *more], key=_is_answer) if more else effects
+        for _ in range(_ROUNDS):
+            stale = [device for device in self._devices.values() if device.is_stale]
+            if not stale:
+                break
+            # What one of them takes of the host may change what another one can have.
+            for device in stale:
+                more += device.restore(now)
+            more += self._gangs.settle(now)
+        if not more:
+            return effects
+        more += self._host.judge("", None)
+        return sorted([*map(self._in_time, effects), *more], key=_is_answer)
+
+    def _in_time(self, effect: Effect) -> Effect:
+        """Return an answer as it is when its client's gang was told to hold meanwhile.
+
+        Who does not run waits for no room: it is not to use what it asked for in this turn.
+        """
+        if not isinstance(effect, Answer) or not effect.missing:
+            return effect
+        runs = self._find(effect.client)[1].state is State.RUNNING
+        return effect if runs else replace(effect, missing=0)
 
     def _listen(self, event: Event) -> Event | None:
         if not isinstance(event, UsageReported):
@@ -122,6 +146,10 @@ class Core:
         """Say what a client is at, if it is there. That costs less than a view."""
         home = self._homes.get(client)
         return None if home is None else glance_at(home.roster.clients[client])
+
+    def companions(self) -> Iterator[int]:
+        """Return who may wait, or have no turn any more, because others in its group do."""
+        return self._gangs.companions()
 
     def client_views(self, clients: Iterable[int]) -> list[ClientView]:
         """Show those of these clients who are there."""

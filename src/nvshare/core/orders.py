@@ -153,7 +153,7 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     if (silent := next(still_waited_for(roster), None)) is not None:
         alarms[TimerKind.PATIENCE] = silent.since + state.settings.revoke_patience
     if state.leader is not None and state.deadline is not None:
-        end = min(state.deadline, state.claim_at or inf)
+        end = max(min(state.deadline, state.claim_at or inf), state.kept_until)
         # One of a gang may have to wait for the end of another device's turn after that.
         is_due = now >= end and roster.clients[state.leader].gang is not None
         alarms |= {TimerKind.TURN: end} if end < inf and not is_due else {}

@@ -73,6 +73,8 @@ class Roster(Notes):
         self.waiting = Queue()
         # Waiting too, but parked by hand.
         self.barred: dict[int, Client] = {}
+        # Those of gangs who wait, and go before others because their gang starves.
+        self.let_first: dict[int, Client] = {}
         self._orders = 0
 
     def add(self, client: Client, step: Step, now: float) -> None:
@@ -253,12 +255,15 @@ class Roster(Notes):
             self.barred[client.id] = client
         elif client.state is State.WAITING:
             self.waiting.add(client)
+            if client.gang is not None and client.standing < client.usual_standing:
+                self.let_first[client.id] = client
 
     def _dequeue(self, client: Client) -> None:
         if client.is_barred:
             del self.barred[client.id]
         elif client.state is State.WAITING:
             self.waiting.remove(client)
+            self.let_first.pop(client.id, None)
 
     def set_regime(self, regime: "Regime") -> None:
         """Weigh everybody by other rules."""

@@ -145,7 +145,7 @@ class Scheduler:
         if leads or not (self._roster.running or is_guest):
             # Who was interrupted goes on with its turn.
             self._state.turn_started = now - (client.interrupted or 0.0)
-            self._state.deadline = None
+            self._state.deadline, self._state.kept_until = None, 0.0
             self._state.turn_limit = prompt_limit(client, self._roster, settings)
         if leads:
             self._state.appoint(None, now)
@@ -239,7 +239,7 @@ class Scheduler:
         """
         end = turn_end(self._state, self._roster, leader)
         claim = note_claim(self._state, self._roster, leader, now)
-        return now >= min(end, claim)
+        return now >= max(min(end, claim), self._state.kept_until)
 
     def end_turn(self, leader: Client, now: float) -> list[Effect]:
         """Tell them to go."""

@@ -45,6 +45,8 @@ class DeviceState:
     is_steady: bool = False
     # The length of the turn at most, if it has interrupted another.
     turn_limit: float | None = None
+    # A gang has a turn here until then at least: its memory has to come in first (gangs/).
+    kept_until: float = 0.0
     # The last turn that was given a number.
     last_turn: int = 0
     # Who waits for the end of the turn and will run after it. It stays so until it runs or goes,

@@ -84,6 +84,7 @@ class TimeLog:
         concerned = {effect.client for effect in effects if isinstance(effect, _CHANGES)}
         if isinstance(event, ClientEvent):
             concerned.add(event.client)
+        concerned.update(self._core.companions())
         for client in concerned:
             follower, glance = self._followers.get(client), self._core.glance(client)
             if follower is not None and glance is not None:

@@ -7,6 +7,7 @@ from nvshare.core.events import (
     ClientLeft,
     DeviceAdded,
     Event,
+    HostMemoryChanged,
     Timer,
     TimerFired,
     TimerKind,
@@ -54,6 +55,21 @@ def test_nobody_is_on_two_devices_under_one_number(core: Core) -> None:
         core.handle(join(1, "b"))
     core.handle(Wanted(now=1.0, client=1))
     assert list(core._devices["b"].roster.clients) == []
+
+
+def test_what_one_device_takes_of_the_host_another_one_cannot_have(core: Core) -> None:
+    core.handle(HostMemoryChanged(now=0.0, limit=12))
+    for client, device in [(1, "a"), (3, "b"), (2, "a"), (4, "b")]:
+        memory = Memory(12) if client in (1, 3) else Memory(12, 0, 12, untouched=12)
+        core.handle(ClientJoined(now=0.0, client=client, device=device, memory=memory))
+        core.handle(Wanted(now=0.0, client=client))
+    leaders = [core._devices[name].state.leader for name in ("a", "b")]
+    assert leaders == [2, 4]
+    # What has to leave of client 3 takes all that the host has, and nothing of client 1 can.
+    end = core._devices["b"].state.alarms[TimerKind.TURN]
+    core.handle(TimerFired(now=end, timer=Timer("b", TimerKind.TURN)))
+    leaders = [core._devices[name].state.leader for name in ("a", "b")]
+    assert leaders == [None, 4]
 
 
 def test_an_illegal_step_comes_with_the_story_of_its_client(core: Core) -> None:

@@ -48,8 +48,9 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
     coming.add(gang.number)
     change = Change()
     for device, clients, prospect in parts:
-        if not prospect.is_ready and not device.roster.running_admits(*clients):
-            change.add(device, *device.scheduler.end_turn(clients[0], now))
+        leader = device.leader
+        if leader and not prospect.is_ready and not device.roster.running_admits(*clients):
+            change.add(device, *device.scheduler.end_turn(leader, now))
     return change
 
 
@@ -61,10 +62,10 @@ def look(device: "Device", clients: list[Client], now: float, coming: set[int]) 
     if roster.everything_fits:
         return Prospect(True, True)
     leader = device.leader
-    if leader in clients:
+    if leader is not None and leader in clients:
         is_ready = roster.admits(*clients)
         comes = is_ready or roster.running_admits(*clients)
-        return Prospect(is_ready, comes or device.scheduler.may_end_turn(clients[0], now))
+        return Prospect(is_ready, comes or device.scheduler.may_end_turn(leader, now))
     return Prospect(_may_join(device, clients, leader, coming), False)
 
 
@@ -102,7 +103,29 @@ def _grant(gang: Gang, members: list[Member], now: float) -> Change:
     change = Change()
     for device, client in members:
         change.add(device, device.scheduler.grant(client, now, is_guest=_is_guest(device, gang)))
+    _keep_turns(gang, members, now)
     return change
+
+
+def _keep_turns(gang: Gang, members: list[Member], now: float) -> None:
+    """Have turns last for twice as long as it takes until all of a gang have their memory.
+
+    The last of them holds all others up until then. A turn that ended before would be for nothing,
+    and so would the next one.
+    """
+    longest = max((_fill_seconds(*member) for member in members), default=0.0)
+    if not longest:
+        return
+    for device in gang.devices:
+        until = now + min(2 * longest, device.state.settings.longest_turn)
+        device.state.kept_until = max(device.state.kept_until, until)
+
+
+def _fill_seconds(device: "Device", client: Client) -> float:
+    """Say how long it takes until others have moved out for a client, and its memory is in."""
+    memory, pace = client.memory, device.state.pace
+    fill = memory.swapped - memory.untouched
+    return pace.swap_seconds(client.missing, 0) + pace.swap_seconds(0, fill) if fill > 0 else 0.0
 
 
 def _is_guest(device: "Device", gang: Gang) -> bool:

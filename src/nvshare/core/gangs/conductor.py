@@ -4,7 +4,7 @@ Each device has restored what must hold on it by then (scheduler.py), and left a
 gang. Whatever is changed here makes the device restore it anew, until nothing changes any more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from nvshare.core.gangs.gang import Change, Gang, by_device
 from nvshare.core.gangs.giving import give_up_alone, give_way
 from nvshare.core.gangs.queueing import note_stalled, queue_up
 from nvshare.core.gangs.resting import attend_rests
+from nvshare.core.orders import set_alarms
 
 if TYPE_CHECKING:
     from nvshare.core.client import Client
@@ -34,6 +35,8 @@ class Gangs:
         self._groups = Groups(devices.values())
         # What has changed since somebody looked.
         self._news = Change()
+        # Whether nothing was left to do when somebody looked last.
+        self.is_settled = True
 
     def heed(self, event: Event) -> None:
         """Take down who has come, and who has gone."""
@@ -50,6 +53,7 @@ class Gangs:
         effects: list[Effect] = []
         if not self._groups.are_spread and not self._news.devices:
             return effects
+        change = Change()
         for _ in range(_ROUNDS):
             change = self._round(now)
             effects += change.effects
@@ -58,7 +62,16 @@ class Gangs:
             for name, device in self._devices.items():
                 if name in change.devices:
                     effects += device.restore(now)
+        self.is_settled = not change.devices
+        for device in self._devices.values():
+            if device.leader is not None and device.leader.gang is not None:
+                # To see whether a gang can come has been to see anew when this turn ends.
+                effects += set_alarms(device.state, device.roster, now)
         return effects
+
+    def companions(self) -> Iterator[int]:
+        """Return those to whom something may happen because of others in their group."""
+        return self._groups.companions()
 
     def waits_for(self, client: int) -> tuple[str, ...]:
         """Return the devices on which a client's gang has no room, if it waits."""

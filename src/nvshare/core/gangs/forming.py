@@ -58,6 +58,12 @@ class Groups:
         """Whether some group is on several devices."""
         return bool(self._spread)
 
+    def companions(self) -> Iterator[int]:
+        """Return who is not alone in its group, in a gang at this moment or not."""
+        for members in self._members.values():
+            if len(members) > 1:
+                yield from members
+
     def gangs(self) -> Iterator[Gang]:
         """Return all gangs, in the order of their numbers."""
         found = [_gang(group) for group in self._groups() if len(group) > 1]

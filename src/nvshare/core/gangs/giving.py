@@ -30,6 +30,9 @@ LONGEST_PATIENCE = 0.064
 def give_way(gang: Gang, now: float) -> Change:
     """See to it that all of a gang hold if one of them does, and go when all hold."""
     change = _try_again(gang)
+    if _is_going(gang) and not gang.holding:
+        # One of them was told to go before it was in the gang. So all go.
+        change.take(hold(gang, now))
     if not gang.holding:
         return change
     retries = [member.client.retry_at for member in gang.running if member.client.undrained]
@@ -83,19 +86,28 @@ def _hold_one(member: Member, now: float) -> Change:
 
 def _is_needed(gang: Gang) -> bool:
     """Whether somebody still needs their places."""
-    if gang.waiting or any(device.state.leader is not None for device in gang.devices):
+    if (
+        gang.waiting
+        or _is_going(gang)
+        or any(device.state.leader is not None for device in gang.devices)
+    ):
         return True
-    if any(member.client.park is Park.BY_HAND for member in gang.members):
+    if _is_going(gang) or any(member.client.park is Park.BY_HAND for member in gang.members):
         return True
     return not all(_would_fit(member.device.roster, gang) for member in gang.holding)
 
 
+def _is_going(gang: Gang) -> bool:
+    """Whether one of them was told to go, and not to hold any more."""
+    return any(member.client.hold is None for member in gang.yielding)
+
+
 def _would_fit(roster: "Roster", gang: Gang) -> bool:
     load = Load(roster.running_load.weight, roster.running_load.heavy)
-    for device, client in gang.holding:
-        if device.roster is roster:
-            load.add(client.weight)
-    return load.fits(roster.capacity)
+    here = {client.id: client for device, client in gang.holding if device.roster is roster}
+    for client in here.values():
+        load.add(client.weight)
+    return load.fits(roster.capacity) and roster.host_lets_all(roster.running, here)
 
 
 def _keep(gang: Gang, now: float, retry_at: float | None = None) -> Change:

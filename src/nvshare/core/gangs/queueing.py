@@ -12,11 +12,14 @@ from nvshare.core.priority import is_starving
 
 
 def queue_up(gang: Gang, now: float) -> Change:
-    """Have all of a gang wait, at the same place, if one of them waits."""
+    """Have all of a gang wait, at the same place, if one of them waits.
+
+    Who has come to a gang that holds turns waits alone, until those are given up.
+    """
     change = Change()
-    if not gang.is_off or not gang.waiting:
+    if not gang.waiting:
         return change
-    for device, client in gang.idle:
+    for device, client in gang.idle if gang.is_off else []:
         if client.park is Park.IDLE:
             device.roster.set_park(client, None, now)
         earn(client, device.roster, device.state.settings, now)

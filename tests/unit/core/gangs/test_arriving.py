@@ -1,7 +1,7 @@
 """A gang is granted its turns in one step, when it has room on all its devices."""
 
 from nvshare.core.events import TimerKind
-from nvshare.core.settings import Mode
+from nvshare.core.settings import Limits, Mode, Priority
 
 from ..stage import granted, told
 from .stage import TURN, Stage, holds
@@ -160,3 +160,34 @@ def test_where_heads_are_counted_a_gang_is_one_on_each_device() -> None:
     stage.want(11)
     assert stage.states(10, 30, 11) == ["waiting"] * 3
     assert sorted(granted(stage.release(20))) == [10, 11, 30]
+
+
+def test_a_gang_has_its_turns_until_the_last_of_its_memory_has_been_in_for_a_while() -> None:
+    stage = Stage(turn_seconds=0.5, initial_bandwidth=8.0)
+    stage.join(10, 2, "gang 10")
+    stage.join(11, 12, "gang 10")
+    stage.want(10)
+    stage.gang(20, 21, size=15)
+    # It takes 1.5 s until both can begin.
+    assert [stage.alarm(device, TimerKind.TURN) for device in (0, 1)] == [1003.0, 1003.0]
+    stage.now += 1
+    assert holds(stage.used(10, 1.0)) == []
+    assert sorted(holds(stage.end_turns())) == [10, 11]
+
+
+def test_when_a_turn_ends_depends_on_the_one_who_leads_not_on_others_of_its_gang() -> None:
+    stage = Stage(turn_seconds=None, turn_min=1.0, initial_bandwidth=8.0)
+    stage.join(91, 12)
+    stage.want(91)
+    stage.now += 3
+    stage.join(90, 12)
+    stage.want(90)
+    # Some go before others on device 0, so that it is seen anew each time when the turn ends.
+    stage.join(80, 12, limits=Limits(priority=Priority.HIGH))
+    for client, size in [(10, 12), (11, 12), (20, 1)]:
+        stage.join(client, size, "gang 10")
+    # It leads on device 0, and there is next to nothing to move for it alone.
+    stage.want(20)
+    assert stage.core._devices["gpu0"].state.leader == 20
+    assert holds(stage.fire(0, TimerKind.TURN)) == []
+    assert sorted(told(stage.fire(1, TimerKind.TURN))) == [90, 91]

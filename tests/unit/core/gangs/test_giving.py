@@ -3,7 +3,7 @@
 import pytest
 
 from nvshare.core.client import Hold
-from nvshare.core.effects import ReportKind, Revoke, Room, StepOnce, Trim, Urgency
+from nvshare.core.effects import Answer, ReportKind, Revoke, Room, StepOnce, Trim, Urgency
 from nvshare.core.events import MemoryChanged, TimerKind
 from nvshare.core.gangs.giving import LONGEST_PATIENCE, STEP_PATIENCE
 from nvshare.core.memory import Memory
@@ -214,3 +214,28 @@ def test_a_gang_that_is_interrupted_goes_on_before_others_who_wait() -> None:
     stage.release(20)
     assert told(stage.fire(1, TimerKind.TURN)) == [31]
     assert sorted(granted(stage.release(31, wants=True))) == [10, 11]
+
+
+def test_an_answer_to_one_that_is_told_to_hold_says_nothing_of_room() -> None:
+    stage = Stage()
+    stage.gang(10, 11, size=4)
+    stage.gang(20, 21, size=14)
+    # It is behind its gate, and has to move out for what client 10 asks for.
+    stage.join(30)
+    stage.memory(30, 10)
+    stage.now = stage.alarm(0, TimerKind.TURN) or stage.now
+    ask = MemoryChanged(now=stage.now, client=10, memory=Memory(8), ticket=1)
+    effects = stage.core.handle(ask)
+    assert holds(effects) == [10, 11]
+    assert effects[-1] == Answer(10, 1, missing=0)
+
+
+def test_one_that_was_told_to_go_before_it_was_in_the_gang_takes_all_with_it() -> None:
+    stage = Stage()
+    stage.change(1, gangs=False)
+    stage.gang(10, 11)
+    assert stage.states(10, 11) == ["running", "running"]
+    stage.park(11)
+    assert stage.states(10, 11) == ["running", "yielding"]
+    assert holds(stage.change(1)) == [10]
+    assert told(stage.held(10, waits=True)) == [10]

@@ -3,8 +3,10 @@
 from typing import Any
 
 from nvshare.core.client import BEST_STANDING
-from nvshare.core.events import LimitsChanged, TimerKind
+from nvshare.core.client_time import Part
+from nvshare.core.events import ClientJoined, LimitsChanged, TimerKind, Wanted
 from nvshare.core.settings import Limits, Priority
+from nvshare.core.time_log import TimeLog
 
 from ..stage import granted
 from .stage import Stage, holds
@@ -89,6 +91,21 @@ def test_a_gang_that_starves_on_one_device_goes_first_on_all() -> None:
     assert sorted(granted(stage.release(90, wants=True))) == [10, 11]
 
 
+def test_who_waits_beside_a_gang_that_goes_first_is_looked_after() -> None:
+    stage = full(turn_min=1.0, turn_seconds=1.0)
+    # Only on device 0 do some go before others.
+    stage.join(80, 12, limits=Limits(priority=Priority.HIGH))
+    stage.gang(10, 11)
+    stage.now += 1
+    stage.join(31, 12)
+    stage.want(31)
+    assert stage.alarm(1, TimerKind.FLOOR) is None
+    stage.fire(0, TimerKind.FLOOR)
+    assert stage.client(11).standing == BEST_STANDING
+    stage.fire(1, TimerKind.FLOOR)
+    assert stage.client(31).standing == BEST_STANDING
+
+
 def test_a_gang_of_which_one_is_parked_leads_nobody() -> None:
     stage = full()
     stage.gang(10, 11)
@@ -110,3 +127,29 @@ def test_gangs_of_different_priorities_end_each_others_turns_as_wholes() -> None
     assert stage.states(10, 11) == ["yielding", "yielding"]
     assert sorted(granted(stage.hand_over(10, 11))) == [20, 21]
     assert holds(stage.want(10)) == []
+
+
+def test_time_that_one_waits_because_of_its_gang_counts_as_waiting() -> None:
+    stage = full()
+    times = TimeLog(stage.core)
+    for client in (10, 11):
+        times.hear(ClientJoined(now=stage.now, client=client, device=f"gpu{client % 10}"), [])
+        stage.join(client, 12, "a")
+    times.hear(Wanted(now=stage.now, client=11), stage.want(11))
+    stage.now += 3
+    assert times.spent(10, stage.now)[Part.WAITING] == 3_000_000_000
+
+
+def test_one_that_starves_while_its_gang_gives_way_is_promoted_once() -> None:
+    stage = full(3, turn_min=1.0, turn_seconds=1.0)
+    stage.join(82, 12, limits=Limits(priority=Priority.HIGH))
+    stage.leave(90)
+    stage.leave(91)
+    stage.gang(10, 11)
+    # One more rank comes, and has no room: the others hold, and take their time.
+    stage.join(12, 12, "gang 10")
+    stage.want(12)
+    assert stage.states(10, 11, 12) == ["yielding", "yielding", "waiting"]
+    stage.fire(2, TimerKind.FLOOR)
+    assert stage.client(12).standing == BEST_STANDING
+    assert stage.alarm(2, TimerKind.FLOOR) != stage.now
