@@ -37,8 +37,11 @@ class Gangs(Sharing):
     """Single programs and gangs, on three GPUs.
 
     The host has room for everything. Where it is short, one rank may wait for ever, and others spin
-    for it as long; and what one GPU takes of the host, others only see at their next event.
+    for it as long. What GPUs do that share a host is looked for in test_several.py.
     """
+
+    # No rule any more.
+    change_host = None  # type: ignore[assignment]
 
     @initialize(
         mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),
@@ -163,6 +166,5 @@ class Gangs(Sharing):
 
 
 TestGangs = Gangs.TestCase
-# Each takes several times as long as one of a single GPU.
-TestGangs.settings = settings(max_examples=30, stateful_step_count=50)
+TestGangs.settings = settings(max_examples=80, stateful_step_count=50)
 TestGangs = pytest.mark.timeout(400)(TestGangs)

@@ -46,6 +46,7 @@ from nvshare.core.outlook import held_up_clients
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 
+from .checks import check_grants, check_share
 from .circles import Circles
 from .collective import Collective
 from .program import Numbered, PassTo, Program, Standby
@@ -90,7 +91,7 @@ class World:
         self._written: set[int] = set()
         # What a memory cgroup can hold, and who is in it.
         self.cgroups: dict[str, tuple[int, list[int]]] = {}
-        # Which order to hold or to step each client was sent last, unless that is over.
+        # The order to hold or to step that each was sent last, unless that is over.
         self.numbers: dict[int, int] = {}
         self._last_number = 0
         # What the ranks of a group wait for together.
@@ -215,8 +216,8 @@ class World:
         self.feed(event)
 
     def _note(self, what: object) -> None:
-        self._at_once.note(self.now, what)
-        self._on_the_way.note(self.now, what)
+        for circles in (self._at_once, self._on_the_way):
+            circles.note(self.now, what)
 
     def feed(self, event: Event) -> None:
         self._note(event)
@@ -228,7 +229,7 @@ class World:
         if isinstance(event, Released):
             before[event.client] = State.IDLE
         self._check(before, effects, rested)
-        self._check_grants(event, effects)
+        check_grants(self.rosters, event, effects)
         self._check_answer(event, effects)
         self.note_who_is_held_up()
         for effect in effects:
@@ -319,20 +320,6 @@ class World:
                 else:
                     self.switches += 1
 
-    def _check_grants(self, event: Event, effects: list[Effect]) -> None:
-        """Nobody is let in who would push out what cannot leave."""
-        granted = [effect.client for effect in effects if isinstance(effect, Grant)]
-        if not granted or (isinstance(event, Released) and event.handed_to in granted):
-            # Who was handed a turn runs already.
-            return
-        for roster in self.rosters:
-            here = [one for one in granted if one in roster.clients]
-            if here and not roster.host_lets_all(roster.running):
-                whole = [c for c in roster.running.values() if not c.memory.swapped]
-                sizes = [roster.clients[c].memory.swappable for c in here]
-                alone = whole == list(roster.running.values()) and len(whole) == 1
-                assert alone or not any(sizes), "somebody pushes out what cannot leave"
-
     def note_who_is_held_up(self) -> None:
         for roster in self.rosters:
             for client in held_up_clients(roster):
@@ -364,16 +351,6 @@ class World:
         state = self._roster_of(event.client).clients[event.client].state
         assert state is State.RUNNING or not answers[0].missing, "who does not run misses nothing"
 
-    def _check_share(self, order: SetLimits) -> None:
-        """A share is never more than was set, and nobody is without one who has one."""
-        percent, share = order.limits.compute_percent, order.share.percent
-        if percent is None or percent == 100:
-            assert share is None, "a share without a limit"
-        else:
-            assert share is not None, "a limit without a share"
-            assert 0 < share <= percent, "a share that is more than was set"
-            assert order.share.window > 0, "a share over no time"
-
     def _carry_out(self, effect: Effect) -> None:
         match effect:
             case SetTimer():
@@ -383,7 +360,7 @@ class World:
             case Report():
                 self.reports.append(effect)
             case SetLimits():
-                self._check_share(effect)
+                check_share(effect)
             case (
                 Grant()
                 | Revoke()

@@ -23,7 +23,8 @@ devices: there is no circle of gangs that wait for each other, and nobody starve
 appoints the first in its queue as its leader, as always. A gang that leads on all its devices has
 those in its way told to go on all of them in one step, when the turns of all of them are over.
 While it waits for one device, others who fit may use its room on another: they are guests, and are
-told to go when it comes. Who is told to go by any device and is in a gang goes with all of it.
+told to go when it comes. Who is told to go by any device and is in a gang goes with all of it. A
+turn lasts until all of the gang have had their memory for a while.
 
 **Two phases.** A rank whose gate closes in the middle of a collective would keep the others from
 draining. So all of a gang are told to hold: the gate closes, work in flight ends, and turn and

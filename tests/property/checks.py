@@ -1,0 +1,33 @@
+"""What must hold of what a core orders, whatever has happened before."""
+
+from collections.abc import Iterable
+
+from nvshare.core.effects import Effect, Grant, SetLimits
+from nvshare.core.events import Event, Released
+from nvshare.core.roster import Roster
+
+
+def check_grants(rosters: Iterable[Roster], event: Event, effects: list[Effect]) -> None:
+    """Nobody is let in who would push out what cannot leave."""
+    granted = [effect.client for effect in effects if isinstance(effect, Grant)]
+    if not granted or (isinstance(event, Released) and event.handed_to in granted):
+        # Who was handed a turn runs already.
+        return
+    for roster in rosters:
+        here = [one for one in granted if one in roster.clients]
+        if here and not roster.host_lets_all(roster.running):
+            whole = [c for c in roster.running.values() if not c.memory.swapped]
+            sizes = [roster.clients[c].memory.swappable for c in here]
+            alone = whole == list(roster.running.values()) and len(whole) == 1
+            assert alone or not any(sizes), "somebody pushes out what cannot leave"
+
+
+def check_share(order: SetLimits) -> None:
+    """A share is never more than was set, and nobody is without one who has one."""
+    percent, share = order.limits.compute_percent, order.share.percent
+    if percent is None or percent == 100:
+        assert share is None, "a share without a limit"
+    else:
+        assert share is not None, "a limit without a share"
+        assert 0 < share <= percent, "a share that is more than was set"
+        assert order.share.window > 0, "a share over no time"
