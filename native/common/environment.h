@@ -6,6 +6,7 @@
 #define NVSHARE_ENVIRONMENT_H
 
 #define ENVIRONMENT_SOCKET_DIR          "NVSHARE_SOCKET_DIR"
+#define ENVIRONMENT_DAEMON_UID          "NVSHARE_DAEMON_UID"
 #define ENVIRONMENT_LOG                 "NVSHARE_LOG"
 #define DEFAULT_LOG                     "warn"
 #define ENVIRONMENT_LOG_FILE            "NVSHARE_LOG_FILE"

@@ -124,15 +124,16 @@ static int greet(struct client *client) {
 }
 
 static void call(struct client *client, uint64_t now) {
-    int result = connection_connect(&client->connection);
+    const char *why = NULL;
+    int result = connection_connect(&client->connection, &why);
     if (result == -EAGAIN && now < client->patience) {
         client->due = now + CLOCK_MS(10);
         return;
     }
-    if (result == 0)
-        result = greet(client);
+    if (result == 0 && (result = greet(client)) < 0)
+        why = strerror(-result);
     if (result < 0) {
-        go_away(client, now, strerror(-result));
+        go_away(client, now, why);
         return;
     }
     client->state = CLIENT_GREETING;

@@ -118,6 +118,16 @@ static void get_group(uint8_t group[16]) {
         complain(ENVIRONMENT_GROUP, get(ENVIRONMENT_GROUP), "32 hexadecimal digits");
 }
 
+static void get_daemon_user(struct config *config) {
+    const char *value = get(ENVIRONMENT_DAEMON_UID);
+    char *end = NULL;
+    unsigned long user = value ? strtoul(value, &end, 10) : 0;
+    config->names_daemon = value && *value >= '0' && *value <= '9' && !*end && user < UINT32_MAX;
+    config->daemon_user = config->names_daemon ? (uint32_t)user : 0;
+    if (value && !config->names_daemon)
+        complain(ENVIRONMENT_DAEMON_UID, value, "the number of a user");
+}
+
 __attribute__((format(printf, 2, 3))) static void add_socket(struct config *config,
                                                              const char *format, ...) {
     struct sockaddr_un *address = &config->sockets[config->socket_count];
@@ -133,7 +143,7 @@ __attribute__((format(printf, 2, 3))) static void add_socket(struct config *conf
     config->socket_count++;
 }
 
-/* As in src/nvshare/launch/place.py. */
+/* As in src/nvshare/launch/place.py; a test compares the two. */
 static void get_sockets(struct config *config) {
     const char *given = get(ENVIRONMENT_SOCKET_DIR), *node = get(ENVIRONMENT_EMULATOR_NODE);
     const char *runtime = get("XDG_RUNTIME_DIR");
@@ -144,7 +154,7 @@ static void get_sockets(struct config *config) {
         add_socket(config, "%s/daemon/" FRAME_SOCKET_NAME, node);
     if (given || node)
         return;
-    add_socket(config, "/run/nvshare/" FRAME_SOCKET_NAME);
+    add_socket(config, CONFIG_MACHINE_FOLDER "/" FRAME_SOCKET_NAME);
     if (user != 0 && runtime)
         add_socket(config, "%s/nvshare/" FRAME_SOCKET_NAME, runtime);
     else if (user != 0)
@@ -164,6 +174,7 @@ static void read_environment(void) {
     config->compute_percent = get_percent();
     config->limit_flags = get_limit_flags();
     get_group(config->group);
+    get_daemon_user(config);
     get_sockets(config);
 }
 

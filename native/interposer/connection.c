@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "descriptor.h"
+#include "place.h"
 
 void connection_init(struct connection *connection) {
     connection->socket = -1;
@@ -14,30 +15,48 @@ void connection_init(struct connection *connection) {
     connection->descriptor_count = 0;
 }
 
-static int connect_to(const struct sockaddr_un *address) {
+static int connect_to(const struct sockaddr_un *address, enum trust *verdict) {
+    struct place place;
+    int result = place_look(&place, address->sun_path);
+    if (result < 0)
+        return result;
+    *verdict = trust_place(&place.in, place.folder, place.socket);
+    if (*verdict != TRUST_YES)
+        return -EPERM;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    if (connect(fd, (const struct sockaddr *)address, sizeof *address) < 0) {
-        int error = -errno;
+    result = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 ? -errno : 0;
+    /* What was looked at may have been replaced since; who listens cannot be. */
+    if (result == 0)
+        result = place_judge_peer(&place, fd, verdict);
+    if (result < 0) {
         close(fd);
-        return error;
+        return result;
     }
     return descriptor_move_away(fd);
 }
 
-int connection_connect(struct connection *connection) {
+int connection_connect(struct connection *connection, const char **why) {
     int result = -ENOENT;
     for (int i = 0; i < config()->socket_count; i++) {
-        result = connect_to(&config()->sockets[i]);
+        enum trust verdict = TRUST_YES;
+        int before = result;
+        result = connect_to(&config()->sockets[i], &verdict);
         if (result >= 0) {
             connection_init(connection);
             connection->socket = result;
             return 0;
         }
+        *why = verdict != TRUST_YES ? trust_text(verdict) : *why;
         if (result == -EAGAIN)
             break;
+        /* Somebody who is not believed says more than that nobody is there. */
+        if (before == -EPERM)
+            result = before;
     }
+    if (result != -EPERM || !*why)
+        *why = strerror(-result);
     return result;
 }
 

@@ -23,9 +23,10 @@ typedef int (*connection_handler)(void *argument, const struct frame_view *frame
 
 void connection_init(struct connection *connection);
 
-/* Connects to the first socket of the configuration that answers. Returns 0, or -EAGAIN if a daemon is
- * there but has too many callers at this moment, or another negative errno if there is none. */
-int connection_connect(struct connection *connection);
+/* Connects to the first socket of the configuration that answers and is a daemon's that we believe (trust.h). Returns 0,
+ * or -EAGAIN if a daemon is there but has too many callers at this moment, or another negative errno if there is none;
+ * `why` says so to people then. */
+int connection_connect(struct connection *connection, const char **why);
 
 void connection_close(struct connection *connection);
 

@@ -29,7 +29,8 @@ from nvshare.daemon.scrapes import Scrapes
 from nvshare.daemon.server import Server
 from nvshare.daemon.sockets import Folder, Marker, raise_file_limit
 from nvshare.errors import NvshareError
-from nvshare.launch.place import CONTROL_NAME, LOOK_NAME, SYSTEM, check_node, own_folder
+from nvshare.launch.place import CONTROL_NAME, LOOK_NAME, check_node, own_folder
+from nvshare.launch.trust import SYSTEM
 from nvshare.telemetry.pace import paced
 from nvshare.telemetry.settings import DeviceSettings
 from nvshare.wire import environment

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nvshare.errors import NvshareError
-from nvshare.launch.place import check_node, find_daemon, is_trusted, own_folder
+from nvshare.launch.place import check_node, find_daemon, own_folder
 from nvshare.launch.preload import without_preload
+from nvshare.launch.trust import is_trusted
 from nvshare.wire import environment
 
 # Without clients for so long, a daemon that nobody started by name ends again. A large program can
@@ -47,7 +48,7 @@ def find_or_start(
     folder = own_folder(environ)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not is_trusted(folder):
+        if not is_trusted(folder, environ):
             raise PermissionError(errno.EPERM, "it belongs to somebody else")
         lock = (folder / "start.lock").open("w")
         file = os.fdopen(_open_for_us_only(folder / LOG), "ab")
