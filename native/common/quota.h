@@ -1,8 +1,9 @@
 /* The page that the processes of a group share, one for each GPU: what the group may use, and what each
- * of them does use. It is a file that the daemon makes, and hands out as a descriptor (QUOTA).
+ * of them does use. It is a file in memory that the daemon makes, seals so that nobody can shorten or lengthen it, and hands
+ * out as a descriptor (QUOTA). Processes keep the descriptor, and hand it to the next daemon (HELLO).
  *
- * The daemon writes `magic`, `limit`, `check`, `limit_source`, `seats` and who sits in which slot; it writes with pwrite, so
- * that nobody who shortens the file can harm it. A process writes its own slot, and `lock`. Sums are never
+ * The daemon writes `magic`, `limit`, `check`, `limit_source`, `seats` and who sits in which slot, and writes them again where
+ * somebody else has. A process writes its own slot, and `lock`. Sums are never
  * stored: they are added up under the lock each time, so that a process which dies at any moment leaves
  * nothing behind but its own slot, which the daemon clears.
  *

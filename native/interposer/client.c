@@ -11,7 +11,9 @@
 #include "host.h"
 #include "log.h"
 
-static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(5000);
+/* A daemon that comes back waits some seconds for what programs bring along: daemon/newcomer.py. */
+static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(3000);
+static const uint64_t rejected_backoff = CLOCK_MS(5000);
 static const uint64_t greeting_time = CLOCK_MS(5000);
 static const uint64_t default_idle_grace = CLOCK_MS(10);
 
@@ -33,6 +35,9 @@ void client_forget(struct client *client) {
         close(client->machine.pass);
     if (client->turn.standby >= 0)
         close(client->turn.standby);
+    if (device_page(client->device) >= 0)
+        close(client->device->page);
+    client->device->page_file = 0;
     gate_abandon(&client->device->gate);
 }
 
@@ -114,7 +119,8 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     memcpy(frame.device_uuid, device->uuid, sizeof frame.device_uuid);
     memcpy(frame.group, config()->group, sizeof frame.group);
     frame_set_text(frame.library_version, sizeof frame.library_version, NVSHARE_VERSION);
-    return connection_send(&client->connection, FRAME_HELLO, &frame, sizeof frame);
+    return connection_send_with(&client->connection, FRAME_HELLO, &frame, sizeof frame,
+                                frame.seat ? device_page(device) : -1);
 }
 
 static int greet(struct client *client) {
@@ -162,7 +168,7 @@ static void be_welcome(struct client *client, const struct frame_welcome *welcom
 static int be_rejected(struct client *client, const struct frame_reject *reject, uint64_t now) {
     char why[sizeof reject->text + 16];
     snprintf(why, sizeof why, "rejected: %.*s", (int)sizeof reject->text - 1, reject->text);
-    client->backoff = longest_backoff; /* whatever it is, it will not be over in a moment */
+    client->backoff = rejected_backoff; /* whatever it is, it will not be over in a moment */
     go_away(client, now, why);
     return 0;
 }
@@ -182,6 +188,7 @@ static void take_limits(struct client *client, const struct frame_limits *limits
                                 .clock = limits->clock,
                                 .may_burst = limits->flags & LIMIT_BURST};
     bool meters_copies = order.share_ppm && limits->flags & LIMIT_COPIES;
+    client->device->is_limit_told = true;
     device_set_limit(client->device, limits->memory_limit);
     atomic_store(&client->device->is_low, limits->flags & LIMIT_LOW);
     bool was_set = share_is_set(&client->device->share);
@@ -219,7 +226,6 @@ static void take_seat(struct client *client, const struct frame_quota *quota) {
     if (page < 0)
         return;
     device_join_group(client->device, page, quota->slot, quota->seat);
-    close(page);
 }
 
 struct receiving {

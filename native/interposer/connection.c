@@ -71,11 +71,29 @@ void connection_close(struct connection *connection) {
 /* Frames are few and short. A daemon that does not even take these is as good as gone. */
 int connection_send(struct connection *connection, enum frame_type type, const void *fields,
                     size_t size) {
+    return connection_send_with(connection, type, fields, size, -1);
+}
+
+int connection_send_with(struct connection *connection, enum frame_type type, const void *fields,
+                         size_t size, int descriptor) {
     uint8_t bytes[sizeof(struct frame_header) + 256];
     ssize_t length = frame_build(bytes, sizeof bytes, type, fields, size);
     if (length < 0)
         return (int)length;
-    ssize_t sent = send(connection->socket, bytes, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof descriptor)];
+    } rights = {.header = {.cmsg_len = CMSG_LEN(sizeof descriptor),
+                           .cmsg_level = SOL_SOCKET,
+                           .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&rights.header), &descriptor, sizeof descriptor);
+    struct iovec content = {bytes, (size_t)length};
+    struct msghdr message = {.msg_iov = &content, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        message.msg_control = &rights;
+        message.msg_controllen = sizeof rights;
+    }
+    ssize_t sent = sendmsg(connection->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent == length ? 0 : sent < 0 ? -errno : -EPIPE;
 }
 

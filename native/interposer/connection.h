@@ -34,6 +34,10 @@ void connection_close(struct connection *connection);
 int connection_send(struct connection *connection, enum frame_type type, const void *fields,
                     size_t size);
 
+/* The same, with a descriptor that goes along and stays the caller's; -1: none. */
+int connection_send_with(struct connection *connection, enum frame_type type, const void *fields,
+                         size_t size, int descriptor);
+
 /* Reads what has come, and hands every whole frame to the handler. Returns 0, or a negative errno after
  * which the connection is of no use: the peer is gone, sends no frames, or the handler has refused one. The
  * handler may close the connection. */

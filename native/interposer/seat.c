@@ -1,10 +1,12 @@
 #include "seat.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,8 +23,18 @@ static const uint64_t patience_ns = CLOCK_MS(1000);
 
 enum { SPINS = 100, YIELDS = 20, READS = 1000, SLOT_BITS = 11 };
 
+/* Not fstat, which old images do not have by this name. */
+int seat_check(int descriptor, uint64_t *file) {
+    struct stat found;
+    int seals = fcntl(descriptor, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) ||
+        syscall(SYS_newfstatat, descriptor, "", &found, AT_EMPTY_PATH) < 0)
+        return -EINVAL;
+    *file = found.st_ino;
+    return 0;
+}
+
 int seat_take(struct seat *seat, int descriptor, uint32_t slot, uint64_t number) {
-    /* Not fstat, which old images do not have by this name. */
     off_t size = lseek(descriptor, 0, SEEK_END);
     if (size < 0)
         return -errno;
