@@ -5,6 +5,7 @@ Generated from protocol/environment.toml by ``python -m protocol.generate``: do 
 
 SOCKET_DIR = "NVSHARE_SOCKET_DIR"
 CONTROL_DIR = "NVSHARE_CONTROL_DIR"
+PRIVATE_DIR = "NVSHARE_PRIVATE_DIR"
 DAEMON_UID = "NVSHARE_DAEMON_UID"
 LOG = "NVSHARE_LOG"
 LOG_FILE = "NVSHARE_LOG_FILE"

@@ -156,7 +156,7 @@ def test_a_first_start_waits_for_nobody(serial: Daemon) -> None:
 
 def test_the_end_leaves_no_socket(daemon: Daemon) -> None:
     daemon.stop()
-    assert [path.name for path in daemon.folder.iterdir()] == ["daemon.lock"]
+    assert [path.name for path in daemon.folder.iterdir()] == []
 
 
 def test_a_second_daemon_is_refused(daemon: Daemon) -> None:

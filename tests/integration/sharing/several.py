@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nvshare.emulator.conf import Settings
@@ -15,6 +16,7 @@ from nvshare.emulator.libraries import library_folder
 from nvshare.emulator.node import Node, create
 from nvshare.emulator.root import node_root
 from nvshare.emulator.workload import workload_command
+from nvshare.launch.private import LOCK, private_folder
 
 from ..users import as_user, environment_of
 
@@ -59,8 +61,13 @@ class Machine:
         workload = workload_command("pytorch-add", "--iterations", "3000")
         return self.start(uid, "run", "--", *TIMED, *workload, **variables)
 
+    @property
+    def lock(self) -> Path:
+        """The file that the daemon has written its pid to."""
+        return private_folder(self.node.folder / "daemon", {}) / LOCK
+
     def end_daemon(self) -> None:
-        lock = self.node.folder / "daemon" / "daemon.lock"
+        lock = self.lock
         if lock.exists():
             pid = os.pidfd_open(int(lock.read_text()))
             signal.pidfd_send_signal(pid, signal.SIGTERM)

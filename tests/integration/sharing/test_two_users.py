@@ -43,11 +43,11 @@ def test_two_users_share_one_daemon_and_lose_nothing(machine: Machine) -> None:
     # Emulated seconds: a daemon that `run` starts counts those of the node.
     settings = {"NVSHARE_TURN": "60", "NVSHARE_SOCKET_MODE": "0666"}
     _, _, alone = finish(machine.work(ALICE, **settings))
-    pid = (machine.node.folder / "daemon" / "daemon.lock").read_text()
+    pid = machine.lock.read_text()
     first, second = machine.work(ALICE), machine.work(BOB)
     runs = [finish(first), finish(second)]
     # The same daemon for both, which is Alice's.
-    assert (machine.node.folder / "daemon" / "daemon.lock").read_text() == pid
+    assert machine.lock.read_text() == pid
     makespan = (max(end for _, end, _ in runs) - min(begin for begin, _, _ in runs)) * SPEED
     assert makespan <= 1.05 * 2 * alone
     # They were there at the same time, and neither had the GPU to itself.
