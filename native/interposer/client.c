@@ -23,6 +23,7 @@ void client_init(struct client *client, struct device *device, uint64_t now) {
                               .backoff = first_backoff,
                               .patience = now + greeting_time,
                               .usage_due = CLOCK_NEVER,
+                              .silence = {.limit_ns = config()->silence_ns},
                               .idle_grace_ns = default_idle_grace};
     connection_init(&client->connection);
     machine_init(&client->machine);
@@ -70,6 +71,7 @@ static void answer_nobody(struct client *client) {
 static void go_away(struct client *client, uint64_t now, const char *why) {
     connection_close(&client->connection);
     client->state = CLIENT_AWAY;
+    client->silence.is_answered = client->silence.is_waiting = false;
     run_unmanaged(client, why);
     answer_nobody(client);
     client->due = now + client->backoff;
@@ -143,7 +145,8 @@ static void call(struct client *client, uint64_t now) {
         return;
     }
     client->state = CLIENT_GREETING;
-    client->due = now + greeting_time;
+    uint64_t borne = config()->silence_ns;
+    client->due = now + (borne && borne < greeting_time ? borne : greeting_time);
 }
 
 static void take_allocation(struct client *client, const struct frame_allocation *allocation) {
@@ -179,6 +182,7 @@ static void take_settings(struct client *client, const struct frame_settings *se
     device_set_oversubscription(client->device, settings->flags & SETTING_OVERSUBSCRIBE);
     atomic_store(&client->device->explicit.extents.is_provided,
                  settings->flags & SETTING_PROVIDES_HOST);
+    client->silence.is_answered = settings->flags & SETTING_ANSWERS;
 }
 
 static void take_limits(struct client *client, const struct frame_limits *limits) {
@@ -292,6 +296,7 @@ static int handle(void *argument, const struct frame_view *frame) {
 }
 
 void client_receive(struct client *client, uint64_t now) {
+    silence_heard(&client->silence, now);
     struct receiving receiving = {client, now};
     int result = connection_receive(&client->connection, handle, &receiving);
     if (result < 0)
@@ -312,7 +317,21 @@ static uint64_t next_due(const struct client *client, uint64_t now) {
     if (now < client->report_due && client->report_due < due &&
         atomic_load(&client->device->memory_has_changed))
         due = client->report_due;
+    if (silence_due(&client->silence) < due)
+        due = silence_due(&client->silence);
     return client->usage_due < due ? client->usage_due : due;
+}
+
+/* Whoever waits at the gate has asked for a turn, and hears of it from the daemon only. */
+static int mind_silence(struct client *client, uint64_t now) {
+    struct frame_ping ping = {.number = now};
+    bool is_waiting = gate_waiting(&client->device->gate) > 0;
+    switch (silence_look(&client->silence, is_waiting, now)) {
+    case SILENCE_FINE: return 0;
+    case SILENCE_ASK: return connection_send(&client->connection, FRAME_PING, &ping, sizeof ping);
+    case SILENCE_GONE: return -ETIMEDOUT;
+    }
+    return 0;
 }
 
 uint64_t client_step(struct client *client, uint64_t now) {
@@ -332,9 +351,11 @@ uint64_t client_step(struct client *client, uint64_t now) {
             result = turn_step(client, now);
         if (result == 0)
             result = client_report_usage(client, now);
+        if (result == 0)
+            result = mind_silence(client, now);
     }
     if (result < 0)
-        go_away(client, now, strerror(-result));
+        go_away(client, now, result == -ETIMEDOUT ? "it does not answer" : strerror(-result));
     if (client->state == CLIENT_AWAY)
         answer_nobody(client);
     return next_due(client, now);

@@ -18,6 +18,8 @@ static struct {
     struct config values;
 } state = {.once = PTHREAD_ONCE_INIT};
 
+static const uint64_t default_silence_ns = UINT64_C(10) * 1000 * 1000 * 1000;
+
 static const char *get(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
@@ -80,6 +82,17 @@ static bool is_patient(void) {
     if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
         complain(ENVIRONMENT_WAIT_NOTICE, value, "0 or 1");
     return value && strcmp(value, "0") == 0;
+}
+
+static uint64_t get_silence(void) {
+    const char *value = get(ENVIRONMENT_SILENCE);
+    char *end = NULL;
+    double seconds = value ? strtod(value, &end) : 0;
+    if (value && !*end && seconds >= 0 && seconds <= 1e6)
+        return (uint64_t)(seconds * 1e9);
+    if (value)
+        complain(ENVIRONMENT_SILENCE, value, "a number of seconds");
+    return default_silence_ns;
 }
 
 static uint32_t get_percent(void) {
@@ -171,6 +184,7 @@ static void read_environment(void) {
     config->memory_limit = get_memory_limit();
     config->is_limit_of_run = is_limit_of_run();
     config->is_patient = is_patient();
+    config->silence_ns = get_silence();
     config->compute_percent = get_percent();
     config->limit_flags = get_limit_flags();
     get_group(config->group);

@@ -30,6 +30,7 @@ struct config {
     uint64_t memory_limit; /* bytes on each GPU; 0: none */
     bool is_limit_of_run;  /* which nvshare run was given on its command line */
     bool is_patient;       /* nothing is to be said of a long wait */
+    uint64_t silence_ns;   /* that a daemon may keep while somebody waits for it; 0: any */
     uint32_t compute_percent;
     uint32_t limit_flags;
     uint8_t group[16];

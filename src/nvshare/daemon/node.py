@@ -341,7 +341,7 @@ def client_settings(settings: DeviceSettings, *, is_alone: bool) -> frames.Setti
     Nobody waits for the end of a turn of one who is alone, and others who come wait for longer than
     its work in flight takes: it need not be bounded as tightly.
     """
-    flags = frames.SettingFlags.PROVIDES_HOST
+    flags = frames.SettingFlags.PROVIDES_HOST | frames.SettingFlags.ANSWERS
     if settings.oversubscribe:
         flags |= frames.SettingFlags.OVERSUBSCRIBE
     inflight = settings.inflight * (INFLIGHT_ALONE if is_alone else 1)

@@ -366,6 +366,10 @@ class Session:
             raise Rejection(frames.RejectCode.PROTOCOL, "no host has that much memory")
         self._node.extents.report(member.id, frame)
 
+    def _answer(self, frame: frames.Ping, member: "Member") -> None:
+        del member
+        self.send(frames.Pong(frame.number))
+
     def _moved(self, out_bytes: int, in_bytes: int, seconds: float) -> None:
         self.tally.moved_out += out_bytes
         self.tally.moved_in += in_bytes
@@ -403,4 +407,5 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Moved: Session._move,
     frames.Usage: Session._use,
     frames.Host: Session._hold,
+    frames.Ping: Session._answer,
 }

@@ -80,6 +80,10 @@ def test_the_page_of_a_group_is_laid_out_as_the_daemon_has_it(build: Build) -> N
     }
 
 
+def test_who_waits_for_a_silent_daemon(build: Build) -> None:
+    run(build("silence_check", "silence.c"))
+
+
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_gate_holds_all_threads_and_lets_all_go(build: Build, sanitizer: str) -> None:
     run(build("gate_check", "gate.c", "standby.c", sanitizer=sanitizer), "turns", 6, 50)
