@@ -188,6 +188,10 @@ class Groups:
             page.inherited = None
         self._remembered.set(group.key, group.chosen)
 
+    def unstored(self, group: Group) -> str:
+        """Why what was set for a group is lost when the daemon restarts; empty: it is not."""
+        return self._remembered.problem if group.chosen else ""
+
     def forget_missing(self) -> None:
         """Whoever was there before the daemon was started, and has not come back, is gone."""
         self._remembered.keep(set(self._groups))

@@ -24,6 +24,8 @@ class Remembered:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._changes = _read(path)
+        # Why what was set last is not in the file, for people; empty: it is.
+        self.problem = ""
 
     def of(self, key: str) -> Changes:
         """What was set for a group."""
@@ -31,7 +33,7 @@ class Remembered:
 
     def set(self, key: str, changes: Changes) -> None:
         """Note what is set for a group; nothing: forget it."""
-        if changes == self._changes.get(key, {}):
+        if changes == self._changes.get(key, {}) and not self.problem:
             return
         self._changes.pop(key, None)
         if changes:
@@ -48,10 +50,15 @@ class Remembered:
         try:
             if not self._changes:
                 self.path.unlink(missing_ok=True)
+                self.problem = ""
                 return
             new.write_text(json.dumps(self._changes), encoding="utf-8")
             new.replace(self.path)
+            self.problem = ""
         except OSError as error:
+            self.problem = error.strerror or str(error)
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
             log.warning(
                 "limits that were set will not outlive the daemon",
                 extra=fields(file=self.path, why=error.strerror),
