@@ -81,6 +81,12 @@ void account_set_graphs(struct account *account, uint64_t bytes) {
     pthread_mutex_unlock(&account->lock);
 }
 
+void account_keep(struct account *account, uint64_t kept) {
+    pthread_mutex_lock(&account->lock);
+    seat_keep(&account->seat, kept);
+    pthread_mutex_unlock(&account->lock);
+}
+
 void account_join(struct account *account, const struct seat *seat) {
     pthread_mutex_lock(&account->lock);
     struct seat before = account->seat;

@@ -65,6 +65,9 @@ void account_set_graphs(struct account *account, uint64_t bytes);
 /* Bytes that are counted already are pinned from now on. */
 void account_fix(struct account *account, uint64_t bytes);
 
+/* Tells the group what the driver's pools keep by now. */
+void account_keep(struct account *account, uint64_t kept);
+
 /* Takes a seat in a group, in the place of the one before. */
 void account_join(struct account *account, const struct seat *seat);
 

@@ -75,6 +75,12 @@ void seat_tell(const struct seat *seat, uint64_t used) {
         atomic_store_explicit(&slot->used, used, memory_order_release);
 }
 
+void seat_keep(const struct seat *seat, uint64_t kept) {
+    struct quota_slot *slot = own_slot(seat);
+    if (slot)
+        atomic_store_explicit(&slot->kept, kept, memory_order_release);
+}
+
 static void pause_briefly(unsigned tries) {
     if (tries < SPINS) {
         __asm__ volatile("" ::: "memory");
@@ -113,13 +119,14 @@ static uint64_t add(uint64_t sum, uint64_t bytes) {
 static uint64_t others(const struct seat *seat, const struct quota_slot *own, bool with_asked) {
     struct quota_page *page = seat->page;
     uint32_t count = atomic_load(&page->seats);
-    uint64_t sum = 0;
+    uint64_t sum = atomic_load(&page->held);
     for (uint32_t i = 0; i < count && i < QUOTA_SLOTS; i++) {
         struct quota_slot *slot = &page->slots[i];
         if (slot == own)
             continue;
         uint64_t asked = atomic_load(&slot->asked);
         sum = add(sum, add(atomic_load(&slot->used), with_asked ? asked : 0));
+        sum = add(sum, atomic_load(&slot->kept));
     }
     return sum;
 }

@@ -28,6 +28,9 @@ int seat_reserve(struct seat *seat, uint64_t used, uint64_t bytes);
 /* Says what is used. */
 void seat_tell(const struct seat *seat, uint64_t used);
 
+/* Says what pools keep beyond that: the others count it as used. */
+void seat_keep(const struct seat *seat, uint64_t kept);
+
 /* What the group may use, or UINT64_MAX; who says so (enum quota_source); and what it does use, if this process uses so
  * much. */
 uint64_t seat_limit(const struct seat *seat);

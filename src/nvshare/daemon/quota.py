@@ -27,6 +27,8 @@ _SOURCE = struct.Struct("<Q")
 _SOURCE_AT = 32
 # As in enum quota_source of quota.h.
 SOURCES = {None: 0, "environment": 1, "set": 2, "pod": 3}
+_HELD = struct.Struct("<Q")
+_HELD_AT = 40
 _SEATS = struct.Struct("<I")
 _SEATS_AT = 24
 _SEAT = struct.Struct("<Q")
@@ -50,6 +52,7 @@ class Page:
         self._missing: set[int] = set()
         self._limit: int | None = None
         self._source: str | None = None
+        self._held = 0
         # What the limit was under the daemon before, for as long as this one may not know it.
         self.inherited: int | None = None
 
@@ -140,13 +143,26 @@ class Page:
         self._source = source
         self._write(_SOURCE_AT, _SOURCE.pack(SOURCES[source]))
 
+    def hold(self, held: int) -> None:
+        """Note what drivers hold for the group beside what its members have allocated."""
+        if held != self._held:
+            self._held = held
+            self._write(_HELD_AT, _HELD.pack(held))
+
+    def kept(self, seat: int) -> int:
+        """What the memory pools of a member keep."""
+        slot = self._seats.get(seat)
+        found = None if slot is None else self._read(_slot_at(slot), _SLOT)
+        return 0 if found is None else min(found[3], _MOST_BYTES)
+
     def used(self) -> int:
         """What the group uses by now. What somebody has scribbled over is put right by the way."""
         end = _slot_at(max(self._seats.values(), default=-1) + 1)
         content = os.pread(self.descriptor, end, 0)
         self._mend(content)
         slots = (_SLOT.unpack_from(content, _slot_at(slot)) for slot in self._seats.values())
-        return sum(min(slot[1], _MOST_BYTES) for slot in slots)
+        own = sum(min(slot[1] + slot[3], _MOST_BYTES) for slot in slots)
+        return int(own) + self._held
 
     @property
     def is_empty(self) -> bool:
@@ -176,6 +192,7 @@ class Page:
             (_LIMIT_AT, _LIMIT.pack(value, value ^ CHECK)),
             (_SEATS_AT, _SEATS.pack(max(self._seats.values(), default=-1) + 1)),
             (_SOURCE_AT, _SOURCE.pack(SOURCES[self._source])),
+            (_HELD_AT, _HELD.pack(self._held)),
             *((_slot_at(slot), _SEAT.pack(seat)) for seat, slot in self._seats.items()),
         ]
         for at, right in known:

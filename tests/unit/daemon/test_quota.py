@@ -171,3 +171,18 @@ def test_nonsense_from_a_member_is_bounded_and_mended(page: Page) -> None:
     again = page.sit(0)
     assert again is not None
     assert again[0] == 1
+
+
+def test_what_pools_keep_and_drivers_hold_is_used(page: Page) -> None:
+    place = page.sit(0)
+    assert place is not None
+    use(page, 0, 100)
+    os.pwrite(page.descriptor, struct.pack("<Q", 20), HEADER_SIZE + 24)
+    assert (page.used(), page.kept(place[1]), page.kept(5)) == (120, 20, 0)
+    page.hold(7)
+    assert words(page, 40, 1) == (7,)
+    assert page.used() == 127
+    # What the daemon has found is not for members to change.
+    os.pwrite(page.descriptor, struct.pack("<Q", 9), 40)
+    assert page.used() == 127
+    assert words(page, 40, 1) == (7,)

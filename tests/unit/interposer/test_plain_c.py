@@ -77,6 +77,8 @@ def test_the_page_of_a_group_is_laid_out_as_the_daemon_has_it(build: Build) -> N
         "slot_size": quota.SLOT_SIZE,
         "seat": 0,
         "used": 8,
+        "kept": 24,
+        "held": 40,
     }
 
 
