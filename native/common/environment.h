@@ -6,6 +6,7 @@
 #define NVSHARE_ENVIRONMENT_H
 
 #define ENVIRONMENT_SOCKET_DIR          "NVSHARE_SOCKET_DIR"
+#define ENVIRONMENT_DAEMON_UID          "NVSHARE_DAEMON_UID"
 #define ENVIRONMENT_LOG                 "NVSHARE_LOG"
 #define DEFAULT_LOG                     "warn"
 #define ENVIRONMENT_LOG_FILE            "NVSHARE_LOG_FILE"
@@ -22,6 +23,8 @@
 #define DEFAULT_GPU_PRIORITY            "normal"
 #define ENVIRONMENT_WAIT_NOTICE         "NVSHARE_WAIT_NOTICE"
 #define DEFAULT_WAIT_NOTICE             "1"
+#define ENVIRONMENT_SILENCE             "NVSHARE_SILENCE"
+#define DEFAULT_SILENCE                 "10"
 #define ENVIRONMENT_ALLOCATION          "NVSHARE_ALLOCATION"
 #define ENVIRONMENT_OVERSUBSCRIBE       "NVSHARE_OVERSUBSCRIBE"
 #define DEFAULT_OVERSUBSCRIBE           "0"

@@ -31,6 +31,7 @@ enum frame_type {
     FRAME_CAN_DRAIN = 11,
     FRAME_CONTEXT = 12,
     FRAME_HELD = 13,
+    FRAME_PING = 14,
     FRAME_WELCOME = 129,
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
@@ -44,6 +45,7 @@ enum frame_type {
     FRAME_ROOM = 143,
     FRAME_LIMITS = 137,
     FRAME_SETTINGS = 138,
+    FRAME_PONG = 151,
     FRAME_REJECT = 139,
     FRAME_ANSWER = 140,
     FRAME_NOTICE = 144,
@@ -140,6 +142,7 @@ enum limit_flags {
 enum setting_flags {
     SETTING_OVERSUBSCRIBE = 1, /* one program may allocate more than the GPU has */
     SETTING_PROVIDES_HOST = 2, /* take host memory for what moves explicitly from EXTENT only */
+    SETTING_ANSWERS = 4,       /* ask whether the daemon listens (PING) */
 };
 
 struct frame_header {
@@ -300,6 +303,13 @@ struct frame_held {
 } __attribute__((packed));
 static_assert(sizeof(struct frame_held) == 16, "protocol/frames.toml");
 
+/* From client to daemon.
+ * Does the daemon listen? A thread waits, and nothing has come. Only if SETTINGS say ANSWERS. */
+struct frame_ping {
+    uint64_t number; /* comes back with PONG */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_ping) == 8, "protocol/frames.toml");
+
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */
 struct frame_welcome {
@@ -411,6 +421,13 @@ struct frame_settings {
     uint32_t reserved;      /* sent as 0 */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_settings) == 16, "protocol/frames.toml");
+
+/* From daemon to client.
+ * The daemon listens. */
+struct frame_pong {
+    uint64_t number; /* of the PING */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_pong) == 8, "protocol/frames.toml");
 
 /* From daemon to client.
  * The daemon will not have this client. It closes the connection after this frame. */

@@ -1,8 +1,9 @@
 /* The page that the processes of a group share, one for each GPU: what the group may use, and what each
- * of them does use. It is a file that the daemon makes, and hands out as a descriptor (QUOTA).
+ * of them does use. It is a file in memory that the daemon makes, seals so that nobody can shorten or lengthen it, and hands
+ * out as a descriptor (QUOTA). Processes keep the descriptor, and hand it to the next daemon (HELLO).
  *
- * The daemon writes `magic`, `limit`, `check`, `limit_source`, `seats` and who sits in which slot; it writes with pwrite, so
- * that nobody who shortens the file can harm it. A process writes its own slot, and `lock`. Sums are never
+ * The daemon writes `magic`, `limit`, `check`, `limit_source`, `held`, `seats` and who sits in which slot, and writes them again where
+ * somebody else has. A process writes its own slot, and `lock`. Sums are never
  * stored: they are added up under the lock each time, so that a process which dies at any moment leaves
  * nothing behind but its own slot, which the daemon clears.
  *
@@ -31,7 +32,7 @@ struct quota_slot {
     _Atomic uint64_t seat;  /* drawn by the daemon for one process; 0: the slot is free */
     _Atomic uint64_t used;  /* bytes */
     _Atomic uint64_t asked; /* bytes that it is about to use, if they fit */
-    uint64_t reserved;
+    _Atomic uint64_t kept; /* bytes that its memory pools keep beyond what is allocated from them */
 };
 
 struct quota_page {
@@ -41,7 +42,8 @@ struct quota_page {
     _Atomic uint32_t seats;        /* slots behind these are free */
     _Atomic uint32_t lock;         /* who adds up; 0: nobody */
     _Atomic uint64_t limit_source; /* who has set the limit, for people: enum quota_source */
-    uint64_t reserved[3];
+    _Atomic uint64_t held; /* bytes that drivers hold for the group: modules, further contexts */
+    uint64_t reserved[2];
     _Atomic uint64_t paid_until; /* of the group's share of compute, see bucket.h */
     uint64_t reserved_for_compute[15];
     struct quota_slot slots[QUOTA_SLOTS];

@@ -1,6 +1,11 @@
 #include "account.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORD_MS = 20 };
 
 static uint64_t get(const _Atomic uint64_t *value) {
     return atomic_load_explicit(value, memory_order_relaxed);
@@ -11,10 +16,20 @@ static void set(_Atomic uint64_t *value, uint64_t to) {
     atomic_store_explicit(value, to, memory_order_relaxed);
 }
 
-int account_reserve(struct account *account, uint64_t bytes, bool pinned) {
+/* A limit that was raised stands in the page a moment before the daemon's word for it is here. */
+static bool is_word_late(struct account *account, uint64_t used, uint64_t bytes) {
+    uint64_t told = get(&account->told);
+    uint64_t wanted = bytes > UINT64_MAX - used ? UINT64_MAX : used + bytes;
+    return told && wanted > told && wanted <= seat_limit(&account->seat);
+}
+
+static int reserve(struct account *account, uint64_t bytes, bool pinned, bool *is_late) {
     pthread_mutex_lock(&account->lock);
     uint64_t limit = get(&account->limit), used = get(&account->used);
     int result = -ENOMEM;
+    *is_late = is_word_late(account, used, bytes);
+    uint64_t told = get(&account->told);
+    limit = told && told < limit ? told : limit;
     if (used <= limit && bytes <= limit - used)
         result = seat_reserve(&account->seat, used, bytes);
     if (result == 0) {
@@ -22,6 +37,18 @@ int account_reserve(struct account *account, uint64_t bytes, bool pinned) {
         set(&account->pinned, get(&account->pinned) + (pinned ? bytes : 0));
     }
     pthread_mutex_unlock(&account->lock);
+    return result;
+}
+
+int account_reserve(struct account *account, uint64_t bytes, bool pinned) {
+    bool is_late;
+    int result = reserve(account, bytes, pinned, &is_late);
+    for (int i = 0; result < 0 && is_late && i < WORD_MS; i++) {
+        /* The function of this name is a place where a thread can be cancelled. */
+        struct timespec moment = {.tv_nsec = 1000 * 1000};
+        syscall(SYS_nanosleep, &moment, NULL);
+        result = reserve(account, bytes, pinned, &is_late);
+    }
     return result;
 }
 
@@ -51,6 +78,12 @@ void account_set_graphs(struct account *account, uint64_t bytes) {
     set(&account->pinned, get(&account->pinned) + bytes - before);
     set(&account->used, used);
     seat_tell(&account->seat, used);
+    pthread_mutex_unlock(&account->lock);
+}
+
+void account_keep(struct account *account, uint64_t kept) {
+    pthread_mutex_lock(&account->lock);
+    seat_keep(&account->seat, kept);
     pthread_mutex_unlock(&account->lock);
 }
 

@@ -45,6 +45,7 @@ struct account {
     _Atomic uint64_t all_used_ns;  /* when all memory may have been in use, as far as one knows */
     _Atomic uint64_t agreed;       /* bytes in use that the daemon knows of, and agrees to */
     _Atomic uint64_t limit;        /* most that may be used; UINT64_MAX: no limit */
+    _Atomic uint64_t told;         /* the group's limit, by the daemon's word; 0: none */
     pthread_mutex_t lock;          /* of what is counted, and of the seat */
     struct seat seat;              /* in its group; at first there is none */
     struct watch watch;            /* under the lock of the ledger of memory */
@@ -63,6 +64,9 @@ void account_set_graphs(struct account *account, uint64_t bytes);
 
 /* Bytes that are counted already are pinned from now on. */
 void account_fix(struct account *account, uint64_t bytes);
+
+/* Tells the group what the driver's pools keep by now. */
+void account_keep(struct account *account, uint64_t kept);
 
 /* Takes a seat in a group, in the place of the one before. */
 void account_join(struct account *account, const struct seat *seat);

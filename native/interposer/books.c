@@ -1,5 +1,7 @@
 #include "books.h"
 
+#include <errno.h>
+
 #include "clock.h"
 #include "config.h"
 #include "devices.h"
@@ -103,16 +105,36 @@ static bool pools_give_way(struct device *device) {
            pooled_make_room_patiently(device);
 }
 
-static int count(struct device *device, uint64_t bytes, enum ledger_kind kind) {
+/* What the driver's pools keep is taken from the GPU, too. Before the program passes its limit with it, they give it back as
+ * far as they can. Memory from a pool may be the very memory that it keeps. */
+static bool pools_fit(struct device *device, bool is_pooled) {
+    if (!atomic_load_explicit(&pools_are_used, memory_order_acquire) ||
+        account_limit(&device->account) >= device->total_bytes)
+        return true;
+    uint64_t kept = pools_keep(device->ordinal);
+    if (kept > account_left(&device->account)) {
+        pools_trim(device->ordinal);
+        kept = pools_keep(device->ordinal);
+    }
+    account_keep(&device->account, kept);
+    return is_pooled || kept <= account_left(&device->account);
+}
+
+static int count(struct device *device, uint64_t bytes, enum ledger_kind kind, bool is_pooled) {
     int result;
     do
         result = account_reserve(&device->account, bytes, ledger_is_pinned(kind));
     while (result < 0 && pools_give_way(device));
+    if (result == 0 && !pools_fit(device, is_pooled)) {
+        account_release(&device->account, bytes, ledger_is_pinned(kind));
+        result = -ENOMEM;
+    }
     return result;
 }
 
-static enum ask_result reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
-    if (count(device, bytes, kind) < 0) {
+static enum ask_result reserve(struct device *device, uint64_t bytes, enum ledger_kind kind,
+                               bool is_pooled) {
+    if (count(device, bytes, kind, is_pooled) < 0) {
         say_why(device, bytes, kind);
         return ASK_NO;
     }
@@ -133,15 +155,20 @@ static enum ask_result reserve(struct device *device, uint64_t bytes, enum ledge
 
 CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
     device_settle(device);
-    return reserve(device, bytes, kind) == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return reserve(device, bytes, kind, false) == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult book_reserve_pooled(struct device *device, uint64_t bytes, enum ledger_kind kind) {
+    device_settle(device);
+    return reserve(device, bytes, kind, true) == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult book_reserve_movable(struct device *device, uint64_t bytes, enum ledger_kind *kind) {
-    enum ask_result result = reserve(device, bytes, *kind);
+    enum ask_result result = reserve(device, bytes, *kind, false);
     if (may_mix(device, *kind, result)) {
         device_mix(device);
         *kind = LEDGER_CONVERTED;
-        result = reserve(device, bytes, *kind);
+        result = reserve(device, bytes, *kind, false);
     }
     /* Another thread has mixed meanwhile: then the answer is for managed memory, which is counted in the same way. */
     if (*kind == LEDGER_EXPLICIT && atomic_load(&device->is_mixed))

@@ -20,6 +20,9 @@ extern struct books books;
 /* An allocation in three steps: book_reserve, the driver's call, then book_settle with its result. */
 CUresult book_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind);
 
+/* The same for memory that comes from a pool, which may have kept it. */
+CUresult book_reserve_pooled(struct device *device, uint64_t bytes, enum ledger_kind kind);
+
 /* The same for memory that may be managed memory if it finds no room as explicit memory: then the kind is changed. */
 CUresult book_reserve_movable(struct device *device, uint64_t bytes, enum ledger_kind *kind);
 

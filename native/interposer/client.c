@@ -11,7 +11,9 @@
 #include "host.h"
 #include "log.h"
 
-static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(5000);
+/* A daemon that comes back waits some seconds for what programs bring along: daemon/newcomer.py. */
+static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(3000);
+static const uint64_t rejected_backoff = CLOCK_MS(5000);
 static const uint64_t greeting_time = CLOCK_MS(5000);
 static const uint64_t default_idle_grace = CLOCK_MS(10);
 
@@ -21,6 +23,7 @@ void client_init(struct client *client, struct device *device, uint64_t now) {
                               .backoff = first_backoff,
                               .patience = now + greeting_time,
                               .usage_due = CLOCK_NEVER,
+                              .silence = {.limit_ns = config()->silence_ns},
                               .idle_grace_ns = default_idle_grace};
     connection_init(&client->connection);
     machine_init(&client->machine);
@@ -33,6 +36,9 @@ void client_forget(struct client *client) {
         close(client->machine.pass);
     if (client->turn.standby >= 0)
         close(client->turn.standby);
+    if (device_page(client->device) >= 0)
+        close(client->device->page);
+    client->device->page_file = 0;
     gate_abandon(&client->device->gate);
 }
 
@@ -65,6 +71,7 @@ static void answer_nobody(struct client *client) {
 static void go_away(struct client *client, uint64_t now, const char *why) {
     connection_close(&client->connection);
     client->state = CLIENT_AWAY;
+    client->silence.is_answered = client->silence.is_waiting = false;
     run_unmanaged(client, why);
     answer_nobody(client);
     client->due = now + client->backoff;
@@ -114,7 +121,8 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     memcpy(frame.device_uuid, device->uuid, sizeof frame.device_uuid);
     memcpy(frame.group, config()->group, sizeof frame.group);
     frame_set_text(frame.library_version, sizeof frame.library_version, NVSHARE_VERSION);
-    return connection_send(&client->connection, FRAME_HELLO, &frame, sizeof frame);
+    return connection_send_with(&client->connection, FRAME_HELLO, &frame, sizeof frame,
+                                frame.seat ? device_page(device) : -1);
 }
 
 static int greet(struct client *client) {
@@ -124,19 +132,21 @@ static int greet(struct client *client) {
 }
 
 static void call(struct client *client, uint64_t now) {
-    int result = connection_connect(&client->connection);
+    const char *why = NULL;
+    int result = connection_connect(&client->connection, &why);
     if (result == -EAGAIN && now < client->patience) {
         client->due = now + CLOCK_MS(10);
         return;
     }
-    if (result == 0)
-        result = greet(client);
+    if (result == 0 && (result = greet(client)) < 0)
+        why = strerror(-result);
     if (result < 0) {
-        go_away(client, now, strerror(-result));
+        go_away(client, now, why);
         return;
     }
     client->state = CLIENT_GREETING;
-    client->due = now + greeting_time;
+    uint64_t borne = config()->silence_ns;
+    client->due = now + (borne && borne < greeting_time ? borne : greeting_time);
 }
 
 static void take_allocation(struct client *client, const struct frame_allocation *allocation) {
@@ -161,7 +171,7 @@ static void be_welcome(struct client *client, const struct frame_welcome *welcom
 static int be_rejected(struct client *client, const struct frame_reject *reject, uint64_t now) {
     char why[sizeof reject->text + 16];
     snprintf(why, sizeof why, "rejected: %.*s", (int)sizeof reject->text - 1, reject->text);
-    client->backoff = longest_backoff; /* whatever it is, it will not be over in a moment */
+    client->backoff = rejected_backoff; /* whatever it is, it will not be over in a moment */
     go_away(client, now, why);
     return 0;
 }
@@ -172,6 +182,7 @@ static void take_settings(struct client *client, const struct frame_settings *se
     device_set_oversubscription(client->device, settings->flags & SETTING_OVERSUBSCRIBE);
     atomic_store(&client->device->explicit.extents.is_provided,
                  settings->flags & SETTING_PROVIDES_HOST);
+    client->silence.is_answered = settings->flags & SETTING_ANSWERS;
 }
 
 static void take_limits(struct client *client, const struct frame_limits *limits) {
@@ -181,6 +192,7 @@ static void take_limits(struct client *client, const struct frame_limits *limits
                                 .clock = limits->clock,
                                 .may_burst = limits->flags & LIMIT_BURST};
     bool meters_copies = order.share_ppm && limits->flags & LIMIT_COPIES;
+    client->device->is_limit_told = true;
     device_set_limit(client->device, limits->memory_limit);
     atomic_store(&client->device->is_low, limits->flags & LIMIT_LOW);
     bool was_set = share_is_set(&client->device->share);
@@ -218,7 +230,6 @@ static void take_seat(struct client *client, const struct frame_quota *quota) {
     if (page < 0)
         return;
     device_join_group(client->device, page, quota->slot, quota->seat);
-    close(page);
 }
 
 struct receiving {
@@ -285,6 +296,7 @@ static int handle(void *argument, const struct frame_view *frame) {
 }
 
 void client_receive(struct client *client, uint64_t now) {
+    silence_heard(&client->silence, now);
     struct receiving receiving = {client, now};
     int result = connection_receive(&client->connection, handle, &receiving);
     if (result < 0)
@@ -305,7 +317,21 @@ static uint64_t next_due(const struct client *client, uint64_t now) {
     if (now < client->report_due && client->report_due < due &&
         atomic_load(&client->device->memory_has_changed))
         due = client->report_due;
+    if (silence_due(&client->silence) < due)
+        due = silence_due(&client->silence);
     return client->usage_due < due ? client->usage_due : due;
+}
+
+/* Whoever waits at the gate has asked for a turn, and hears of it from the daemon only. */
+static int mind_silence(struct client *client, uint64_t now) {
+    struct frame_ping ping = {.number = now};
+    bool is_waiting = gate_waiting(&client->device->gate) > 0;
+    switch (silence_look(&client->silence, is_waiting, now)) {
+    case SILENCE_FINE: return 0;
+    case SILENCE_ASK: return connection_send(&client->connection, FRAME_PING, &ping, sizeof ping);
+    case SILENCE_GONE: return -ETIMEDOUT;
+    }
+    return 0;
 }
 
 uint64_t client_step(struct client *client, uint64_t now) {
@@ -325,9 +351,11 @@ uint64_t client_step(struct client *client, uint64_t now) {
             result = turn_step(client, now);
         if (result == 0)
             result = client_report_usage(client, now);
+        if (result == 0)
+            result = mind_silence(client, now);
     }
     if (result < 0)
-        go_away(client, now, strerror(-result));
+        go_away(client, now, result == -ETIMEDOUT ? "it does not answer" : strerror(-result));
     if (client->state == CLIENT_AWAY)
         answer_nobody(client);
     return next_due(client, now);

@@ -9,6 +9,7 @@
 #include "connection.h"
 #include "devices.h"
 #include "machine.h"
+#include "silence.h"
 #include "swap.h"
 #include "undrained.h"
 
@@ -53,6 +54,7 @@ struct client {
     struct frame_pinned told_pinned;
     struct extents_report told_host;
     uint64_t idle_grace_ns;
+    struct silence silence;
     struct machine machine;
     struct turn turn;
     struct swap swap;

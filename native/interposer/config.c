@@ -18,6 +18,8 @@ static struct {
     struct config values;
 } state = {.once = PTHREAD_ONCE_INIT};
 
+static const uint64_t default_silence_ns = UINT64_C(10) * 1000 * 1000 * 1000;
+
 static const char *get(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
@@ -82,6 +84,17 @@ static bool is_patient(void) {
     return value && strcmp(value, "0") == 0;
 }
 
+static uint64_t get_silence(void) {
+    const char *value = get(ENVIRONMENT_SILENCE);
+    char *end = NULL;
+    double seconds = value ? strtod(value, &end) : 0;
+    if (value && !*end && seconds >= 0 && seconds <= 1e6)
+        return (uint64_t)(seconds * 1e9);
+    if (value)
+        complain(ENVIRONMENT_SILENCE, value, "a number of seconds");
+    return default_silence_ns;
+}
+
 static uint32_t get_percent(void) {
     const char *value = get(ENVIRONMENT_GPU_CORE_LIMIT);
     char *end = NULL;
@@ -118,6 +131,16 @@ static void get_group(uint8_t group[16]) {
         complain(ENVIRONMENT_GROUP, get(ENVIRONMENT_GROUP), "32 hexadecimal digits");
 }
 
+static void get_daemon_user(struct config *config) {
+    const char *value = get(ENVIRONMENT_DAEMON_UID);
+    char *end = NULL;
+    unsigned long user = value ? strtoul(value, &end, 10) : 0;
+    config->names_daemon = value && *value >= '0' && *value <= '9' && !*end && user < UINT32_MAX;
+    config->daemon_user = config->names_daemon ? (uint32_t)user : 0;
+    if (value && !config->names_daemon)
+        complain(ENVIRONMENT_DAEMON_UID, value, "the number of a user");
+}
+
 __attribute__((format(printf, 2, 3))) static void add_socket(struct config *config,
                                                              const char *format, ...) {
     struct sockaddr_un *address = &config->sockets[config->socket_count];
@@ -133,7 +156,7 @@ __attribute__((format(printf, 2, 3))) static void add_socket(struct config *conf
     config->socket_count++;
 }
 
-/* As in src/nvshare/launch/place.py. */
+/* As in src/nvshare/launch/place.py; a test compares the two. */
 static void get_sockets(struct config *config) {
     const char *given = get(ENVIRONMENT_SOCKET_DIR), *node = get(ENVIRONMENT_EMULATOR_NODE);
     const char *runtime = get("XDG_RUNTIME_DIR");
@@ -144,7 +167,7 @@ static void get_sockets(struct config *config) {
         add_socket(config, "%s/daemon/" FRAME_SOCKET_NAME, node);
     if (given || node)
         return;
-    add_socket(config, "/run/nvshare/" FRAME_SOCKET_NAME);
+    add_socket(config, CONFIG_MACHINE_FOLDER "/" FRAME_SOCKET_NAME);
     if (user != 0 && runtime)
         add_socket(config, "%s/nvshare/" FRAME_SOCKET_NAME, runtime);
     else if (user != 0)
@@ -161,9 +184,11 @@ static void read_environment(void) {
     config->memory_limit = get_memory_limit();
     config->is_limit_of_run = is_limit_of_run();
     config->is_patient = is_patient();
+    config->silence_ns = get_silence();
     config->compute_percent = get_percent();
     config->limit_flags = get_limit_flags();
     get_group(config->group);
+    get_daemon_user(config);
     get_sockets(config);
 }
 

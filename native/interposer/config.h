@@ -8,6 +8,9 @@
 
 enum { CONFIG_SOCKETS_MAX = 2 };
 
+/* Where the machine's daemon is. */
+#define CONFIG_MACHINE_FOLDER "/run/nvshare"
+
 /* How what a program asks for by cuMemAlloc is to be allocated, by its environment. Others may have a say in it:
  * device_decide. */
 enum allocation {
@@ -27,9 +30,12 @@ struct config {
     uint64_t memory_limit; /* bytes on each GPU; 0: none */
     bool is_limit_of_run;  /* which nvshare run was given on its command line */
     bool is_patient;       /* nothing is to be said of a long wait */
+    uint64_t silence_ns;   /* that a daemon may keep while somebody waits for it; 0: any */
     uint32_t compute_percent;
     uint32_t limit_flags;
     uint8_t group[16];
+    bool names_daemon; /* as somebody who is neither root nor the program's user */
+    uint32_t daemon_user;
     struct sockaddr_un sockets[CONFIG_SOCKETS_MAX]; /* where a daemon may listen, in this order */
     int socket_count;
 };

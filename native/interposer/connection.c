@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "descriptor.h"
+#include "place.h"
 
 void connection_init(struct connection *connection) {
     connection->socket = -1;
@@ -14,30 +15,48 @@ void connection_init(struct connection *connection) {
     connection->descriptor_count = 0;
 }
 
-static int connect_to(const struct sockaddr_un *address) {
+static int connect_to(const struct sockaddr_un *address, enum trust *verdict) {
+    struct place place;
+    int result = place_look(&place, address->sun_path);
+    if (result < 0)
+        return result;
+    *verdict = trust_place(&place.in, place.folder, place.socket);
+    if (*verdict != TRUST_YES)
+        return -EPERM;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    if (connect(fd, (const struct sockaddr *)address, sizeof *address) < 0) {
-        int error = -errno;
+    result = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 ? -errno : 0;
+    /* What was looked at may have been replaced since; who listens cannot be. */
+    if (result == 0)
+        result = place_judge_peer(&place, fd, verdict);
+    if (result < 0) {
         close(fd);
-        return error;
+        return result;
     }
     return descriptor_move_away(fd);
 }
 
-int connection_connect(struct connection *connection) {
+int connection_connect(struct connection *connection, const char **why) {
     int result = -ENOENT;
     for (int i = 0; i < config()->socket_count; i++) {
-        result = connect_to(&config()->sockets[i]);
+        enum trust verdict = TRUST_YES;
+        int before = result;
+        result = connect_to(&config()->sockets[i], &verdict);
         if (result >= 0) {
             connection_init(connection);
             connection->socket = result;
             return 0;
         }
+        *why = verdict != TRUST_YES ? trust_text(verdict) : *why;
         if (result == -EAGAIN)
             break;
+        /* Somebody who is not believed says more than that nobody is there. */
+        if (before == -EPERM)
+            result = before;
     }
+    if (result != -EPERM || !*why)
+        *why = strerror(-result);
     return result;
 }
 
@@ -52,11 +71,29 @@ void connection_close(struct connection *connection) {
 /* Frames are few and short. A daemon that does not even take these is as good as gone. */
 int connection_send(struct connection *connection, enum frame_type type, const void *fields,
                     size_t size) {
+    return connection_send_with(connection, type, fields, size, -1);
+}
+
+int connection_send_with(struct connection *connection, enum frame_type type, const void *fields,
+                         size_t size, int descriptor) {
     uint8_t bytes[sizeof(struct frame_header) + 256];
     ssize_t length = frame_build(bytes, sizeof bytes, type, fields, size);
     if (length < 0)
         return (int)length;
-    ssize_t sent = send(connection->socket, bytes, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof descriptor)];
+    } rights = {.header = {.cmsg_len = CMSG_LEN(sizeof descriptor),
+                           .cmsg_level = SOL_SOCKET,
+                           .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&rights.header), &descriptor, sizeof descriptor);
+    struct iovec content = {bytes, (size_t)length};
+    struct msghdr message = {.msg_iov = &content, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        message.msg_control = &rights;
+        message.msg_controllen = sizeof rights;
+    }
+    ssize_t sent = sendmsg(connection->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent == length ? 0 : sent < 0 ? -errno : -EPIPE;
 }
 

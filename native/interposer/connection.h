@@ -23,15 +23,20 @@ typedef int (*connection_handler)(void *argument, const struct frame_view *frame
 
 void connection_init(struct connection *connection);
 
-/* Connects to the first socket of the configuration that answers. Returns 0, or -EAGAIN if a daemon is
- * there but has too many callers at this moment, or another negative errno if there is none. */
-int connection_connect(struct connection *connection);
+/* Connects to the first socket of the configuration that answers and is a daemon's that we believe (trust.h). Returns 0,
+ * or -EAGAIN if a daemon is there but has too many callers at this moment, or another negative errno if there is none;
+ * `why` says so to people then. */
+int connection_connect(struct connection *connection, const char **why);
 
 void connection_close(struct connection *connection);
 
 /* Sends a frame, or fails at once. */
 int connection_send(struct connection *connection, enum frame_type type, const void *fields,
                     size_t size);
+
+/* The same, with a descriptor that goes along and stays the caller's; -1: none. */
+int connection_send_with(struct connection *connection, enum frame_type type, const void *fields,
+                         size_t size, int descriptor);
 
 /* Reads what has come, and hands every whole frame to the handler. Returns 0, or a negative errno after
  * which the connection is of no use: the peer is gone, sends no frames, or the handler has refused one. The

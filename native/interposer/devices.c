@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "contexts.h"
@@ -210,13 +211,16 @@ void device_settle(struct device *device) {
     atomic_store_explicit(&device->is_settled, true, memory_order_release);
 }
 
-/* A limit is the whole group's, and stands in the group's page. It is this process's own only as long as
- * there is no such page. */
+/* A limit is the whole group's, and stands in the group's page. What the environment says holds only as long as there is
+ * no such page. What the daemon says holds beside it: others can write to the page. */
 static void apply_limit(struct device *device) {
     bool is_allowed =
         (config()->oversubscribe || device->may_oversubscribe) && !device->is_explicit;
     uint64_t most = is_allowed ? UINT64_MAX : device->total_bytes;
-    uint64_t limit = device->account.seat.page ? 0 : device->memory_limit;
+    bool has_page = device->account.seat.page;
+    uint64_t limit = has_page ? 0 : device->memory_limit;
+    atomic_store(&device->account.told,
+                 has_page && device->is_limit_told ? device->memory_limit : 0);
     atomic_store(&device->account.limit, limit && limit < most ? limit : most);
 }
 
@@ -232,10 +236,16 @@ void device_set_oversubscription(struct device *device, bool is_allowed) {
 
 void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number) {
     struct seat seat;
-    if (device->account.seat.number == number)
-        return; /* after a restart of the daemon: it has it already */
-    int result = seat_take(&seat, page, slot, number);
+    uint64_t file = 0;
+    if (device->account.seat.number == number) {
+        close(page); /* after a restart of the daemon: it has it already */
+        return;
+    }
+    int result = seat_check(page, &file);
+    if (result == 0)
+        result = seat_take(&seat, page, slot, number);
     if (result < 0) {
+        close(page);
         log_warn_once("GPU %d: the page with the limits of this program's group cannot be used "
                       "(%s): its memory limit is kept by each process for itself",
                       device->ordinal, strerror(-result));
@@ -243,7 +253,17 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
     }
     share_join(&device->share, &seat.page->paid_until);
     account_join(&device->account, &seat);
+    if (device_page(device) >= 0)
+        close(device->page);
+    device->page = page;
+    device->page_file = file;
     apply_limit(device);
+}
+
+int device_page(const struct device *device) {
+    uint64_t file;
+    bool is_ours = device->page_file && seat_check(device->page, &file) == 0;
+    return is_ours && file == device->page_file ? device->page : -1;
 }
 
 bool device_moves_memory(const struct device *device) {

@@ -38,8 +38,11 @@ struct device {
     struct ask context_ask;
     _Atomic bool has_context;         /* or only the wish for one, for which there is no room yet */
     _Atomic bool context_has_changed; /* since the daemon was last told */
-    uint64_t memory_limit;            /* without a group; 0: none */
-    bool may_oversubscribe;           /* allocate more than it has */
+    uint64_t memory_limit;            /* as last told; 0: none */
+    bool is_limit_told;               /* by the daemon */
+    int page;                         /* of the group, while page_file is not 0 */
+    uint64_t page_file;
+    bool may_oversubscribe; /* allocate more than it has */
     struct usage usage;
     struct meter meter;
     struct share share;
@@ -103,6 +106,10 @@ bool device_is_explicit(const struct device *device);
 
 /* The limit is that of a group now, which stands in a page. The descriptor stays the caller's. */
 void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number);
+
+/* The descriptor of that page, for a daemon that comes after this one; -1: there is none. The program may have closed it,
+ * and have something of its own by that number. */
+int device_page(const struct device *device);
 
 /* How large the device is to the program, and how much of it is left. */
 struct device_view {

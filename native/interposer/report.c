@@ -4,12 +4,19 @@
 #include "client.h"
 #include "clock.h"
 #include "graphs.h"
+#include "pools.h"
 
 /* Changes of memory are told at most so often: a program may allocate a million times a second. */
 static const uint64_t report_pause = CLOCK_MS(2);
 
 /* What it has used is for people and for slow decisions. */
 static const uint64_t usage_pause = CLOCK_MS(250);
+
+/* What pools keep is for the others of the group to know, who share its limit. */
+static void count_kept(struct device *device) {
+    if (atomic_load_explicit(&pools_are_used, memory_order_acquire))
+        account_keep(&device->account, pools_keep(device->ordinal));
+}
 
 static int tell_memory(struct client *client, uint64_t used, uint64_t ticket) {
     struct account *account = &client->device->account;
@@ -104,8 +111,10 @@ int client_report_usage(struct client *client, uint64_t now) {
         totals.busy_ns != client->told.busy_ns || totals.launches != client->told.launches;
     bool was_new = client->usage_was_new;
     client->usage_was_new = is_new;
-    if (is_new || was_new)
+    if (is_new || was_new) {
         graphs_count(client->device); /* it comes and goes with launches */
+        count_kept(client->device);
+    }
     if (is_new) {
         atomic_store(&usage->is_followed, true);
         client->usage_due = now + usage_pause;

@@ -1,10 +1,12 @@
 #include "seat.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,8 +23,18 @@ static const uint64_t patience_ns = CLOCK_MS(1000);
 
 enum { SPINS = 100, YIELDS = 20, READS = 1000, SLOT_BITS = 11 };
 
+/* Not fstat, which old images do not have by this name. */
+int seat_check(int descriptor, uint64_t *file) {
+    struct stat found;
+    int seals = fcntl(descriptor, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) ||
+        syscall(SYS_newfstatat, descriptor, "", &found, AT_EMPTY_PATH) < 0)
+        return -EINVAL;
+    *file = found.st_ino;
+    return 0;
+}
+
 int seat_take(struct seat *seat, int descriptor, uint32_t slot, uint64_t number) {
-    /* Not fstat, which old images do not have by this name. */
     off_t size = lseek(descriptor, 0, SEEK_END);
     if (size < 0)
         return -errno;
@@ -63,6 +75,12 @@ void seat_tell(const struct seat *seat, uint64_t used) {
         atomic_store_explicit(&slot->used, used, memory_order_release);
 }
 
+void seat_keep(const struct seat *seat, uint64_t kept) {
+    struct quota_slot *slot = own_slot(seat);
+    if (slot)
+        atomic_store_explicit(&slot->kept, kept, memory_order_release);
+}
+
 static void pause_briefly(unsigned tries) {
     if (tries < SPINS) {
         __asm__ volatile("" ::: "memory");
@@ -101,13 +119,14 @@ static uint64_t add(uint64_t sum, uint64_t bytes) {
 static uint64_t others(const struct seat *seat, const struct quota_slot *own, bool with_asked) {
     struct quota_page *page = seat->page;
     uint32_t count = atomic_load(&page->seats);
-    uint64_t sum = 0;
+    uint64_t sum = atomic_load(&page->held);
     for (uint32_t i = 0; i < count && i < QUOTA_SLOTS; i++) {
         struct quota_slot *slot = &page->slots[i];
         if (slot == own)
             continue;
         uint64_t asked = atomic_load(&slot->asked);
         sum = add(sum, add(atomic_load(&slot->used), with_asked ? asked : 0));
+        sum = add(sum, atomic_load(&slot->kept));
     }
     return sum;
 }

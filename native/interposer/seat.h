@@ -14,6 +14,10 @@ struct seat {
     uint32_t tickets; /* so that no two turns at the lock look the same */
 };
 
+/* Whether a descriptor is of a page that nobody can make shorter: memory that is mapped from it stays there. Returns 0, or
+ * -EINVAL; `file` tells it from every other page. */
+int seat_check(int descriptor, uint64_t *file);
+
 /* Maps a page. The descriptor stays the caller's. */
 int seat_take(struct seat *seat, int descriptor, uint32_t slot, uint64_t number);
 void seat_leave(struct seat *seat);
@@ -23,6 +27,9 @@ int seat_reserve(struct seat *seat, uint64_t used, uint64_t bytes);
 
 /* Says what is used. */
 void seat_tell(const struct seat *seat, uint64_t used);
+
+/* Says what pools keep beyond that: the others count it as used. */
+void seat_keep(const struct seat *seat, uint64_t kept);
 
 /* What the group may use, or UINT64_MAX; who says so (enum quota_source); and what it does use, if this process uses so
  * much. */

@@ -1,7 +1,7 @@
 /* Stream-ordered memory. It belongs to a pool and not to a context, and cannot be managed memory. Where memory moves
  * explicitly it does so too (explicit/pooled.h); elsewhere, and if others may know of its pool, it is the driver's, and
- * counted as pinned. What is allocated counts against limits, not what the pool keeps for later; what is free to the
- * program is without both. */
+ * counted as pinned. What is allocated counts against limits; what the pool keeps for later does too, and is given back
+ * before anybody is refused something for it. */
 #include "books.h"
 #include "devices.h"
 #include "explicit/pooled.h"
@@ -39,7 +39,7 @@ static CUresult settle(struct device *reserved, CUdeviceptr *pointer, size_t byt
     account_release(&reserved->account, bytes, true);
     if (!device)
         return result;
-    result = book_reserve(device, bytes, LEDGER_PLAIN);
+    result = book_reserve_pooled(device, bytes, LEDGER_PLAIN);
     if (result == CUDA_SUCCESS)
         return book_settle(&books.memory, device, entry, result);
     real.cuMemFreeAsync(*pointer, stream);
@@ -70,7 +70,7 @@ static CUresult allocate_explicitly(struct device *device, struct pool *pool, CU
                                     size_t bytes, CUstream stream) {
     struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_EXPLICIT, .pool = pool};
     struct block *block = pooled_take(device, pool, bytes, stream);
-    CUresult result = book_reserve(device, bytes, entry.kind);
+    CUresult result = book_reserve_pooled(device, bytes, entry.kind);
     /* With a mixture that has just begun, the answer was for managed memory, which this cannot be. */
     bool is_void = result == CUDA_SUCCESS && atomic_load(&device->is_mixed);
     if (result != CUDA_SUCCESS || is_void)
@@ -105,7 +105,7 @@ static CUresult allocate(const struct wish *wish) {
     struct pool *served = pool_for(device, wish->pool);
     if (served)
         return allocate_explicitly(device, served, wish->dptr, wish->bytes, wish->stream);
-    CUresult result = book_reserve(device, wish->bytes, LEDGER_PLAIN);
+    CUresult result = book_reserve_pooled(device, wish->bytes, LEDGER_PLAIN);
     if (result != CUDA_SUCCESS)
         return result;
     return settle(device, wish->dptr, wish->bytes, wish->stream, ask_driver(wish));

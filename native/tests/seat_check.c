@@ -61,12 +61,14 @@ static struct seat sit(int file, uint32_t slot) {
 
 static void show_layout(void) {
     printf("{\"magic\": %llu, \"check\": %llu, \"size\": %zu, \"limit\": %zu, \"seats\": %zu, "
-           "\"slots\": %zu, \"slot_size\": %zu, \"seat\": %zu, \"used\": %zu}\n",
+           "\"slots\": %zu, \"slot_size\": %zu, \"seat\": %zu, \"used\": %zu, \"kept\": %zu, "
+           "\"held\": %zu}\n",
            (unsigned long long)QUOTA_MAGIC, (unsigned long long)QUOTA_CHECK,
            sizeof(struct quota_page), offsetof(struct quota_page, limit),
            offsetof(struct quota_page, seats), offsetof(struct quota_page, slots),
            sizeof(struct quota_slot), offsetof(struct quota_slot, seat),
-           offsetof(struct quota_slot, used));
+           offsetof(struct quota_slot, used), offsetof(struct quota_slot, kept),
+           offsetof(struct quota_page, held));
 }
 
 static void check_states(void) {
@@ -90,6 +92,18 @@ static void check_states(void) {
     atomic_store(&one.page->slots[0].seat, 77);
     seat_tell(&one, 0);
     CHECK(seat_group_used(&two, 41) == 101);
+    /* What pools of another keep, and what drivers hold for the group, count as used. */
+    atomic_store(&one.page->slots[0].seat, 1);
+    set_limit(one.page, seat_group_used(&two, 10) + 30);
+    CHECK(seat_reserve(&two, 10, 31) == -ENOMEM);
+    seat_keep(&one, 20);
+    CHECK(seat_reserve(&two, 10, 11) == -ENOMEM);
+    atomic_store(&one.page->held, 5);
+    CHECK(seat_reserve(&two, 10, 6) == -ENOMEM && seat_reserve(&two, 10, 5) == 0);
+    seat_tell(&two, 10);
+    seat_keep(&one, 0);
+    atomic_store(&one.page->held, 0);
+
     /* A page whose numbers make no sense allows nothing, and harms nobody. */
     atomic_store(&one.page->slots[0].used, UINT64_MAX);
     atomic_store(&one.page->seats, UINT32_MAX);

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from nvshare.errors import BadInputError, NvshareError
-from nvshare.launch.place import LOOK_NAME, check_node, control_socket
+from nvshare.launch.place import LOOK_NAME, check_believed, check_node, control_socket
 from nvshare.launch.unix_http import UnixConnection
 from nvshare.telemetry.settings import NodeSettings
 from nvshare.telemetry.snapshot import DeviceStatus, GroupStatus, NodeStatus
@@ -114,6 +114,8 @@ def _request(address: str, method: str, path: str, body: dict[str, Any] | None =
     connection = UnixConnection(address, _SECONDS)
     try:
         connection.connect()
+        if not address.startswith("\0"):
+            check_believed(connection.sock, Path(address), os.environ)
         return _converse(connection, method, path, body)
     finally:
         connection.close()

@@ -59,6 +59,8 @@ def limit(
         groups = daemon.groups()
     else:
         groups = [daemon.change_limits(who, changes) if changes else daemon.group(who)]
+    for group in groups:
+        _warn_of_loss(group)
     devices = daemon.status().devices
     if memory is not None:
         used = {use.device for use in groups[0].uses}
@@ -70,6 +72,17 @@ def limit(
         return
     index = {gpu.uuid: gpu.index for gpu in devices}
     show(draw_groups(groups, index) if groups else "No program is connected.")
+
+
+def _warn_of_loss(group: GroupStatus) -> None:
+    """Say so if what was set holds now, but not for the next daemon."""
+    if group.unstored:
+        click.echo(
+            f"nvshare: the limits of {group.name} are in force, but could not be stored "
+            f"({group.unstored}): they are lost when the daemon restarts. Make room in its private "
+            "folder, and set them again",
+            err=True,
+        )
 
 
 def draw_groups(groups: list[GroupStatus], index: dict[str, int]) -> Rows:

@@ -13,6 +13,7 @@ from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.child import CannotStartError
 from nvshare.launch.preload import ALLOCATIONS, Wishes, library, program_environment
 from nvshare.launch.start import find_or_start
+from nvshare.launch.trust import name_owner
 from nvshare.quantity import parse_quantity
 from nvshare.wire import environment
 
@@ -86,7 +87,7 @@ def run(
         allocation=allocation,
     )
     variables = program_environment(wishes, folder, path, os.environ)
-    become(list(command), {**os.environ, **variables})
+    become(list(command), {**os.environ, **variables, **name_owner(folder)})
 
 
 def _announce(what: str) -> None:

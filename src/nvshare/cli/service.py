@@ -13,7 +13,7 @@ from nvshare.cli.main import Verbs
 from nvshare.cli.service_files import CONFIG, UNIT, config_text, unit_text
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.holders import describe, find_holders
-from nvshare.launch.place import SYSTEM
+from nvshare.launch.trust import SYSTEM
 from nvshare.users import user_name
 
 _SYSTEMD = Path("/run/systemd/system")

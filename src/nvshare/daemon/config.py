@@ -80,6 +80,8 @@ class Config(BaseModel):
 
     socket_dir: str = ""
     control_dir: str = ""
+    # Of the lock, and of what the next daemon is to know.
+    private_dir: str = ""
     socket_mode: FileMode = 0o600
     control_mode: FileMode = 0o600
     # Who may look, and whether they see names, processes and users of others.
@@ -177,6 +179,7 @@ def _from_file(path: Path | None) -> dict[str, Any]:
 _VARIABLES = {
     environment.SOCKET_DIR: ("socket_dir",),
     environment.CONTROL_DIR: ("control_dir",),
+    environment.PRIVATE_DIR: ("private_dir",),
     environment.SOCKET_MODE: ("socket_mode",),
     environment.CONTROL_MODE: ("control_mode",),
     environment.SOCKET_GROUP: ("socket_group",),

@@ -1,4 +1,4 @@
-"""One connected socket on the event loop: bytes in, bytes out, descriptors out. Reads no frame.
+"""One connected socket on the event loop: bytes and descriptors in and out. Reads no frame.
 
 asyncio's own transports cannot send a descriptor in its place among the bytes; hence this. It
 writes at once, and keeps what the kernel does not take. A peer that takes nothing for long is cut
@@ -33,6 +33,9 @@ class Connection:
         self._waiting: deque[tuple[bytes, int]] = deque()
         self._waiting_bytes = 0
         self._is_open = True
+        # The descriptor that has come with the first bytes. Later ones the kernel drops.
+        self._takes_descriptor = True
+        self._handed = -1
         sock.setblocking(False)
         loop.add_reader(sock.fileno(), self._read)
 
@@ -58,10 +61,17 @@ class Connection:
             self._keep(data[sent:], descriptor if sent == 0 else -1)
             self._loop.add_writer(self._sock.fileno(), self._write)
 
+    def take_descriptor(self) -> int:
+        """Return the descriptor that has come, or -1. It is the caller's, and the only one."""
+        handed, self._handed = self._handed, -1
+        self._takes_descriptor = False
+        return handed
+
     def close(self, why: str) -> None:
         """End the connection, and say so."""
         if not self._is_open:
             return
+        _close(self.take_descriptor())
         self._is_open = False
         self._loop.remove_reader(self._sock.fileno())
         self._loop.remove_writer(self._sock.fileno())
@@ -73,7 +83,7 @@ class Connection:
 
     def _read(self) -> None:
         try:
-            data = self._sock.recv(_READ)
+            data = self._receive()
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
@@ -83,6 +93,18 @@ class Connection:
             self._on_bytes(data)
         else:
             self.close("closed by the client")
+
+    def _receive(self) -> bytes:
+        if not self._takes_descriptor:
+            return self._sock.recv(_READ)
+        # There is room for one descriptor: the kernel drops those that come with it.
+        room = socket.CMSG_LEN(array.array("i").itemsize)
+        data, messages, _, _ = self._sock.recvmsg(_READ, room, socket.MSG_CMSG_CLOEXEC)
+        for level, kind, content in messages:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                _close(self._handed)
+                (self._handed,) = array.array("i", content)
+        return data
 
     def _send(self, data: bytes, descriptor: int) -> int:
         try:

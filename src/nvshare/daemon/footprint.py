@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from nvshare.core.events import MemoryChanged
 from nvshare.core.memory import Kind
 from nvshare.daemon.devices import open_nvml
+from nvshare.daemon.held import Held
 from nvshare.daemon.logs import fields
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Footprint:
         self._silent: set[str] = set()
         # By GPU and process, what the last look has found that nobody told of.
         self._seen: dict[tuple[str, int], int] = {}
+        self._held = Held()
 
     def soon(self) -> None:
         """Look before long: somebody has come."""
@@ -104,7 +106,9 @@ class Footprint:
                 rest = found[pid] - sum(plain for _, plain in members)
                 if self._is_sure(gpu, pid, rest):
                     self._take(members, rest)
+                    self._held.find(gpu.uuid, pid, rest)
         self._forget(gpu, told)
+        self._held.tell(self._node, gpu)
 
     def _may_move(self, members: "list[tuple[Member, int]]") -> bool:
         """Whether memory may be in NVML's figure and not in the program's own, or the other way.
@@ -153,6 +157,7 @@ class Footprint:
         gone = [key for key in self._seen if key[0] == gpu.uuid and key[1] not in told]
         for key in gone:
             del self._seen[key]
+            self._held.forget(*key)
 
     def _take(self, members: "list[tuple[Member, int]]", rest: int) -> None:
         if rest <= 0:

@@ -6,6 +6,7 @@ is the group's: on each GPU its processes share it, through a page that they all
 
 import contextlib
 import logging
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from nvshare.daemon.identity import Identity
 from nvshare.daemon.logs import fields
 from nvshare.daemon.pods import Pods
 from nvshare.daemon.quota import Page
-from nvshare.daemon.remembered import Changes, Remembered
+from nvshare.daemon.remembered import Changes, Notes, Remembered
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.wire import frames
 
@@ -71,6 +72,7 @@ class Groups:
         self._own_container = own_container
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._remembered = Remembered(folder / "limits.json")
+        self._notes = Notes(folder)
         self._groups: dict[str, Group] = {}
 
     def all(self) -> Iterable[Group]:
@@ -102,12 +104,25 @@ class Groups:
         group.add(client, session)
         return group
 
-    def seat(self, group: Group, device: str, seat: int) -> tuple[Page, int, int] | None:
-        """Give a client its place in the page of its group; None: there is no page, or no place."""
+    def awaits_page(self, who: Identity, hello: frames.Hello, device: str) -> bool:
+        """Whether a page of the group is still out with others, who are on their way back to us.
+
+        Whoever began without it would not count what they use.
+        """
+        key = key_of(who, hello.group, 0, self._own_container)
+        group = self._groups.get(key)
+        has_page = group is not None and device in group.pages
+        return not has_page and self._notes.is_out(key, device)
+
+    def seat(
+        self, group: Group, device: str, seat: int, handed: int = -1
+    ) -> tuple[Page, int, int] | None:
+        """Give a client its place in the page of its group; None: there is no page, or no place.
+
+        ``handed`` is the page that the client has from an earlier daemon, and ours from now on.
+        """
         try:
-            page = group.pages.get(device)
-            if page is None:
-                page = group.pages[device] = Page(self._folder / f"{group.key}.{device}")
+            page = self._page(group, device, handed)
             self.limit_page(group, page)
             place = page.sit(seat)
         except OSError as error:
@@ -118,10 +133,33 @@ class Groups:
             return None
         return None if place is None else (page, *place)
 
+    def _page(self, group: Group, device: str, handed: int) -> Page:
+        """Return the page of a group; its first member back may have brought it along."""
+        page = group.pages.get(device)
+        if page is not None:
+            if handed >= 0:
+                os.close(handed)
+            return page
+        page = Page.take_up(handed) if handed >= 0 else None
+        if page is not None and page.file in self._files():
+            # Somebody has got hold of the page of another group.
+            page.close()
+            page = None
+        group.pages[device] = page = page or Page.make()
+        self._notes.add(group.key, device)
+        return page
+
+    def _files(self) -> set[tuple[int, int]]:
+        return {page.file for group in self._groups.values() for page in group.pages.values()}
+
     def limit_page(self, group: Group, page: Page) -> None:
         """Write into a page what the group may use by now, and who says so."""
+        limit = self.limits(group).memory_limit
+        if page.inherited is not None and "memory_limit" not in self.sources(group):
+            # Who limits it has perhaps not come back yet, or not been heard of.
+            limit = page.inherited
         page.name_source(self.sources(group).get("memory_limit"))
-        page.limit = self.limits(group).memory_limit
+        page.limit = limit
 
     def leave(self, group: Group, client: int, device: str, seat: int) -> None:
         """Forget a client. With the last one, forget what was set for the group.
@@ -133,7 +171,8 @@ class Groups:
         if page is not None:
             page.leave(seat)
             if page.is_empty:
-                group.pages.pop(device).remove()
+                group.pages.pop(device).close()
+                self._notes.remove(group.key, device)
         if group.members:
             return
         del self._groups[group.key]
@@ -145,19 +184,22 @@ class Groups:
     def choose(self, group: Group, changes: Mapping[str, Any]) -> None:
         """Set some limits of a group; they have been checked."""
         group.chosen = {**group.chosen, **changes}
+        for page in group.pages.values():
+            page.inherited = None
         self._remembered.set(group.key, group.chosen)
+
+    def unstored(self, group: Group) -> str:
+        """Why what was set for a group is lost when the daemon restarts; empty: it is not."""
+        return self._remembered.problem if group.chosen else ""
 
     def forget_missing(self) -> None:
         """Whoever was there before the daemon was started, and has not come back, is gone."""
         self._remembered.keep(set(self._groups))
-        used = {self._remembered.path}
         for group in self._groups.values():
             for page in group.pages.values():
                 page.forget_missing()
-                used.add(page.path)
-        for path in self._folder.iterdir():
-            if path not in used:
-                path.unlink(missing_ok=True)
+                self.limit_page(group, page)
+        self._notes.keep({(g.key, device) for g in self._groups.values() for device in g.pages})
 
     def close(self) -> None:
         """Leave everything as it is: the members run on, and the next daemon takes it up."""

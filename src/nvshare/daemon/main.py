@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,11 @@ from nvshare.daemon.node import Node
 from nvshare.daemon.possession import Possession
 from nvshare.daemon.scrapes import Scrapes
 from nvshare.daemon.server import Server
-from nvshare.daemon.sockets import Folder, Marker, raise_file_limit
+from nvshare.daemon.sockets import Folder, Lock, Marker, raise_file_limit
 from nvshare.errors import NvshareError
-from nvshare.launch.place import CONTROL_NAME, LOOK_NAME, SYSTEM, check_node, own_folder
+from nvshare.launch.place import CONTROL_NAME, LOOK_NAME, check_node, own_folder
+from nvshare.launch.private import make_private
+from nvshare.launch.trust import SYSTEM
 from nvshare.telemetry.pace import paced
 from nvshare.telemetry.settings import DeviceSettings
 from nvshare.wire import environment
@@ -40,7 +43,7 @@ log = logging.getLogger("nvshare.daemon")
 # How often a daemon that is to end when it is alone looks whether its folder is still there.
 _GLANCE = 2.0
 _FIXED = {
-    *("socket_dir", "control_dir", "socket_mode", "control_mode", "socket_group"),
+    *("socket_dir", "control_dir", "private_dir", "socket_mode", "control_mode", "socket_group"),
     *("look_mode", "hide_others", "metrics_address", "cgroup_dir", "devices", "beside_others"),
 }
 
@@ -58,6 +61,8 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
     found = choose(gpus_so_far(config.wait_for_gpus), config.devices)
     folder = Path(config.socket_dir) if config.socket_dir else own_folder(sources.environ)
     with contextlib.ExitStack() as stack:
+        # Before anything is made in folders where another daemon may be.
+        private = stack.enter_context(Lock(_private(folder, config)))
         control_folder = Path(config.control_dir) if config.control_dir else folder
         place = stack.enter_context(
             Folder(
@@ -90,9 +95,28 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
             where = config.metrics_address
             metrics = listen_on(where, what="metrics", setting="metrics_address")
             stack.enter_context(metrics)
-        daemon = _Daemon(sources, config, found, possession, place, control_place, metrics)
+        folders = _Folders(place, control_place, private.path)
+        daemon = _Daemon(sources, config, found, possession, folders, metrics)
         asyncio.run(daemon.serve(companion))
     logging.shutdown()
+
+
+def _private(folder: Path, config: Config) -> Path:
+    try:
+        return make_private(folder, {environment.PRIVATE_DIR: config.private_dir})
+    except OSError as error:
+        raise NvshareError(
+            f"the private folder {config.private_dir or folder} cannot be used",
+            why=error.strerror or str(error),
+            do="choose another one with NVSHARE_PRIVATE_DIR",
+        ) from error
+
+
+@dataclass(frozen=True)
+class _Folders:
+    sockets: Folder
+    control: Folder
+    private: Path
 
 
 class _Daemon:
@@ -104,18 +128,18 @@ class _Daemon:
         config: Config,
         found: Survey,
         possession: Possession,
-        place: Folder,
-        control: Folder,
+        folders: _Folders,
         metrics: socket.socket | None,
     ) -> None:
         self._sources = sources
         self._config = config
         self._found = found
         self._possession = possession
-        self._place = place
-        self._control_place = control
+        self._place = folders.sockets
+        self._control_place = folders.control
+        self._private = folders.private
         self._metrics = metrics
-        self._marker = Marker(place.path)
+        self._marker = Marker(folders.private)
         self._clock = gpu_clock(sources.environ)
         self._is_emulated = bool(sources.environ.get(environment.EMULATOR_NODE))
         self._stop = asyncio.Event()
@@ -132,8 +156,7 @@ class _Daemon:
             max_clients=self._config.max_clients,
             spare_memory=spare_memory(self._sources.environ),
             gpu_clock=self._clock,
-            # Not beside the socket that programs can see, if there are two folders.
-            folder=self._control_place.path / "groups",
+            folder=self._private / "groups",
             on_population=self._population_changed,
             memory_limits=memory_limits(self._sources.environ, self._config.cgroup_dir),
             is_emulated=self._is_emulated,

@@ -225,6 +225,11 @@ class Node:
         """Take in a connection; it may introduce itself."""
         self._strangers.add(Session(sock, self._loop, self))
 
+    def awaits_page(self, who: Identity, hello: frames.Hello) -> bool:
+        """Whether others of a client's group are about to bring the page back that they share."""
+        gpu = self._by_key.get(hello.device_uuid)
+        return gpu is not None and self.groups.awaits_page(who, hello, gpu.uuid)
+
     def enter(self, session: Session, hello: frames.Hello) -> Member:
         """Make a stranger a client. Whatever it is sent next comes after WELCOME."""
         gpu = self._by_key.get(hello.device_uuid)
@@ -266,7 +271,7 @@ class Node:
 
     def _seat(self, session: Session, member: Member, seat: int) -> None:
         """Show a client the limits of its group, before it is told that it may begin."""
-        place = self.groups.seat(member.group, member.gpu.uuid, seat)
+        place = self.groups.seat(member.group, member.gpu.uuid, seat, session.take_page())
         if place is not None:
             page, slot, session.seat = place
             session.send(frames.Quota(slot, session.seat), page.descriptor)
@@ -336,7 +341,7 @@ def client_settings(settings: DeviceSettings, *, is_alone: bool) -> frames.Setti
     Nobody waits for the end of a turn of one who is alone, and others who come wait for longer than
     its work in flight takes: it need not be bounded as tightly.
     """
-    flags = frames.SettingFlags.PROVIDES_HOST
+    flags = frames.SettingFlags.PROVIDES_HOST | frames.SettingFlags.ANSWERS
     if settings.oversubscribe:
         flags |= frames.SettingFlags.OVERSUBSCRIBE
     inflight = settings.inflight * (INFLIGHT_ALONE if is_alone else 1)

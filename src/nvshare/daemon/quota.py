@@ -1,13 +1,16 @@
 """The page that a group has for each GPU. Its rules are in native/common/quota.h.
 
-Every process of the group can write to it, and shorten the file. So nothing in it is believed, and
-it is not mapped here: to read a mapped file that has become shorter would end the daemon.
+It is a file in memory that has no name, and that is sealed: nobody can make it shorter or longer,
+so that whoever has mapped it finds it there. Every process of the group can write to it. So nothing
+in it is believed; what the daemon knows better is written again when it is found to be different.
+
+It outlives the daemon with the processes that have it: they hand it to the next one (HELLO).
 """
 
+import fcntl
 import os
 import secrets
 import struct
-from pathlib import Path
 
 MAGIC = int.from_bytes(b"NVQUOTA1", "little")
 NO_LIMIT = 2**64 - 1
@@ -24,33 +27,76 @@ _SOURCE = struct.Struct("<Q")
 _SOURCE_AT = 32
 # As in enum quota_source of quota.h.
 SOURCES = {None: 0, "environment": 1, "set": 2, "pod": 3}
+_HELD = struct.Struct("<Q")
+_HELD_AT = 40
 _SEATS = struct.Struct("<I")
 _SEATS_AT = 24
+_SEAT = struct.Struct("<Q")
 _SLOT = struct.Struct("<QQQQ")
 # No GPU has that much memory.
 _MOST_BYTES = 1 << 52
 
 
-class Page:
-    """One page, which outlives the daemon: the next one takes it up with all who have a seat."""
+# What others could do to the file: nothing but write to it.
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+_F_SEAL_FUTURE_WRITE = 0x10
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        self.descriptor = os.open(path, flags, 0o600)
+
+class Page:
+    """One page, by its descriptor, which is the page's from now on: see make() and take_up()."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
         self._seats: dict[int, int] = {}
         # Those whose processes have not come back since the daemon was started.
         self._missing: set[int] = set()
         self._limit: int | None = None
-        if self._read(0, _MAGIC) == (MAGIC,):
-            self._take_up()
-        else:
-            self._make()
+        self._source: str | None = None
+        self._held = 0
+        # What the limit was under the daemon before, for as long as this one may not know it.
+        self.inherited: int | None = None
+
+    @classmethod
+    def make(cls) -> "Page":
+        """Make a page that limits nobody. Raises OSError when there is no room for it."""
+        descriptor = os.memfd_create("nvshare-quota", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            os.fchmod(descriptor, 0o600)
+            # It is written in full, so that whoever maps it finds memory behind every slot.
+            os.pwrite(descriptor, bytes(SIZE), 0)
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+            page = cls(descriptor)
+            page._count()
+            page.limit = None
+            page._write(0, _MAGIC.pack(MAGIC))
+        except OSError:
+            os.close(descriptor)
+            raise
+        return page
+
+    @classmethod
+    def take_up(cls, descriptor: int) -> "Page | None":
+        """Take up a page that a process has from an earlier daemon. None: it is no such page."""
+        if not _is_sealed(descriptor):
+            os.close(descriptor)
+            return None
+        page = cls(descriptor)
+        if page._read(0, _MAGIC) != (MAGIC,):
+            os.close(descriptor)
+            return None
+        page._find_seats()
+        return page
+
+    @property
+    def file(self) -> tuple[int, int]:
+        """What tells it from every other page."""
+        found = os.fstat(self.descriptor)
+        return found.st_dev, found.st_ino
 
     def sit(self, seat: int) -> tuple[int, int] | None:
         """Give a process a slot and a seat: those that it says to have, or new ones.
 
-        None: there is no slot left. Raises OSError when there is no room for the page.
+        None: there is no slot left.
         """
         slot = self._seats.get(seat)
         if slot is not None and seat in self._missing:
@@ -61,7 +107,6 @@ class Page:
         if slot is None:
             return None
         seat = secrets.randbits(63) + 1
-        # It is written in full, so that whoever maps the page finds memory behind every slot.
         self._write(_slot_at(slot), _SLOT.pack(seat, 0, 0, 0))
         self._seats[seat] = slot
         self._count()
@@ -77,6 +122,7 @@ class Page:
 
     def forget_missing(self) -> None:
         """Those who have not come back are gone."""
+        self.inherited = None
         for seat in list(self._missing):
             self.leave(seat)
 
@@ -94,14 +140,29 @@ class Page:
 
     def name_source(self, source: str | None) -> None:
         """Say who has set the limit, for those whom it refuses something."""
+        self._source = source
         self._write(_SOURCE_AT, _SOURCE.pack(SOURCES[source]))
 
+    def hold(self, held: int) -> None:
+        """Note what drivers hold for the group beside what its members have allocated."""
+        if held != self._held:
+            self._held = held
+            self._write(_HELD_AT, _HELD.pack(held))
+
+    def kept(self, seat: int) -> int:
+        """What the memory pools of a member keep."""
+        slot = self._seats.get(seat)
+        found = None if slot is None else self._read(_slot_at(slot), _SLOT)
+        return 0 if found is None else min(found[3], _MOST_BYTES)
+
     def used(self) -> int:
-        """What the group uses by now."""
+        """What the group uses by now. What somebody has scribbled over is put right by the way."""
         end = _slot_at(max(self._seats.values(), default=-1) + 1)
-        content = os.pread(self.descriptor, end, 0).ljust(end, b"\0")
+        content = os.pread(self.descriptor, end, 0)
+        self._mend(content)
         slots = (_SLOT.unpack_from(content, _slot_at(slot)) for slot in self._seats.values())
-        return sum(min(slot[1], _MOST_BYTES) for slot in slots)
+        own = sum(min(slot[1] + slot[3], _MOST_BYTES) for slot in slots)
+        return int(own) + self._held
 
     @property
     def is_empty(self) -> bool:
@@ -112,30 +173,31 @@ class Page:
         """Leave the page to those who use it, and to the next daemon."""
         os.close(self.descriptor)
 
-    def remove(self) -> None:
-        """Nobody will need it any more."""
-        self.path.unlink(missing_ok=True)
-        self.close()
-
-    def _make(self) -> None:
-        os.ftruncate(self.descriptor, 0)
-        os.ftruncate(self.descriptor, SIZE)
-        self._count()
-        self.limit = None
-        self._write(0, _MAGIC.pack(MAGIC))
-
-    def _take_up(self) -> None:
-        os.ftruncate(self.descriptor, SIZE)
+    def _find_seats(self) -> None:
         limit = self._read(_LIMIT_AT, _LIMIT)
         if limit is not None and limit[0] ^ CHECK == limit[1] and limit[0] != NO_LIMIT:
-            self._limit = limit[0]
-        content = os.pread(self.descriptor, SIZE, 0).ljust(SIZE, b"\0")
+            self._limit = self.inherited = limit[0]
+        content = os.pread(self.descriptor, SIZE, 0)
         for slot in range(SLOTS):
             seat = _SLOT.unpack_from(content, _slot_at(slot))[0]
             if seat and seat not in self._seats:
                 self._seats[seat] = slot
         self._missing = set(self._seats)
         self._count()
+
+    def _mend(self, content: bytes) -> None:
+        value = NO_LIMIT if self._limit is None else self._limit
+        known = [
+            (0, _MAGIC.pack(MAGIC)),
+            (_LIMIT_AT, _LIMIT.pack(value, value ^ CHECK)),
+            (_SEATS_AT, _SEATS.pack(max(self._seats.values(), default=-1) + 1)),
+            (_SOURCE_AT, _SOURCE.pack(SOURCES[self._source])),
+            (_HELD_AT, _HELD.pack(self._held)),
+            *((_slot_at(slot), _SEAT.pack(seat)) for seat, slot in self._seats.items()),
+        ]
+        for at, right in known:
+            if content[at : at + len(right)] != right:
+                self._write(at, right)
 
     def _count(self) -> None:
         count = max(self._seats.values(), default=-1) + 1
@@ -151,3 +213,18 @@ class Page:
 
 def _slot_at(slot: int) -> int:
     return HEADER_SIZE + slot * SLOT_SIZE
+
+
+def _is_sealed(descriptor: int) -> bool:
+    """Whether a file is as make() makes it.
+
+    The seals come first: a file that has none may be on a file system that keeps whoever asks for
+    anything else waiting.
+    """
+    try:
+        seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
+        is_open = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+    except OSError:
+        return False
+    is_ours = seals & _SEALS == _SEALS and not seals & (fcntl.F_SEAL_WRITE | _F_SEAL_FUTURE_WRITE)
+    return is_ours and is_open and os.fstat(descriptor).st_size == SIZE

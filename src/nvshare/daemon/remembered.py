@@ -1,4 +1,4 @@
-"""The limits that people have set, in a file: they hold for the next daemon as well."""
+"""What the next daemon is to know: the limits that people have set, and which groups have pages."""
 
 import contextlib
 import json
@@ -24,6 +24,8 @@ class Remembered:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._changes = _read(path)
+        # Why what was set last is not in the file, for people; empty: it is.
+        self.problem = ""
 
     def of(self, key: str) -> Changes:
         """What was set for a group."""
@@ -31,7 +33,7 @@ class Remembered:
 
     def set(self, key: str, changes: Changes) -> None:
         """Note what is set for a group; nothing: forget it."""
-        if changes == self._changes.get(key, {}):
+        if changes == self._changes.get(key, {}) and not self.problem:
             return
         self._changes.pop(key, None)
         if changes:
@@ -48,14 +50,60 @@ class Remembered:
         try:
             if not self._changes:
                 self.path.unlink(missing_ok=True)
+                self.problem = ""
                 return
             new.write_text(json.dumps(self._changes), encoding="utf-8")
             new.replace(self.path)
+            self.problem = ""
         except OSError as error:
+            self.problem = error.strerror or str(error)
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
             log.warning(
                 "limits that were set will not outlive the daemon",
                 extra=fields(file=self.path, why=error.strerror),
             )
+
+
+class Notes:
+    """Which groups have a page for which GPU: an empty file for each.
+
+    The page itself is with the programs, which bring it along. Until one of them has, a note of an
+    earlier daemon says that it is still out.
+    """
+
+    _END = ".page"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._out = {path.name for path in folder.glob(f"*{self._END}")}
+
+    def is_out(self, key: str, device: str) -> bool:
+        """Whether a group had a page under an earlier daemon, and nobody has brought it yet."""
+        return self._name(key, device) in self._out
+
+    def add(self, key: str, device: str) -> None:
+        """Note that a group has a page."""
+        self._out.discard(self._name(key, device))
+        # Without room for a note, a newcomer after a restart is not made to wait for the page.
+        with contextlib.suppress(OSError):
+            (self._folder / self._name(key, device)).touch(0o600)
+
+    def remove(self, key: str, device: str) -> None:
+        """Note that nobody needs the page of a group any more."""
+        with contextlib.suppress(OSError):
+            (self._folder / self._name(key, device)).unlink(missing_ok=True)
+
+    def keep(self, pages: Collection[tuple[str, str]]) -> None:
+        """Forget all other pages: nobody has come back with one."""
+        kept = {self._name(key, device) for key, device in pages}
+        self._out.clear()
+        for path in self._folder.glob(f"*{self._END}"):
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
+
+    def _name(self, key: str, device: str) -> str:
+        return f"{key}.{device}{self._END}"
 
 
 def _read(path: Path) -> dict[str, Changes]:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from collections.abc import Iterable
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from nvshare.daemon.history import History
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
 from nvshare.daemon.minute import Minute, look
+from nvshare.daemon.newcomer import Newcomer
 from nvshare.daemon.reading import MOST_BYTES, MOST_TURNS, Rejection, memory_of, own_limits_of
 from nvshare.daemon.tally import Report, Tally
 from nvshare.daemon.waiting import WaitNotice, why_it_waits
@@ -62,6 +64,7 @@ class Session:
 
     def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop, node: "Node") -> None:
         self._node = node
+        self._newcomer = Newcomer(loop, node, lambda hello: self._take([hello]))
         self.identity: Identity = identify(sock)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
@@ -99,6 +102,10 @@ class Session:
     def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
         """Send a frame."""
         self._connection.send(frame.pack(), descriptor)
+
+    def take_page(self) -> int:
+        """Return the page of its group that it has brought along, or -1; the caller closes it."""
+        return self._connection.take_descriptor()
 
     def tell_settings(self, settings: frames.Settings) -> None:
         """Tell the client the settings, unless it knows them."""
@@ -147,8 +154,11 @@ class Session:
         self._connection.close(why)
 
     def _on_bytes(self, data: bytes) -> None:
+        self._take(self._decoder.feed(data))
+
+    def _take(self, came: Iterable[frames.FromClient]) -> None:
         try:
-            for frame in self._decoder.feed(data):
+            for frame in came:
                 if self.member is None:
                     self._introduce(frame)
                 else:
@@ -164,6 +174,8 @@ class Session:
         if not isinstance(frame, frames.Hello):
             raise Rejection(frames.RejectCode.PROTOCOL, "the first frame has to be HELLO")
         self._patience.cancel()
+        if self._newcomer.must_wait(self.identity, frame):
+            return
         self.hello = frame
         self.own_limits = own_limits_of(frame)
         if frame.turn > MOST_TURNS:
@@ -354,6 +366,10 @@ class Session:
             raise Rejection(frames.RejectCode.PROTOCOL, "no host has that much memory")
         self._node.extents.report(member.id, frame)
 
+    def _answer(self, frame: frames.Ping, member: "Member") -> None:
+        del member
+        self.send(frames.Pong(frame.number))
+
     def _moved(self, out_bytes: int, in_bytes: int, seconds: float) -> None:
         self.tally.moved_out += out_bytes
         self.tally.moved_in += in_bytes
@@ -370,6 +386,7 @@ class Session:
 
     def _on_lost(self, why: str) -> None:
         self._patience.cancel()
+        self._newcomer.end()
         self._wait_notice.end()
         if self.member is not None:
             log.info("client left", extra=fields(why=why, **self.log_fields))
@@ -390,4 +407,5 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Moved: Session._move,
     frames.Usage: Session._use,
     frames.Host: Session._hold,
+    frames.Ping: Session._answer,
 }

@@ -1,7 +1,8 @@
-"""The folder and the sockets of the daemon: made, owned, and given the right permissions.
+"""The folders and the sockets of the daemon: made, owned, and given the right permissions.
 
-A lock on a file in the folder says whether a daemon is alive. The kernel drops it when the process
-dies, however it dies, so a socket that is found under a free lock is a stale one.
+A lock on a file in the private folder says whether a daemon is alive. The kernel drops it when the
+process dies, however it dies, so a socket that is found under a free lock is a stale one. No
+tenant can open that file: what it can open, it can lock (launch/private.py).
 """
 
 import errno
@@ -15,19 +16,20 @@ from pathlib import Path
 from types import TracebackType
 
 from nvshare.errors import NvshareError
+from nvshare.launch.private import LOCK
 
 _BACKLOG = 4096
 _LONGEST = 107  # sun_path, without the zero at its end
 
 
 class Folder:
-    """A folder of sockets that is ours as long as this object is open."""
+    """A folder of sockets, and of nothing else: tenants can see what is in it."""
 
     def __init__(self, path: Path, *, mode: int, group: str, look_mode: int = 0) -> None:
         self.path = path
         self._group = grp.getgrnam(group).gr_gid if group else -1
         self._make(mode, look_mode)
-        self._lock = self._take_lock()
+        self._opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def __enter__(self) -> "Folder":
         return self
@@ -38,12 +40,15 @@ class Folder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        os.close(self._lock)
+        os.close(self._opened)
 
     @property
     def is_gone(self) -> bool:
         """Whether somebody has removed it, be there another one in its place or not."""
-        return os.fstat(self._lock).st_nlink == 0
+        try:
+            return not os.path.samestat(os.fstat(self._opened), self.path.stat())
+        except OSError:
+            return True
 
     def listen(self, name: str, mode: int) -> socket.socket:
         """Make a socket in the place of whatever has its name."""
@@ -82,8 +87,27 @@ class Folder:
                 do="choose another one with --socket-dir or NVSHARE_SOCKET_DIR",
             ) from error
 
-    def _take_lock(self) -> int:
-        lock = os.open(self.path / "daemon.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+class Lock:
+    """The private folder of the daemon, which is ours as long as this object is open."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder
+        self._lock = self._take()
+
+    def __enter__(self) -> "Lock":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._lock)
+
+    def _take(self) -> int:
+        lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -193,6 +193,7 @@ def describe_group(node: Node, group: Group) -> GroupStatus:
         sources=node.groups.sources(group),
         uses=tuple(_use(node, group, device, limits.memory_limit) for device in devices),
         parked=group.parked,
+        unstored=node.groups.unstored(group),
     )
 
 

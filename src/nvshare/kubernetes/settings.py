@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nvshare.launch.place import SYSTEM
+from nvshare.launch.trust import SYSTEM
 
 RESOURCE = "nvshare.com/gpu"
 

@@ -32,8 +32,9 @@ from http.client import HTTPException
 from pathlib import Path
 
 from nvshare.errors import NvshareError
-from nvshare.launch.place import SYSTEM, answers
+from nvshare.launch.place import answers
 from nvshare.launch.start import TAKEN
+from nvshare.launch.trust import SYSTEM
 from nvshare.launch.unix_http import UnixConnection, peer
 from nvshare.users import user_name
 from nvshare.wire import environment

@@ -9,13 +9,13 @@ from contextlib import closing
 from pathlib import Path
 
 from nvshare.errors import NvshareError
+from nvshare.launch.trust import SYSTEM, Trust, judge, judge_peer, not_believed
 from nvshare.users import user_name
 from nvshare.wire import environment
 from nvshare.wire.frames import SOCKET_NAME
 
 CONTROL_NAME = "control.sock"
 LOOK_NAME = "look.sock"
-SYSTEM = Path("/run/nvshare")
 
 
 def own_folder(environ: Mapping[str, str]) -> Path:
@@ -54,8 +54,8 @@ def check_node(environ: Mapping[str, str]) -> None:
 
 def find_daemon(environ: Mapping[str, str]) -> Path | None:
     """Return the folder of a daemon that answers."""
-    places = (folder for folder in candidates(environ) if is_trusted(folder))
-    return next((folder for folder in places if answers(folder / SOCKET_NAME)), None)
+    places = candidates(environ)
+    return next((folder for folder in places if _is_daemon(folder / SOCKET_NAME, environ)), None)
 
 
 def control_socket(environ: Mapping[str, str]) -> Path:
@@ -63,28 +63,40 @@ def control_socket(environ: Mapping[str, str]) -> Path:
     if given := environ.get(environment.CONTROL_DIR):
         return Path(given) / CONTROL_NAME
     places = [folder / CONTROL_NAME for folder in candidates(environ)]
-    return next((place for place in places if _is_there(place)), places[0])
+    return next((place for place in places if _is_there(place, environ)), places[0])
 
 
-def _is_there(path: Path) -> bool:
-    """Whether somebody listens on a socket, though perhaps not to us."""
+def _is_there(path: Path, environ: Mapping[str, str]) -> bool:
+    """Whether a daemon listens on a socket, though perhaps not to us."""
     try:
-        return answers(path)
+        return _is_daemon(path, environ)
     except NvshareError:
         return True
 
 
-def is_trusted(folder: Path) -> bool:
-    """Whether a folder is there, and is ours or root's: anybody can make one in /tmp."""
+def _is_daemon(path: Path, environ: Mapping[str, str]) -> bool:
+    """Whether a daemon whom we believe listens on a socket."""
     try:
-        found = folder.lstat()
+        return judge(path, environ) == Trust.YES and answers(path, environ)
+    except FileNotFoundError:
+        return False
+    except PermissionError as error:
+        raise not_allowed(path) from error
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid in (0, os.getuid())
 
 
-def answers(path: Path) -> bool:
-    """Whether somebody listens on a socket."""
+def check_believed(sock: socket.socket, path: Path, environ: Mapping[str, str]) -> None:
+    """Refuse to talk to somebody who is not believed to be the daemon."""
+    verdict = judge(path, environ)
+    if verdict == Trust.YES:
+        verdict = judge_peer(sock, path, environ)
+    if verdict != Trust.YES:
+        raise not_believed(path, verdict)
+
+
+def answers(path: Path, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether somebody listens on a socket; with an environment, only one who is believed."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as sock:
         try:
             sock.connect(str(path))
@@ -93,7 +105,7 @@ def answers(path: Path) -> bool:
             raise not_allowed(path) from error
         except OSError:
             return False
-    return True
+        return environ is None or judge_peer(sock, path, environ) == Trust.YES
 
 
 def not_allowed(path: Path) -> NvshareError:

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nvshare.errors import NvshareError
-from nvshare.launch.place import check_node, find_daemon, is_trusted, own_folder
+from nvshare.launch.place import check_node, find_daemon, own_folder
 from nvshare.launch.preload import without_preload
+from nvshare.launch.private import make_private
+from nvshare.launch.trust import is_trusted
 from nvshare.wire import environment
 
 # Without clients for so long, a daemon that nobody started by name ends again. A large program can
@@ -47,10 +49,11 @@ def find_or_start(
     folder = own_folder(environ)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not is_trusted(folder):
+        if not is_trusted(folder, environ):
             raise PermissionError(errno.EPERM, "it belongs to somebody else")
-        lock = (folder / "start.lock").open("w")
-        file = os.fdopen(_open_for_us_only(folder / LOG), "ab")
+        private = make_private(folder, environ)
+        lock = (private / "start.lock").open("w")
+        file = os.fdopen(_open_for_us_only(private / LOG), "ab")
     except OSError as error:
         raise NvshareError(
             "no daemon is running, and none can be started",
@@ -62,7 +65,13 @@ def find_or_start(
         fcntl.flock(lock, fcntl.LOCK_EX)
         if find_daemon(environ) is None:
             idle = _IDLE_EXIT if idle_exit is None else idle_exit
-            _start(environ, folder, file, ["--paced"] * is_paced + [f"--idle-exit={idle:g}"])
+            _start(
+                environ,
+                folder,
+                private / LOG,
+                file,
+                ["--paced"] * is_paced + [f"--idle-exit={idle:g}"],
+            )
             announce(f"started a daemon, in {folder}")
     return folder
 
@@ -92,7 +101,7 @@ def _daemon_elsewhere(environ: Mapping[str, str], announce: Callable[[str], None
 
 
 def _start(
-    environ: Mapping[str, str], folder: Path, file: BinaryIO, options: Sequence[str]
+    environ: Mapping[str, str], folder: Path, path: Path, file: BinaryIO, options: Sequence[str]
 ) -> None:
     command = [sys.executable, "-m", "nvshare", "daemon", *options]
     with _Readiness() as readiness:
@@ -117,8 +126,8 @@ def _start(
         raise TakenError(find_holders(environ))
     raise NvshareError(
         "no daemon is running, and none could be started",
-        why=_last_words(folder / LOG, before),
-        do=f"the log is {folder / LOG}; `nvshare doctor` checks this machine",
+        why=_last_words(path, before),
+        do=f"the log is {path}; `nvshare doctor` checks this machine",
     )
 
 

@@ -148,6 +148,8 @@ class GroupStatus(_Model):
     uses: tuple[GroupUse, ...]
     # By hand: it gets no turn.
     parked: bool = False
+    # Why what was set is lost when the daemon restarts; empty: it is not.
+    unstored: str = ""
 
 
 class Totals(_Model):

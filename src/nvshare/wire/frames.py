@@ -114,6 +114,7 @@ class SettingFlags(IntFlag):
 
     OVERSUBSCRIBE = 1  # one program may allocate more than the GPU has
     PROVIDES_HOST = 2  # take host memory for what moves explicitly from EXTENT only
+    ANSWERS = 4  # ask whether the daemon listens (PING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -628,6 +629,31 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Ping:
+    """Does the daemon listen? A thread waits, and nothing has come. Only if SETTINGS say ANSWERS.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 14
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    number: int  # comes back with PONG
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.number,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Ping":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
+
+
+@dataclass(frozen=True, slots=True)
 class Welcome:
     """The answer to HELLO: the client is registered.
 
@@ -1032,8 +1058,33 @@ class Settings:
         return cls(
             inflight_us,
             idle_grace_us,
-            SettingFlags(flags & 0x3),
+            SettingFlags(flags & 0x7),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Pong:
+    """The daemon listens.
+
+    From daemon to client.
+    """
+
+    TYPE: ClassVar[int] = 151
+    LAYOUT: ClassVar[Struct] = Struct("<Q")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    number: int  # of the PING
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+            self.number,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Pong":
+        """Read the fields; there may be more bytes behind them."""
+        return cls(*cls.LAYOUT.unpack_from(payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -1315,6 +1366,7 @@ FromClient: TypeAlias = (
     | CanDrain
     | Context
     | Held
+    | Ping
 )
 FromDaemon: TypeAlias = (
     Welcome
@@ -1330,6 +1382,7 @@ FromDaemon: TypeAlias = (
     | Room
     | Limits
     | Settings
+    | Pong
     | Reject
     | Answer
     | Notice

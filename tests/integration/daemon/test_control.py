@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from nvshare.cli.main import cli
 from nvshare.errors import BadInputError
+from nvshare.launch.private import private_folder
 from nvshare.users import user_name
 from nvshare.wire import frames
 
@@ -158,6 +159,24 @@ def test_limits_are_those_of_a_group_and_who_changes_them_is_logged(daemon: Daem
     assert daemon.control.group("2").limits.memory_limit is None
     listed = nvshare(daemon, "limit", "--json").stdout.splitlines()
     assert {json.loads(row)["key"] for row in listed} == {together.key, alone.key}
+
+
+def test_a_limit_that_cannot_be_stored_holds_and_is_said_to_be_lost(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.join(daemon.gpus[0])
+    client.expect(frames.Grant)
+    groups = private_folder(daemon.folder, {}) / "groups"
+    (groups / "limits.new").symlink_to("/dev/full")
+    said = nvshare(daemon, "limit", "1", "--memory", "4Gi")
+    assert said.exit_code == 0
+    assert "are in force, but could not be stored (No space left on device)" in said.stderr
+    assert "lost when the daemon restarts" in said.stderr
+    assert client.expect(frames.Limits).memory_limit == 4 * GIB
+    (group,) = daemon.control.groups()
+    assert (group.limits.memory_limit, group.unstored) == (4 * GIB, "No space left on device")
+    # There is room again.
+    assert not nvshare(daemon, "limit", "1", "--memory", "4Gi").stderr
+    assert json.loads((groups / "limits.json").read_text())[group.key] == {"memory_limit": 4 * GIB}
 
 
 def test_a_group_that_uses_more_than_its_limit_is_marked(daemon: Daemon) -> None:

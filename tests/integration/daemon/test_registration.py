@@ -32,6 +32,18 @@ def test_the_daemon_knows_who_it_is_talking_to(daemon: Daemon) -> None:
     assert shown.library_version == "test"
 
 
+def test_who_asks_whether_the_daemon_listens_is_answered(daemon: Daemon) -> None:
+    client = daemon.connect()
+    client.send(hello(daemon.gpus[0]))
+    client.expect(frames.Quota)
+    client.expect(frames.Welcome)
+    assert client.expect(frames.Settings).flags & frames.SettingFlags.ANSWERS
+    client.expect(frames.Grant)
+    client.send(frames.Ping(7), frames.Ping(2**64 - 1))
+    assert client.expect(frames.Pong).number == 7
+    assert client.expect(frames.Pong).number == 2**64 - 1
+
+
 def test_who_is_alone_may_have_more_work_in_flight(daemon: Daemon) -> None:
     first, second = daemon.connect(), daemon.connect()
     first.send(hello(daemon.gpus[0]))

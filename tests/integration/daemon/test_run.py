@@ -12,6 +12,7 @@ import pytest
 
 from nvshare.cli.control import Daemon as Control
 from nvshare.launch.preload import library
+from nvshare.launch.private import LOCK, private_folder
 from nvshare.launch.start import LOG
 from nvshare.telemetry.settings import ClientLimits
 
@@ -24,7 +25,7 @@ def folder(node_environment: dict[str, str]) -> Iterator[Path]:
     library()
     folder = Path(node_environment["NVSHARE_EMULATOR_NODE"]) / "daemon"
     yield folder
-    lock = folder / "daemon.lock"
+    lock = private_folder(folder, {}) / LOCK
     if lock.exists():
         pid = int(lock.read_text())
         end = os.pidfd_open(pid)
@@ -68,7 +69,7 @@ def test_a_daemon_that_cannot_start_says_why(
     done = run({**node_environment, "NVSHARE_MODE": "sideways"}, "--", "true")
     assert done.returncode == 1
     assert "gpu.mode: must be" in done.stderr
-    assert str(folder / LOG) in done.stderr
+    assert str(private_folder(folder, {}) / LOG) in done.stderr
 
 
 @pytest.mark.usefixtures("folder")

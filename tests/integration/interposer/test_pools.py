@@ -109,6 +109,25 @@ def test_under_a_limit_it_is_not_free_but_can_be_allocated(
     assert guest.ask(f"gpu.alloc({40 * MIB})")[0] == 0
 
 
+def test_what_a_pool_keeps_counts_against_a_limit(start_guest: StartGuest) -> None:
+    """The driver's own pools: what they keep is given back before the limit is passed with it."""
+    guest = start_guest(
+        NVSHARE_SOCKET_DIR="/nonexistent",
+        NVSHARE_ALLOCATION="native",
+        NVSHARE_GPU_MEMORY_LIMIT=str(100 * MIB),
+    )
+    assert guest.ask("gpu.init()") == 0
+    pool = guest.ask("gpu.hoard(0)")
+    assert guest.ask(f"gpu.free_async({hold(guest, 60)})") == 0
+    assert guest.ask(f"gpu.pool_figures({pool})[0]") == 60 * MIB
+    assert guest.ask(f"gpu.alloc({40 * MIB})")[0] == 0
+    assert guest.ask(f"gpu.pool_figures({pool})[0]") == 60 * MIB
+    # One byte more, and it would be 100 MiB and the pool's 60: the pool gives them back.
+    assert guest.ask(f"gpu.alloc({60 * MIB})")[0] == 0
+    assert guest.ask(f"gpu.pool_figures({pool})[0]") == 0
+    assert guest.ask("gpu.alloc(1)")[0] == OUT_OF_MEMORY
+
+
 # Attributes of a pool, of a pointer.
 MEMPOOL_HANDLE = 17
 # So many slow kernels are busy for longer than a few calls take.

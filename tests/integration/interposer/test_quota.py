@@ -17,8 +17,8 @@ OUT_OF_MEMORY = 2
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
-    page = Page(tmp_path / "page")
+def page() -> Iterator[Page]:
+    page = Page.make()
     page.limit = 32 * MIB
     yield page
     page.close()
@@ -146,7 +146,7 @@ def test_what_is_shown_is_what_the_group_has_left(
 
 
 def test_the_next_daemon_hears_of_the_seat_and_may_give_another(
-    scripted: Scripted, guest: Guest, page: Page, tmp_path: Path
+    scripted: Scripted, guest: Guest, page: Page
 ) -> None:
     guest.put("gpu.init() or gpu.alloc(8 << 20)[0]")
     link = scripted.accept()
@@ -159,7 +159,7 @@ def test_the_next_daemon_hears_of_the_seat_and_may_give_another(
     assert (hello.seat, hello.allocated) == (number, 8 * MIB)
     # Until it has another seat, it keeps to the page that it has.
     assert guest.ask("gpu.info()") == [24 * MIB, 32 * MIB]
-    fresh = Page(tmp_path / "fresh")
+    fresh = Page.make()
     fresh.limit = 16 * MIB
     seat(again, fresh)
     while guest.ask("gpu.info()") != [8 * MIB, 16 * MIB]:

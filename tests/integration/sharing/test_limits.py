@@ -64,6 +64,37 @@ def test_two_processes_of_one_run_share_one_limit(sharing: Sharing) -> None:
     assert one.ask("gpu.info()") == [524 * MIB, GIB]
 
 
+def test_what_a_pool_of_one_keeps_is_not_there_for_the_others(sharing: Sharing) -> None:
+    wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
+    one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
+    two = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
+    pool = one.ask("gpu.hoard(0)")
+    code, pointer = one.ask("gpu.alloc_async(600 << 20)")
+    assert code == 0
+    assert one.ask(f"gpu.free_async({pointer}) or gpu.launch(10)") == 0
+    while two.ask("gpu.info()") != [424 * MIB, GIB]:
+        assert one.ask("gpu.launch(1)") == 0
+    assert two.ask("gpu.alloc(500 << 20)")[0] == OUT_OF_MEMORY
+    assert one.ask(f"gpu.trim({pool})") == 0
+    while two.ask("gpu.alloc(500 << 20)")[0] != 0:
+        assert one.ask("gpu.launch(1)") == 0
+
+
+def test_modules_count_against_the_limit_soon_after_they_are_loaded(sharing: Sharing) -> None:
+    guest = ready(sharing.guest(Wishes(memory_bytes=GIB)))
+    # NVML has told what its context takes, which is less than was assumed.
+    sharing.until_status(lambda now: any(300 * MIB < c.context < 310 * MIB for c in now.clients))
+    pid = str(guest.process.pid)
+    assert sharing.daemon().group(pid).uses[0].used == 0
+    assert guest.ask("gpu.load_modules(100)") == 0
+    sharing.until_status(lambda now: any(one.context > 450 * MIB for one in now.clients))
+    used = sharing.daemon().group(pid).uses[0].used
+    assert 150 * MIB < used < 250 * MIB
+    assert guest.ask("gpu.info()") == [GIB - used, GIB]
+    assert guest.ask(f"gpu.alloc({GIB - used + 1})")[0] == OUT_OF_MEMORY
+    assert guest.ask(f"gpu.alloc({GIB - used})")[0] == 0
+
+
 def test_what_a_member_had_is_free_when_it_is_dead(sharing: Sharing) -> None:
     wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
     one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))

@@ -7,6 +7,7 @@ import pytest
 
 from nvshare.launch.place import CONTROL_NAME
 from nvshare.launch.preload import Wishes
+from nvshare.launch.private import private_folder
 from nvshare.launch.start import LOG
 
 from ..daemon.scraping import port_in, scrape
@@ -31,7 +32,7 @@ def test_a_program_that_computes_is_seen_over_both_sockets(
     folder = sharing.node.folder / "daemon"
     pid = str(guest.process.pid)
     first = scrape(folder / CONTROL_NAME)
-    for found in (first, scrape(port_in(folder / LOG))):
+    for found in (first, scrape(port_in(private_folder(folder, {}) / LOG))):
         assert found.value("nvshare_program_memory_allocated_bytes", pid=pid) == GIB
         assert found.value("nvshare_program_memory_limit_bytes", pid=pid) == 4 * GIB
         assert found.value("nvshare_group_memory_used_bytes") == GIB

@@ -3,24 +3,16 @@
 import grp
 import json
 import os
-import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node, create
-from nvshare.emulator.root import node_root
-from nvshare.emulator.workload import workload_command
 from nvshare.launch.start import find_or_start
 
-from ..users import ALICE, BOB, as_user, environment_of
+from ..users import ALICE, BOB
+from .several import Machine, machine_for_all
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -29,56 +21,12 @@ pytestmark = pytest.mark.needs("root")
 
 SPEED = 10
 USERS = grp.getgrnam("users").gr_gid
-NVSHARE = (sys.executable, "-m", "nvshare")
-# The time before and after: what Python takes to start is no part of it.
-TIMED = ("sh", "-c", 'date +%s.%N; "$@"; date +%s.%N', "sh")
-
-
-class Machine:
-    """A machine with one T4 that several users can reach."""
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-        self.groups: dict[int, tuple[int, ...]] = {}
-        node.folder.chmod(0o1777)
-        state = node.folder / "state"
-        state.touch()
-        state.chmod(0o666)
-
-    def start(self, uid: int, *command: str, **variables: str) -> "Popen[str]":
-        """Start `nvshare COMMAND…` as a user."""
-        own = environment_of(uid)
-        return subprocess.Popen(
-            [*as_user(uid, *self.groups.get(uid, ())), *NVSHARE, *command],
-            env={**own, **self.node.environment(library_folder(), own), **variables},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd="/",
-        )
-
-    def work(self, uid: int, **variables: str) -> "Popen[str]":
-        """Start 12 GB of work under the daemon."""
-        workload = workload_command("pytorch-add", "--iterations", "1500")
-        return self.start(uid, "run", "--", *TIMED, *workload, **variables)
-
-    def end_daemon(self) -> None:
-        lock = self.node.folder / "daemon" / "daemon.lock"
-        if lock.exists():
-            pid = os.pidfd_open(int(lock.read_text()))
-            signal.pidfd_send_signal(pid, signal.SIGTERM)
-            os.close(pid)
 
 
 @pytest.fixture
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    # In memory, as all nodes, but where everybody can go.
-    root = node_root().parent / f"nvshare-test-{os.getpid()}-{tmp_path_factory.mktemp('n').name}"
-    root.mkdir(mode=0o755)
-    machine = Machine(create(root, "lab", Settings(speed=SPEED, data="off"), parse_gpus("1xt4")))
-    yield machine
-    machine.end_daemon()
-    shutil.rmtree(root)
+    with machine_for_all(tmp_path_factory.mktemp("n").name, SPEED) as made:
+        yield made
 
 
 def finish(process: "Popen[str]") -> tuple[float, float, float]:
@@ -95,11 +43,11 @@ def test_two_users_share_one_daemon_and_lose_nothing(machine: Machine) -> None:
     # Emulated seconds: a daemon that `run` starts counts those of the node.
     settings = {"NVSHARE_TURN": "60", "NVSHARE_SOCKET_MODE": "0666"}
     _, _, alone = finish(machine.work(ALICE, **settings))
-    pid = (machine.node.folder / "daemon" / "daemon.lock").read_text()
+    pid = machine.lock.read_text()
     first, second = machine.work(ALICE), machine.work(BOB)
     runs = [finish(first), finish(second)]
     # The same daemon for both, which is Alice's.
-    assert (machine.node.folder / "daemon" / "daemon.lock").read_text() == pid
+    assert machine.lock.read_text() == pid
     makespan = (max(end for _, end, _ in runs) - min(begin for begin, _, _ in runs)) * SPEED
     assert makespan <= 1.05 * 2 * alone
     # They were there at the same time, and neither had the GPU to itself.

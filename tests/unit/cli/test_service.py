@@ -34,6 +34,16 @@ def test_the_network_of_the_machine_is_needed_to_see_other_daemons() -> None:
     assert "PrivateNetwork=" not in unit_text(PYTHON).replace("no PrivateNetwork=:", "")
 
 
+@pytest.mark.needs("systemd")
+def test_the_service_is_given_as_little_as_can_be(installed: Path) -> None:
+    """By the score of systemd: 10 is a service that may do everything."""
+    command = ["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager"]
+    done = subprocess.run(
+        [*command, str(installed / UNIT)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_service_is_not_hidden_from_its_own_files() -> None:
     unit = unit_text(Path("/home/al ice/venv/bin/python"))
     assert "ProtectHome=read-only" in unit

@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,10 @@ class End:
     def _lost(self, why: str) -> None:
         self.lost.append(why)
         self.ended.set()
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def play(scene: Callable[[End], Awaitable[None]]) -> None:
@@ -144,5 +149,42 @@ def test_writing_to_a_peer_that_has_gone(way: str) -> None:
         assert end.lost == []
         await end.ended.wait()
         assert len(end.lost) == 1
+
+    play(scene)
+
+
+def test_one_descriptor_comes_in_with_the_first_bytes_and_no_other_later() -> None:
+    async def scene(end: End) -> None:
+        there, other = os.memfd_create("there"), os.memfd_create("other")
+        before = open_files()
+        # More than one: the others are dropped by the kernel.
+        socket.send_fds(end.peer, [b"hello"], [there, other])
+        await end.something.wait()
+        end.something.clear()
+        assert open_files() == before + 1
+        taken = end.connection.take_descriptor()
+        assert os.fstat(taken).st_ino == os.fstat(there).st_ino
+        assert not os.get_inheritable(taken)
+        assert end.connection.take_descriptor() == -1
+        os.close(taken)
+        socket.send_fds(end.peer, [b"again"], [there])
+        await end.something.wait()
+        assert end.arrived == b"helloagain"
+        assert end.connection.take_descriptor() == -1
+        assert open_files() == before
+        os.close(there)
+        os.close(other)
+
+    play(scene)
+
+
+def test_a_descriptor_that_nobody_takes_is_closed() -> None:
+    async def scene(end: End) -> None:
+        before = open_files()
+        with Path("/proc/self/status").open("rb") as file:
+            socket.send_fds(end.peer, [b"hello"], [file.fileno()])
+        await end.something.wait()
+        end.connection.close("enough")
+        assert open_files() == before - 1
 
     play(scene)

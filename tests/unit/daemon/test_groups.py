@@ -1,5 +1,7 @@
 """Who belongs together, under which limits, and what people can call them."""
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -84,10 +86,8 @@ def test_members_of_a_run_share_limits_and_a_page(groups: Groups) -> None:
     assert first[0].limit == groups.limits(group).memory_limit == 90
     groups.leave(group, 2, GPU, second[2])
     assert groups.limits(group).memory_limit == 100
-    assert first[0].path.exists()
     groups.leave(group, 1, GPU, first[2])
     assert list(groups.all()) == []
-    assert not first[0].path.exists()
 
 
 def test_orders_go_over_what_was_set_and_that_over_the_environment(
@@ -113,19 +113,22 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
     assert first is not None
     assert second is not None
     before.choose(group, {"memory_limit": 300})
+    kept = os.dup(first[0].descriptor)
     before.close()
 
     after = Groups(tmp_path / "groups", pods)
+    assert after.awaits_page(ONE, hello(TOKEN), GPU)
     again = after.enter(session(ONE), 5, hello(TOKEN))
     assert after.limits(again).memory_limit == 300
-    place = after.seat(again, GPU, first[2])
+    place = after.seat(again, GPU, first[2], os.dup(kept))
+    assert not after.awaits_page(ONE, hello(TOKEN), GPU)
     assert place is not None
     assert place[1:] == first[1:]
     # It leaves before the other has come back: that one finds everything all the same.
     after.leave(again, 5, GPU, first[2])
     late = after.enter(session(ONE), 6, hello(TOKEN))
     assert after.limits(late).memory_limit == 300
-    place = after.seat(late, GPU, second[2])
+    place = after.seat(late, GPU, second[2], kept)
     assert place is not None
     assert place[1:] == second[1:]
     after.leave(late, 6, GPU, second[2])
@@ -142,18 +145,52 @@ def test_who_does_not_come_back_is_forgotten(tmp_path: Path, pods: Pods) -> None
     stays = after.enter(session(ONE), 1, hello(TOKEN))
     after.seat(stays, GPU, 0)
     after.forget_missing()
-    assert [path.name for path in (tmp_path / "groups").iterdir()] == [f"{stays.key}.{GPU}"]
+    assert [path.name for path in (tmp_path / "groups").iterdir()] == [f"{stays.key}.{GPU}.page"]
     after.close()
 
 
 def test_without_a_page_members_are_limited_one_by_one(
-    groups: Groups, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    groups: Groups, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     group = groups.enter(session(ONE), 1, hello())
-    (tmp_path / "groups" / f"{group.key}.{GPU}").mkdir()
+
+    def refuse(_name: str, _flags: int) -> int:
+        raise OSError(errno.ENFILE, "Too many open files in system")
+
+    monkeypatch.setattr("os.memfd_create", refuse)
     assert groups.seat(group, GPU, 0) is None
     assert "one by one" in caplog.text
     groups.leave(group, 1, GPU, 0)
+
+
+def test_a_limit_holds_until_all_who_set_it_can_be_back(tmp_path: Path, pods: Pods) -> None:
+    before = Groups(tmp_path / "groups", pods)
+    group = before.enter(session(ONE), 1, hello(TOKEN))
+    before.enter(session(replace(ONE, pid=9), memory_limit=100), 2, hello(TOKEN))
+    place = before.seat(group, GPU, 0)
+    assert place is not None
+    kept = os.dup(place[0].descriptor)
+    before.close()
+    after = Groups(tmp_path / "groups", pods)
+    group = after.enter(session(ONE), 1, hello(TOKEN))
+    place = after.seat(group, GPU, place[2], kept)
+    assert place is not None
+    assert (after.limits(group).memory_limit, place[0].limit) == (None, 100)
+    after.forget_missing()
+    assert place[0].limit is None
+    after.close()
+
+
+def test_the_page_of_another_group_is_not_taken_up(groups: Groups) -> None:
+    mine = groups.enter(session(ONE, memory_limit=100), 1, hello(TOKEN))
+    place = groups.seat(mine, GPU, 0)
+    assert place is not None
+    theirs = groups.enter(session(replace(ONE, pid=9), memory_limit=1), 2, hello())
+    other = groups.seat(theirs, GPU, place[2], os.dup(place[0].descriptor))
+    assert other is not None
+    assert other[0].file != place[0].file
+    assert (place[0].limit, other[0].limit) == (100, 1)
+    groups.close()
 
 
 @pytest.fixture

@@ -1,7 +1,9 @@
 """The page of a group: seats that are given, taken back, and found again by the next daemon."""
 
+import fcntl
 import os
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,64 +12,71 @@ from nvshare.daemon.quota import CHECK, HEADER_SIZE, NO_LIMIT, SIZE, SLOT_SIZE, 
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "page"
-
-
-def words(path: Path, at: int, count: int) -> tuple[int, ...]:
-    """What stands in the file, as a member of the group sees it."""
-    return struct.unpack_from(f"<{count}Q", path.read_bytes(), at)
-
-
-def seats(path: Path) -> int:
-    return int(struct.unpack_from("<I", path.read_bytes(), 24)[0])
-
-
-def use(page: Path, slot: int, used: int) -> None:
-    """Do what a member does."""
-    with page.open("r+b") as file:
-        file.seek(HEADER_SIZE + slot * SLOT_SIZE + 8)
-        file.write(struct.pack("<Q", used))
-
-
-def test_a_new_page_limits_nobody_and_only_its_owner_can_open_it(path: Path) -> None:
-    page = Page(path)
-    assert page.limit is None
-    assert words(path, 8, 2) == (NO_LIMIT, NO_LIMIT ^ CHECK)
-    assert path.stat().st_size == SIZE
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert page.is_empty
-    page.remove()
-    assert not path.exists()
-
-
-def test_a_limit_stands_in_the_file_at_once(path: Path) -> None:
-    page = Page(path)
-    page.limit = 1 << 30
-    assert words(path, 8, 2) == (1 << 30, (1 << 30) ^ CHECK)
-    page.limit = None
-    assert words(path, 8, 2) == (NO_LIMIT, NO_LIMIT ^ CHECK)
+def page() -> Iterator[Page]:
+    page = Page.make()
+    yield page
     page.close()
+
+
+def words(page: Page, at: int, count: int) -> tuple[int, ...]:
+    """What stands in the file, as a member of the group sees it."""
+    return struct.unpack(f"<{count}Q", os.pread(page.descriptor, 8 * count, at))
+
+
+def seats(page: Page) -> int:
+    return int.from_bytes(os.pread(page.descriptor, 4, 24), "little")
+
+
+def use(page: Page, slot: int, used: int) -> None:
+    """Do what a member does."""
+    os.pwrite(page.descriptor, struct.pack("<Q", used), HEADER_SIZE + slot * SLOT_SIZE + 8)
+
+
+def next_daemon(page: Page) -> Page:
+    """Take a page up again, as a member hands it over."""
+    again = Page.take_up(os.dup(page.descriptor))
+    assert again is not None
+    return again
+
+
+def test_a_new_page_limits_nobody_and_nobody_can_change_its_size(page: Page) -> None:
+    assert page.limit is None
+    assert words(page, 8, 2) == (NO_LIMIT, NO_LIMIT ^ CHECK)
+    assert page.is_empty
+    assert os.fstat(page.descriptor).st_mode & 0o777 == 0o600
+    assert os.fstat(page.descriptor).st_blocks * 512 >= SIZE
+    for size in (0, SIZE - 1, SIZE + 1, 1 << 31):
+        with pytest.raises(PermissionError):
+            os.ftruncate(page.descriptor, size)
+    with pytest.raises(PermissionError):
+        fcntl.fcntl(page.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)
+    with pytest.raises(OSError, match="not permitted"):
+        os.pwrite(page.descriptor, b"more", SIZE)
+    assert os.fstat(page.descriptor).st_size == SIZE
+
+
+def test_a_limit_stands_in_the_file_at_once(page: Page) -> None:
+    page.limit = 1 << 30
+    assert words(page, 8, 2) == (1 << 30, (1 << 30) ^ CHECK)
+    page.limit = None
+    assert words(page, 8, 2) == (NO_LIMIT, NO_LIMIT ^ CHECK)
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_who_has_set_the_limit_stands_beside_it(path: Path, source: str | None) -> None:
-    page = Page(path)
+def test_who_has_set_the_limit_stands_beside_it(page: Page, source: str | None) -> None:
     page.name_source(source)
-    assert words(path, 32, 1) == (SOURCES[source],)
+    assert words(page, 32, 1) == (SOURCES[source],)
     # Nothing else has changed.
-    assert words(path, 8, 3) == (NO_LIMIT, NO_LIMIT ^ CHECK, 0)
-    page.close()
+    assert words(page, 8, 3) == (NO_LIMIT, NO_LIMIT ^ CHECK, 0)
 
 
-def test_the_lowest_free_slot_is_given(path: Path) -> None:
-    page = Page(path)
+def test_the_lowest_free_slot_is_given(page: Page) -> None:
     places = [page.sit(0) for _ in range(3)]
     assert [place[0] for place in places if place] == [0, 1, 2]
     assert len({place[1] for place in places if place}) == 3
-    assert seats(path) == 3
+    assert seats(page) == 3
     for slot in (0, 1, 2):
-        use(path, slot, 100 + slot)
+        use(page, slot, 100 + slot)
     assert page.used() == 303
     assert places[1] is not None
     page.leave(places[1][1])
@@ -76,35 +85,30 @@ def test_the_lowest_free_slot_is_given(path: Path) -> None:
     assert again is not None
     assert again[0] == 1
     # It has nothing of the one before.
-    assert words(path, HEADER_SIZE + SLOT_SIZE, 3) == (again[1], 0, 0)
+    assert words(page, HEADER_SIZE + SLOT_SIZE, 3) == (again[1], 0, 0)
     assert places[2] is not None
     page.leave(places[2][1])
-    assert seats(path) == 2
-    page.close()
+    assert seats(page) == 2
 
 
-def test_there_are_only_so_many_slots(path: Path) -> None:
-    page = Page(path)
+def test_there_are_only_so_many_slots(page: Page) -> None:
     places = [page.sit(0) for _ in range(SLOTS)]
     assert None not in places
     assert page.sit(0) is None
-    page.close()
 
 
-def test_the_next_daemon_finds_everything(path: Path) -> None:
-    page = Page(path)
+def test_the_next_daemon_finds_everything(page: Page) -> None:
     page.limit = 500
     first, second, third = page.sit(0), page.sit(0), page.sit(0)
     assert first is not None
     assert second is not None
     assert third is not None
-    use(path, 1, 70)
-    use(path, 2, 30)
+    use(page, 1, 70)
+    use(page, 2, 30)
     page.leave(first[1])
-    page.close()
 
-    again = Page(path)
-    assert again.limit == 500
+    again = next_daemon(page)
+    assert again.limit == again.inherited == 500
     assert again.used() == 100
     assert again.sit(second[1]) == second
     # Nobody gets the place of one who may still come back, not even under its name.
@@ -120,22 +124,65 @@ def test_the_next_daemon_finds_everything(path: Path) -> None:
     again.close()
 
 
-@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * SIZE, b"\xff" * SIZE * 2])
-def test_a_file_that_is_no_page_becomes_one(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    page = Page(path)
-    assert (page.limit, page.used(), page.is_empty) == (None, 0, True)
-    assert path.stat().st_size == SIZE
-    page.close()
+def sealed(content: bytes, seals: int) -> int:
+    descriptor = os.memfd_create("test", os.MFD_ALLOW_SEALING)
+    os.pwrite(descriptor, content, 0)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    return descriptor
 
 
-def test_nonsense_from_a_member_is_bounded(path: Path) -> None:
-    page = Page(path)
-    page.sit(0)
-    use(path, 0, 2**64 - 1)
+def test_what_is_no_page_is_not_believed(page: Page, tmp_path: Path) -> None:
+    content = os.pread(page.descriptor, SIZE, 0)
+    seals = fcntl.fcntl(page.descriptor, fcntl.F_GET_SEALS)
+    (tmp_path / "file").write_bytes(content)
+    wrong = [
+        os.open(tmp_path / "file", os.O_RDWR),
+        os.open(f"/proc/self/fd/{page.descriptor}", os.O_RDONLY),
+        os.pipe()[0],
+        sealed(content, seals & ~fcntl.F_SEAL_SHRINK),
+        sealed(content, seals & ~fcntl.F_SEAL_GROW),
+        sealed(content, seals & ~fcntl.F_SEAL_SEAL),
+        sealed(content, seals | fcntl.F_SEAL_WRITE),
+        sealed(content[:-1], seals),
+        sealed(content + b"0", seals),
+        sealed(bytes(SIZE), seals),
+        sealed(b"\xff" * SIZE, seals),
+    ]
+    for descriptor in wrong:
+        assert Page.take_up(descriptor) is None
+        with pytest.raises(OSError, match="Bad file"):
+            os.fstat(descriptor)
+
+
+def test_nonsense_from_a_member_is_bounded_and_mended(page: Page) -> None:
+    page.limit = 500
+    page.name_source("set")
+    place = page.sit(0)
+    use(page, 0, 2**64 - 1)
     assert page.used() == 1 << 52
-    os.truncate(path, 10)
-    assert page.used() == 0
-    page.limit = 5
-    assert page.sit(0) is not None
-    page.close()
+    right = os.pread(page.descriptor, HEADER_SIZE + 8, 0)
+    os.pwrite(page.descriptor, b"\xff" * SIZE, 0)
+    assert page.used() == 1 << 52
+    # All that the daemon knows: not what is the members' own, as the lock and the used bytes.
+    mended = os.pread(page.descriptor, HEADER_SIZE + 8, 0)
+    assert place is not None
+    assert (mended[:28], mended[32:40]) == (right[:28], right[32:40])
+    assert int.from_bytes(mended[HEADER_SIZE:], "little") == place[1]
+    again = page.sit(0)
+    assert again is not None
+    assert again[0] == 1
+
+
+def test_what_pools_keep_and_drivers_hold_is_used(page: Page) -> None:
+    place = page.sit(0)
+    assert place is not None
+    use(page, 0, 100)
+    os.pwrite(page.descriptor, struct.pack("<Q", 20), HEADER_SIZE + 24)
+    assert (page.used(), page.kept(place[1]), page.kept(5)) == (120, 20, 0)
+    page.hold(7)
+    assert words(page, 40, 1) == (7,)
+    assert page.used() == 127
+    # What the daemon has found is not for members to change.
+    os.pwrite(page.descriptor, struct.pack("<Q", 9), 40)
+    assert page.used() == 127
+    assert words(page, 40, 1) == (7,)

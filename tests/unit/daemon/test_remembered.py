@@ -44,3 +44,17 @@ def test_a_file_that_cannot_be_written_is_said_to(
     remembered.set("a", {"memory_limit": 5})
     assert remembered.of("a") == {"memory_limit": 5}
     assert "will not outlive the daemon" in caplog.text
+    assert remembered.problem == "No such file or directory"
+
+
+def test_what_could_not_be_stored_is_tried_again_when_it_is_set_again(path: Path) -> None:
+    remembered = Remembered(path)
+    # The kernel's own idea of a disk without room.
+    path.with_suffix(".new").symlink_to("/dev/full")
+    remembered.set("a", {"memory_limit": 5})
+    assert remembered.problem == "No space left on device"
+    assert Remembered(path).of("a") == {}
+    assert list(path.parent.iterdir()) == []
+    remembered.set("a", {"memory_limit": 5})
+    assert remembered.problem == ""
+    assert Remembered(path).of("a") == {"memory_limit": 5}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.daemon.sockets import Folder, Marker, raise_file_limit
+from nvshare.daemon.sockets import Folder, Lock, Marker, raise_file_limit
 from nvshare.errors import NvshareError
 
 
@@ -23,11 +23,11 @@ def test_modes(tmp_path: Path, socket_mode: int, folder_mode: int) -> None:
 
 def test_one_owner_at_a_time(tmp_path: Path) -> None:
     with (
-        Folder(tmp_path, mode=0o600, group=""),
+        Lock(tmp_path),
         pytest.raises(NvshareError, match=f"running already, with pid {os.getpid()}"),
     ):
-        Folder(tmp_path, mode=0o600, group="")
-    with Folder(tmp_path, mode=0o600, group=""):
+        Lock(tmp_path)
+    with Lock(tmp_path):
         pass
 
 

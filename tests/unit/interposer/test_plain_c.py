@@ -77,7 +77,13 @@ def test_the_page_of_a_group_is_laid_out_as_the_daemon_has_it(build: Build) -> N
         "slot_size": quota.SLOT_SIZE,
         "seat": 0,
         "used": 8,
+        "kept": 24,
+        "held": 40,
     }
+
+
+def test_who_waits_for_a_silent_daemon(build: Build) -> None:
+    run(build("silence_check", "silence.c"))
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)

@@ -15,6 +15,7 @@ from nvshare.launch.place import (
     own_folder,
 )
 from nvshare.launch.start import find_or_start
+from nvshare.launch.trust import is_trusted
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_a_folder_of_somebody_else_is_not_looked_at(
         assert find_daemon({"NVSHARE_SOCKET_DIR": str(tmp_path / "link")}) is None
         monkeypatch.setattr("os.getuid", lambda: 4711)
         trusted = tmp_path.stat().st_uid == 0
-        assert place.is_trusted(tmp_path) == trusted
+        assert is_trusted(tmp_path) == trusted
 
 
 def test_the_control_socket(tmp_path: Path) -> None:

@@ -294,6 +294,7 @@ NOT_EXPORTED = {
     "groups.ids": "programs have the group in their info",
     "groups.pids": "programs have the group in their info",
     "groups.sources": "where a limit is from is for `nvshare limit`",
+    "groups.unstored": "said by the command that sets a limit, and in the log",
     "groups.limits.burst": "chosen by people, who find it in `nvshare limit`",
     "groups.limits.priority": "that of its programs",
     **{

@@ -76,7 +76,8 @@ class _Top:
             return ": ".join(filter(None, (error.what, error.why)))
         except NvshareError as error:
             return f"nothing was changed: {error.what}"
-        return f"{group.name}: {group.limits.in_words() or 'no limits'}"
+        loss = ", lost when the daemon restarts: it could not be stored" if group.unstored else ""
+        return f"{group.name}: {group.limits.in_words() or 'no limits'}{loss}"
 
 
 def _paper(width: int, height: int) -> Console:

@@ -1,0 +1,63 @@
+"""What a group's memory limit counts beside what its members allocate: modules, further contexts.
+
+footprint.py finds what NVML lists for a process and the process does not tell. Of that a bare
+context is nobody's fault, and no part of a limit: it is taken to be the least that any process on
+the GPU was ever seen with. What pools keep is counted by the members themselves.
+
+Only programs whose memory is managed are looked at. NVML does not list that memory, and so what it
+lists is known to be something else. Memory of the other kinds takes more of the GPU than was asked
+for, since it comes in whole pages: that would count here, and limits are exact.
+"""
+
+from typing import TYPE_CHECKING
+
+from nvshare.core.memory import Kind
+
+if TYPE_CHECKING:
+    from nvshare.daemon.devices import Gpu
+    from nvshare.daemon.node import Node
+    from nvshare.daemon.session import Session
+
+# What is less than a few pages may be a matter of rounding.
+_LITTLE = 8 << 20
+
+
+class Held:
+    """By GPU and process, what was found."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, int], int] = {}
+        self._bare: dict[str, int] = {}
+
+    def find(self, uuid: str, pid: int, rest: int) -> None:
+        """Note what a process has on a GPU that it does not tell."""
+        if rest > 0:
+            self._found[uuid, pid] = rest
+            self._bare[uuid] = min(rest, self._bare.get(uuid, rest))
+
+    def forget(self, uuid: str, pid: int) -> None:
+        """A process is gone."""
+        self._found.pop((uuid, pid), None)
+
+    def tell(self, node: "Node", gpu: "Gpu") -> None:
+        """Write it into the pages of the groups that use a GPU."""
+        for group in node.groups.all():
+            page = group.pages.get(gpu.uuid)
+            if page is None:
+                continue
+            members: dict[int, Session] = {}
+            for session in group.members.values():
+                if session.member is not None and session.member.gpu is gpu:
+                    members[session.identity.pid] = session
+            page.hold(sum(self._of(node, gpu, session) for session in members.values()))
+
+    def _of(self, node: "Node", gpu: "Gpu", session: "Session") -> int:
+        member = session.member
+        found = self._found.get((gpu.uuid, session.identity.pid))
+        if member is None or found is None:
+            return 0
+        if node.core.client_view(member.id).kind is not Kind.MANAGED:
+            return 0
+        kept = member.group.pages[gpu.uuid].kept(session.seat)
+        more = found - self._bare[gpu.uuid] - kept
+        return more if more >= _LITTLE else 0

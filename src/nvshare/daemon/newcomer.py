@@ -1,0 +1,56 @@
+"""A client that comes soon after a start of the daemon, while others of its group are still away.
+
+They have the page that the group shares, and bring it back in a moment (HELLO). Whoever began with
+another one would not count what they use. So it waits for WELCOME, which it does anyway.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nvshare.daemon.identity import Identity
+from nvshare.wire import frames
+
+if TYPE_CHECKING:
+    from nvshare.daemon.node import Node
+
+# Programs wait for WELCOME a little longer than that, and come back to a new daemon sooner:
+# greeting_time and longest_backoff in native/interposer/client.c.
+_SECONDS = 4.0
+_GLANCE = 0.05
+
+
+class Newcomer:
+    """The wait of one client. ``again`` is called with its HELLO when it is worth another try."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        node: "Node",
+        again: Callable[[frames.Hello], None],
+    ) -> None:
+        self._loop = loop
+        self._node = node
+        self._again = again
+        self._until: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def must_wait(self, who: Identity, hello: frames.Hello) -> bool:
+        """Whether it is too early for a client to begin."""
+        self.end()
+        is_back = hello.seat or hello.flags & frames.HelloFlags.RESUMING
+        if is_back or not self._node.awaits_page(who, hello):
+            return False
+        now = self._loop.time()
+        if self._until is None:
+            self._until = now + _SECONDS
+        if now >= self._until:
+            return False
+        self._timer = self._loop.call_later(_GLANCE, self._again, hello)
+        return True
+
+    def end(self) -> None:
+        """Wait no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

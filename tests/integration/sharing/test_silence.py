@@ -1,0 +1,63 @@
+"""A daemon that is there and does not answer: nobody waits for it for ever, and all come back."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from .conftest import Sharing
+
+# Short times, in the place of ten seconds.
+SILENCE = 1.0
+
+
+@pytest.fixture
+def sharing(share: Callable[..., Sharing]) -> Sharing:
+    settings = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "600", "NVSHARE_SILENCE": str(SILENCE)}
+    return share("1xt4", speed=20, data="off", settings=settings)
+
+
+@contextmanager
+def stopped(sharing: Sharing) -> Iterator[int]:
+    pid = sharing.daemon().status().pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield pid
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_who_waits_goes_on_and_comes_back(sharing: Sharing) -> None:
+    holder, waiter = sharing.guest(), sharing.guest()
+    assert holder.ask("gpu.init() or gpu.launch(10)") == 0
+    # It computes all the time, so that it keeps its turn.
+    holder.ask("gpu.start('[gpu.launch(10, slow=True) for _ in iter(int, 1)]')")
+    sharing.until_status(lambda now: [one.state for one in now.clients] == ["running"])
+    waiter.ask("gpu.start('gpu.init() or gpu.launch(10)')")
+    sharing.until_status(lambda now: {one.state for one in now.clients} == {"running", "waiting"})
+    with stopped(sharing):
+        began = time.monotonic()
+        newcomer = sharing.guest()
+        newcomer.ask("gpu.start('gpu.init() or gpu.launch(10)')")
+        assert waiter.ask("gpu.done(0, 20)")
+        assert SILENCE / 2 < time.monotonic() - began < 10 * SILENCE
+        # Somebody whom it has never known does not wait longer.
+        assert newcomer.ask("gpu.done(0, 20)")
+        assert time.monotonic() - began < 10 * SILENCE
+        assert waiter.ask("gpu.launch(10)") == 0
+    # It takes them all back, and they take turns again.
+    sharing.until_status(lambda now: len(now.clients) == 3)
+    sharing.until_status(lambda now: sum(one.state == "running" for one in now.clients) <= 1)
+
+
+def test_who_waits_for_a_daemon_that_answers_waits(sharing: Sharing) -> None:
+    holder, waiter = sharing.guest(), sharing.guest()
+    assert holder.ask("gpu.init() or gpu.launch(10)") == 0
+    holder.ask("gpu.start('[gpu.launch(10, slow=True) for _ in iter(int, 1)]')")
+    waiter.ask("gpu.start('gpu.init() or gpu.launch(10)')")
+    sharing.until_status(lambda now: {one.state for one in now.clients} == {"running", "waiting"})
+    assert not waiter.ask(f"gpu.done(0, {2 * SILENCE})")
+    assert {one.state for one in sharing.daemon().status().clients} == {"running", "waiting"}
