@@ -33,9 +33,11 @@ from nvshare.core.view import (
     ClientView,
     DeviceView,
     Glance,
+    Holding,
     HostView,
     Outlook,
     glance_at,
+    holding_of,
     view_client,
     view_device,
 )
@@ -122,6 +124,11 @@ class Core:
         """Say what a client is at, if it is there. That costs less than a view."""
         home = self._homes.get(client)
         return None if home is None else glance_at(home.roster.clients[client])
+
+    def holding(self, client: int) -> Holding | None:
+        """Say where a client's memory is, if it is there."""
+        home = self._homes.get(client)
+        return None if home is None else holding_of(home, home.roster.clients[client])
 
     def client_views(self, clients: Iterable[int]) -> list[ClientView]:
         """Show those of these clients who are there."""

@@ -94,6 +94,16 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
+class Holding:
+    """Where the memory of one client is, context included."""
+
+    device: str
+    on_device: int
+    # On the host. What is nowhere yet is in neither.
+    away: int
+
+
+@dataclass(frozen=True, slots=True)
 class HostView:
     """What all clients of a node have on the host."""
 
@@ -145,6 +155,13 @@ def glance_at(client: Client) -> Glance:
         is_leaving=client.outbound > 0 or client.evicting > 0,
         lacks_room=client.missing > 0,
     )
+
+
+def holding_of(device: "Device", client: Client) -> Holding:
+    """Return where the memory of a client is. What leaves is on the device until it has left."""
+    memory = client.memory
+    staying = memory.allocated - memory.swapped + client.outbound
+    return Holding(device.state.id, staying, memory.allocated - memory.untouched - staying)
 
 
 def view_client(device: "Device", client: Client) -> ClientView:
