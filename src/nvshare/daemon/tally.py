@@ -29,6 +29,7 @@ class Tally:
     moved_out: int = 0
     moved_in: int = 0
     moving: float = 0.0
+    refusals: int = 0
     told: Report = NOTHING
     # What of that was before it came to us.
     before: Report | None = None
@@ -82,6 +83,7 @@ class Tally:
             moved_out=self.moved_out,
             moved_in=self.moved_in,
             moving_ns=round(self.moving * 1e9),
+            refusals=self.refusals,
             busy_ns=here.busy_ns,
             launches=here.launches,
             throttled_ns=here.throttled_ns,

@@ -11,13 +11,13 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from nvshare.telemetry.machine_metrics import MISSING, OUTSIDE
+from nvshare.telemetry.machine_metrics import MISSING, OUTSIDE, UTILISATION
 from nvshare.telemetry.metrics import GPU, GROUP, NODE, PROGRAM, Metric, Section, Texts
 from nvshare.telemetry.snapshot import NodeStatus
 
 _LONGEST = 128
 
-SECTIONS: tuple[Section[Any], ...] = (NODE, GPU, OUTSIDE, MISSING, PROGRAM, GROUP)
+SECTIONS: tuple[Section[Any], ...] = (NODE, GPU, UTILISATION, OUTSIDE, MISSING, PROGRAM, GROUP)
 
 
 class Snapshot(Collector):

@@ -131,6 +131,11 @@ _COUNTED: tuple[tuple[str, str, Callable[[ClientStatus | Totals], Number]], ...]
     ("moved_in_bytes", "Memory moved from the host to the GPU.", lambda one: one.moved_in),
     ("moved_out_bytes", "Memory moved from the GPU to the host.", lambda one: one.moved_out),
     ("moving_seconds", "Time that moving memory took.", lambda one: one.moving_seconds),
+    (
+        "refusals",
+        "Times that the daemon has refused memory: too large, or no room on the host.",
+        lambda one: one.refusals,
+    ),
 )
 
 
