@@ -54,7 +54,7 @@ def sharing(tmp_path: Path, port: int) -> Iterator[Sharing]:
     """A node with two GPUs, and a daemon that tells metrics."""
     config = tmp_path / "config.toml"
     config.write_text(f'metrics_address = "127.0.0.1:{port}"\n[gpu]\nturn_seconds = 2\n')
-    settings = Settings(speed=1.0, data=False)
+    settings = Settings(speed=1.0, data="off")
     with (
         transient_node(node_root(), settings, parse_gpus("2xt4")) as node,
         ExitStack() as stack,
@@ -71,7 +71,7 @@ def start(sharing: Sharing, gib: float, wishes: Wishes | None = None) -> "subpro
 def start_outside(sharing: Sharing) -> "subprocess.Popen[bytes]":
     environ = {**os.environ, **sharing.node.environment(library_folder(), os.environ)}
     program = installed_program("workloads", "driver-kernels")
-    command = [program, "--kernel", "0.005", "--memory", str(GIB // 2)]
+    command = [str(program), "--kernel", "0.005", "--memory", str(GIB // 2)]
     return subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 

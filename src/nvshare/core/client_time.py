@@ -36,12 +36,20 @@ QUIET_NS = 1_000_000_000
 class Part(Enum):
     """What time can go to."""
 
+    # There is one object of each, and they are looked up for every client every second: an Enum's
+    # own hash is a function in Python.
+    __hash__ = object.__hash__
+
     COMPUTING = "computing"
     WAITING = "waiting"
     HELD_BACK = "held_back"
     MEMORY_IN = "memory_in"
     MEMORY_OUT = "memory_out"
     IDLE = "idle"
+
+
+# An Enum's value is a function in Python, too.
+NAMES = {part: part.value for part in Part}
 
 
 class Doing(Enum):

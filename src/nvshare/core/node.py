@@ -137,7 +137,8 @@ class Core:
     def outlook(self, client: int) -> Outlook:
         """Say what keeps a client, or its memory, where it is. That costs more than a view."""
         device, found = self._find(client)
-        return replace(outlook_of(device.roster, found), waits_for=self._gangs.waits_for(client))
+        outlook, devices = outlook_of(device.roster, found), self._gangs.waits_for(client)
+        return replace(outlook, waits_for=devices) if devices else outlook
 
     def host_view(self) -> HostView:
         """Show what all clients have on the host."""

@@ -101,6 +101,8 @@ class Holding:
     on_device: int
     # On the host. What is nowhere yet is in neither.
     away: int
+    # What would have to be moved in for it to run well, wherever that is.
+    swapped: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,8 @@ def holding_of(device: "Device", client: Client) -> Holding:
     """Return where the memory of a client is. What leaves is on the device until it has left."""
     memory = client.memory
     staying = memory.allocated - memory.swapped + client.outbound
-    return Holding(device.state.id, staying, memory.allocated - memory.untouched - staying)
+    away = memory.allocated - memory.untouched - staying
+    return Holding(device.state.id, staying, away, memory.swapped)
 
 
 def view_client(device: "Device", client: Client) -> ClientView:

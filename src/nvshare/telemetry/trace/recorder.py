@@ -107,5 +107,5 @@ class Recorder:
                 on_gpu, away = self._levels.get(one.device, (0, 0))
                 both = on_gpu + sign * one.on_device, away + sign * one.away
                 self._levels[one.device] = both
-        device = (holding or before or Holding("", 0, 0)).device
+        device = (holding or before or Holding("", 0, 0, 0)).device
         self._take(Level(device, now_ns, *self._levels[device]))
