@@ -2,10 +2,15 @@
 
 import pwd
 
+# To look one up reads a file, or asks a server. A user who has no name may get one.
+_names: dict[int, str] = {}
+
 
 def user_name(uid: int) -> str:
     """Return the name of a user, or the number where there is no name."""
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)
+    if uid not in _names:
+        try:
+            _names[uid] = pwd.getpwuid(uid).pw_name
+        except KeyError:
+            return str(uid)
+    return _names[uid]

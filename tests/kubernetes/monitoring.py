@@ -1,4 +1,4 @@
-"""What the Prometheus operator would bring to a cluster: two kinds of monitors.
+"""What the Prometheus operator would bring to a cluster: two kinds of monitors, and rules.
 
 They have the fields that the chart uses, of the types that the operator's documents give them, and
 a few beside these. Any other one is a mistake to the API server.
@@ -38,9 +38,21 @@ _ENDPOINT = _object(
 )
 
 
-def _definition(kind: str, endpoints: str, required: tuple[str, ...]) -> dict[str, Any]:
-    plural = f"{kind.lower()}s"
+_TEXTS = {"type": "object", "additionalProperties": _TEXT}
+_RULE = _object(
+    ("expr",), alert=_TEXT, expr=_TEXT, labels=_TEXTS, annotations=_TEXTS, **{"for": _DURATION}
+)
+_GROUP = _object(("name",), name=_TEXT, interval=_DURATION, rules=_list(_RULE))
+
+
+def _monitor(kind: str, endpoints: str) -> dict[str, Any]:
+    required = ("selector", endpoints)
     spec = _object(required, selector=_SELECTOR, **{endpoints: _list(_ENDPOINT)})
+    return _definition(kind, spec)
+
+
+def _definition(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
+    plural = f"{kind.lower()}s"
     version = {
         "name": "v1",
         "served": True,
@@ -61,9 +73,10 @@ def _definition(kind: str, endpoints: str, required: tuple[str, ...]) -> dict[st
 
 
 def definitions() -> str:
-    """Return both kinds, to be applied."""
-    both = (
-        _definition("PodMonitor", "podMetricsEndpoints", ("selector", "podMetricsEndpoints")),
-        _definition("ServiceMonitor", "endpoints", ("selector", "endpoints")),
+    """Return all kinds, to be applied."""
+    kinds = (
+        _monitor("PodMonitor", "podMetricsEndpoints"),
+        _monitor("ServiceMonitor", "endpoints"),
+        _definition("PrometheusRule", _object(groups=_list(_GROUP))),
     )
-    return "\n---\n".join(json.dumps(one) for one in both)
+    return "\n---\n".join(json.dumps(one) for one in kinds)

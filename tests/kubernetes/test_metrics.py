@@ -1,11 +1,13 @@
 """From a monitor to the metrics of a pod, along the way that Prometheus goes."""
 
 import http.client
+import json
 from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.monitoring_files import alerts, dashboard
 from tools.manifests import render
 
 from .cluster.node import NAME, Cluster
@@ -24,13 +26,16 @@ def values(cluster: Cluster) -> dict[str, str]:
     """Both monitors, in a cluster that knows what they are."""
     lab = Lab(cluster)
     lab.apply(definitions())
-    kinds = ("podmonitors", "servicemonitors")
+    kinds = ("podmonitors", "servicemonitors", "prometheusrules")
     names = [f"customresourcedefinition/{kind}.{GROUP}" for kind in kinds]
     lab.kubectl("wait", "--for=condition=Established", "--timeout=60s", *names)
     return {
         **{f"{name}.enabled": "true" for name in MONITORS},
         "metrics.podMonitor.labels.release": "prometheus",
         "metrics.podMonitor.interval": "15s",
+        "metrics.rules.enabled": "true",
+        "metrics.rules.labels.release": "prometheus",
+        "metrics.dashboard.enabled": "true",
     }
 
 
@@ -126,6 +131,15 @@ def test_a_service_monitor_leads_to_the_daemons(lab: Lab) -> None:
     ((address, port),) = addresses()
     assert address == lab.system_pod()["status"]["podIP"]
     assert get(address, port)[0] == 200
+
+
+def test_alerts_and_dashboard_are_there_as_they_are_in_the_files(lab: Lab) -> None:
+    rule = lab.get(f"prometheusrule.{GROUP}", "nvshare", "-n", "nvshare")
+    assert rule["metadata"]["labels"]["release"] == "prometheus"
+    assert rule["spec"]["groups"][0]["rules"] == alerts()
+    shown = lab.get("configmap", "nvshare-dashboard", "-n", "nvshare")
+    assert shown["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert json.loads(shown["data"]["nvshare.json"]) == dashboard()
 
 
 def test_a_field_that_monitors_do_not_have_would_be_found(lab: Lab) -> None:

@@ -3,8 +3,9 @@
 import http.client
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from nvshare.errors import BadInputError, NvshareError
@@ -12,9 +13,11 @@ from nvshare.launch.place import LOOK_NAME, check_believed, check_node, control_
 from nvshare.launch.unix_http import UnixConnection
 from nvshare.telemetry.settings import NodeSettings
 from nvshare.telemetry.snapshot import DeviceStatus, GroupStatus, NodeStatus
+from nvshare.telemetry.trace.items import Item, read_item
 from nvshare.wire import environment
 
 _SECONDS = 10.0
+Take: TypeAlias = Callable[[bytes], None]
 
 
 class Daemon:
@@ -71,19 +74,34 @@ class Daemon:
         """Return the story so far."""
         return self._ask("GET", "/v1/story").decode()
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
+    def trace(self, seconds: float, take: Callable[[Item], None]) -> None:
+        """Have everything told that happens from now on, for so long."""
+
+        def take_line(line: bytes) -> None:
+            if line.strip() and (item := read_item(line)) is not None:
+                take(item)
+
+        self._ask("GET", f"/v1/trace?seconds={seconds:g}", each=take_line)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        each: Take | None = None,
+    ) -> bytes:
         """Ask on the control socket; who only wants to look can do so elsewhere, too."""
         try:
-            return _request(str(self.path), method, path, body)
+            return _request(str(self.path), method, path, body, each)
         except (FileNotFoundError, ConnectionRefusedError) as error:
             check_node(os.environ)
-            return self._ask_elsewhere(method, path, error)
+            return self._ask_elsewhere(method, path, error, each)
         except PermissionError as error:
             if method != "GET":
                 raise _may_not_change(self.path) from error
         look = self.path.with_name(LOOK_NAME)
         try:
-            return _request(str(look), method, path, body)
+            return _request(str(look), method, path, body, each)
         except OSError as error:
             raise NvshareError(
                 "you may not look at the daemon",
@@ -91,7 +109,9 @@ class Daemon:
                 do="ask whoever runs the daemon to set look_mode so that you may, or use sudo",
             ) from error
 
-    def _ask_elsewhere(self, method: str, path: str, error: OSError) -> bytes:
+    def _ask_elsewhere(
+        self, method: str, path: str, error: OSError, each: Take | None = None
+    ) -> bytes:
         """Ask a daemon that is not where one of ours would be, but has GPUs of this machine."""
         from nvshare.launch.holders import describe, find_holders
 
@@ -106,27 +126,41 @@ class Daemon:
             raise NvshareError(
                 "this daemon is somebody else's", why=describe(holders), do="ask its user"
             ) from error
-        return _request(holders[0].address, method, path)
+        return _request(holders[0].address, method, path, each=each)
 
 
-def _request(address: str, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
+def _request(
+    address: str,
+    method: str,
+    path: str,
+    body: dict[str, Any] | None = None,
+    each: Take | None = None,
+) -> bytes:
     """Ask on one socket. Whether it can be connected to is for the caller to explain."""
     connection = UnixConnection(address, _SECONDS)
     try:
         connection.connect()
         if not address.startswith("\0"):
             check_believed(connection.sock, Path(address), os.environ)
-        return _converse(connection, method, path, body)
+        return _converse(connection, method, path, body, each)
     finally:
         connection.close()
 
 
 def _converse(
-    connection: UnixConnection, method: str, path: str, body: dict[str, Any] | None
+    connection: UnixConnection,
+    method: str,
+    path: str,
+    body: dict[str, Any] | None,
+    each: Take | None,
 ) -> bytes:
+    """Return the answer; or hand it over line by line, as it comes."""
     try:
         connection.request(method, path, None if body is None else json.dumps(body))
         answer = connection.getresponse()
+        if each is not None and answer.status == http.client.OK:
+            for line in answer:
+                each(line)
         content = answer.read()
     except (OSError, http.client.HTTPException) as error:
         raise NvshareError(

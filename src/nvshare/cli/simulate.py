@@ -7,8 +7,8 @@ import click
 from nvshare.cli import completing
 from nvshare.cli.figures_table import draw
 from nvshare.cli.output import show, show_json
+from nvshare.cli.trace_file import write_chrome, write_picture
 from nvshare.errors import BadInputError
-from nvshare.sim import timeline
 from nvshare.sim.catalog import find, known_scenarios, load_known
 from nvshare.sim.engine import Outcome
 from nvshare.sim.engine import simulate as run
@@ -29,7 +29,14 @@ from nvshare.sim.scenario import Scenario
 )
 @click.option("--seed", default=0, show_default=True, help="What chance draws from.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture of it."
+)
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a trace of it, for Perfetto or Chrome.",
+)
 @click.option("--list", "listed", is_flag=True, help="List the known scenarios.")
 def simulate(
     scenario: str | None,
@@ -37,6 +44,7 @@ def simulate(
     seed: int,
     as_json: bool,
     svg: Path | None,
+    trace: Path | None,
     listed: bool,
 ) -> None:
     """Simulate SCENARIO: the name of a known one, or a TOML file.
@@ -51,16 +59,19 @@ def simulate(
             "no scenario was given",
             do="give a file or a name; `nvshare simulate --list` shows the names",
         )
-    if svg and len(policies) > 1:
-        raise BadInputError("a picture shows one policy only", do="give --policy once with --svg")
     told = find(scenario, seed)
     outcomes = [
-        (label, run(choice, seed=seed, picture=svg is not None))
+        (label, run(choice, seed=seed, picture=bool(svg or trace)))
         for label, choice in _choices(told, policies)
     ]
     _show(outcomes, as_json)
-    if svg:
-        _write(svg, timeline.draw(outcomes[0][1]))
+    if svg or trace:
+        recordings = [outcome.recording(label) for label, outcome in outcomes]
+        title = told.title or told.name
+        if svg:
+            write_picture(svg, recordings, title)
+        if trace:
+            write_chrome(trace, recordings, title)
 
 
 def _choices(told: Scenario, policies: tuple[str, ...]) -> list[tuple[str, Scenario]]:
@@ -76,15 +87,6 @@ def _show(outcomes: list[tuple[str, Outcome]], as_json: bool) -> None:
             show_json(summary.as_json())
     else:
         show(draw(summaries))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInputError(
-            f"the picture {path} cannot be written", why=error.strerror, do="give another path"
-        ) from error
 
 
 def _list(as_json: bool) -> None:

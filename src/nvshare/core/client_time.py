@@ -23,6 +23,10 @@ how much of a device's time is whose: that is company.py.
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nvshare.core.time_track import Track
 
 # A client that computes reports four times a second (native/interposer/report.c). Who has not
 # reported for this long has nothing to report.
@@ -32,12 +36,20 @@ QUIET_NS = 1_000_000_000
 class Part(Enum):
     """What time can go to."""
 
+    # There is one object of each, and they are looked up for every client every second: an Enum's
+    # own hash is a function in Python.
+    __hash__ = object.__hash__
+
     COMPUTING = "computing"
     WAITING = "waiting"
     HELD_BACK = "held_back"
     MEMORY_IN = "memory_in"
     MEMORY_OUT = "memory_out"
     IDLE = "idle"
+
+
+# An Enum's value is a function in Python, too.
+NAMES = {part: part.value for part in Part}
 
 
 class Doing(Enum):
@@ -119,11 +131,18 @@ class ClientTime:
         self._open_window = self._closed_window = 0
         self._busy, self._held_back = _Counter(), _Counter()
         self._reported: int | None = None
+        # Who is told where on the clock all of it lies, if anybody wants to know.
+        self._track: Track | None = None
 
     @property
     def doing(self) -> Doing:
         """What it is at."""
         return self._doing
+
+    def follow(self, now_ns: int, track: "Track | None") -> None:
+        """From now on, have somebody told where the parts lie; or nobody any more."""
+        self.spent(now_ns)
+        self._track = track
 
     def become(self, now_ns: int, doing: Doing) -> None:
         """From now on it is at something else, or goes on."""
@@ -137,6 +156,8 @@ class ClientTime:
         self._open -= came
         self._open_window -= came
         self._spent[Part.MEMORY_IN] += came
+        if self._track is not None:
+            self._track.filled(came)
 
     def report(self, now_ns: int, busy_ns: int, held_back_ns: int) -> None:
         """Take what the client has counted since its process began."""
@@ -165,6 +186,8 @@ class ClientTime:
     def _pass(self, now_ns: int) -> None:
         passed, self._seen = max(0, now_ns - self._seen), max(now_ns, self._seen)
         part = _KNOWN.get(self._doing)
+        if self._track is not None and passed:
+            self._tell_track(self._track, part, self._seen - passed)
         if part is not None:
             self._spent[part] += passed
         elif self._doing is Doing.OPEN:
@@ -174,8 +197,16 @@ class ClientTime:
             self._closed += passed
             self._closed_window += passed
 
+    def _tell_track(self, track: "Track", part: Part | None, begin: int) -> None:
+        if part is not None:
+            track.passed(part, begin, self._seen)
+        else:
+            track.undecided(begin, self._seen, is_open=self._doing is Doing.OPEN)
+
     def _divide(self, computing: int, held_back: int) -> None:
         self._spent[Part.COMPUTING] += computing
         self._spent[Part.HELD_BACK] += held_back
         self._spent[Part.IDLE] += self._open + self._closed - computing - held_back
         self._open = self._closed = 0
+        if self._track is not None:
+            self._track.divided(computing, held_back)

@@ -33,9 +33,11 @@ from nvshare.core.view import (
     ClientView,
     DeviceView,
     Glance,
+    Holding,
     HostView,
     Outlook,
     glance_at,
+    holding_of,
     view_client,
     view_device,
 )
@@ -151,6 +153,11 @@ class Core:
         """Return who may wait, or have no turn any more, because others in its group do."""
         return self._gangs.companions()
 
+    def holding(self, client: int) -> Holding | None:
+        """Say where a client's memory is, if it is there."""
+        home = self._homes.get(client)
+        return None if home is None else holding_of(home, home.roster.clients[client])
+
     def client_views(self, clients: Iterable[int]) -> list[ClientView]:
         """Show those of these clients who are there."""
         return [self.client_view(client) for client in clients if client in self._homes]
@@ -158,7 +165,8 @@ class Core:
     def outlook(self, client: int) -> Outlook:
         """Say what keeps a client, or its memory, where it is. That costs more than a view."""
         device, found = self._find(client)
-        return replace(outlook_of(device.roster, found), waits_for=self._gangs.waits_for(client))
+        outlook, devices = outlook_of(device.roster, found), self._gangs.waits_for(client)
+        return replace(outlook, waits_for=devices) if devices else outlook
 
     def host_view(self) -> HostView:
         """Show what all clients have on the host."""

@@ -5,6 +5,8 @@ client_time.py has the rule by which time is divided.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Protocol
 
 from nvshare.core.client_time import ClientTime, Doing, Part, nanoseconds
 from nvshare.core.effects import Effect, Evict, Grant, Revoke, Room
@@ -19,12 +21,32 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.node import Core
+from nvshare.core.time_track import Track
 from nvshare.core.view import Glance
 
 # Less than this comes by itself when it is used (native/interposer/swap.c).
 _LEAST_FILL = 2 << 20
 # After these a client is at something else.
 _CHANGES = (Grant, Revoke, Evict, Room)
+
+
+class Recorder(Protocol):
+    """Somebody who wants to know what happened when. Times are nanoseconds."""
+
+    def came(self, client: int, now_ns: int) -> None:
+        """A client is there."""
+
+    def went(self, client: int, now_ns: int) -> None:
+        """It is not any more."""
+
+    def spent(self, client: int, part: Part, begin_ns: int, end_ns: int) -> None:
+        """A client has spent time on something. Not in order: some is known later."""
+
+    def looked(self, client: int, now_ns: int, glance: Glance) -> None:
+        """A client may be at something else from now on."""
+
+    def moved(self, client: int, now_ns: int, event: Moved) -> None:
+        """A client has moved memory."""
 
 
 class _Follower:
@@ -69,6 +91,28 @@ class TimeLog:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._followers: dict[int, _Follower] = {}
+        self._recorder: Recorder | None = None
+
+    def record(self, now: float, recorder: Recorder | None) -> None:
+        """Have all of it recorded from now on; or not any more."""
+        self._recorder = recorder
+        for client in self._followers:
+            self._follow(nanoseconds(now), client)
+
+    def settle(self, now: float) -> None:
+        """Have the recorder told of everything until now."""
+        for client in self._followers:
+            self.spent(client, now)
+
+    def _follow(self, now_ns: int, client: int) -> None:
+        follower, recorder = self._followers[client], self._recorder
+        if recorder is None:
+            follower.time.follow(now_ns, None)
+            return
+        follower.time.follow(now_ns, Track(partial(recorder.spent, client)))
+        recorder.came(client, now_ns)
+        if (glance := self._core.glance(client)) is not None:
+            recorder.looked(client, now_ns, glance)
 
     def hear(self, event: Event, effects: Sequence[Effect]) -> None:
         """Take what the core was told, after it has said what is to be done."""
@@ -89,6 +133,8 @@ class TimeLog:
             follower, glance = self._followers.get(client), self._core.glance(client)
             if follower is not None and glance is not None:
                 follower.look(now_ns, glance)
+                if self._recorder is not None:
+                    self._recorder.looked(client, now_ns, glance)
 
     def report(self, now: float, client: int, busy_seconds: float, held_back: float) -> None:
         """Take a client's counters, from one who knows them without telling the core."""
@@ -105,9 +151,9 @@ class TimeLog:
     def _take(self, now_ns: int, event: ClientEvent) -> None:
         match event:
             case ClientJoined():
-                self._followers.setdefault(event.client, _Follower(now_ns, event.running))
+                self._join(now_ns, event)
             case ClientLeft():
-                self._followers.pop(event.client, None)
+                self._leave(now_ns, event.client)
             case UsageReported() | Used():
                 self.report(event.now, event.client, event.busy_seconds, event.throttled_seconds)
             case Moved():
@@ -117,3 +163,17 @@ class TimeLog:
                 )
                 if follower is not None and glance is not None:
                     follower.moved(now_ns, event, glance.turn)
+                    if self._recorder is not None:
+                        self._recorder.moved(event.client, now_ns, event)
+
+    def _join(self, now_ns: int, event: ClientJoined) -> None:
+        if event.client not in self._followers:
+            self._followers[event.client] = _Follower(now_ns, event.running)
+            if self._recorder is not None:
+                self._follow(now_ns, event.client)
+
+    def _leave(self, now_ns: int, client: int) -> None:
+        follower = self._followers.pop(client, None)
+        if follower is not None and self._recorder is not None:
+            follower.time.spent(now_ns)
+            self._recorder.went(client, now_ns)

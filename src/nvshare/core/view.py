@@ -94,6 +94,18 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
+class Holding:
+    """Where the memory of one client is, context included."""
+
+    device: str
+    on_device: int
+    # On the host. What is nowhere yet is in neither.
+    away: int
+    # What would have to be moved in for it to run well, wherever that is.
+    swapped: int
+
+
+@dataclass(frozen=True, slots=True)
 class HostView:
     """What all clients of a node have on the host."""
 
@@ -145,6 +157,14 @@ def glance_at(client: Client) -> Glance:
         is_leaving=client.outbound > 0 or client.evicting > 0,
         lacks_room=client.missing > 0,
     )
+
+
+def holding_of(device: "Device", client: Client) -> Holding:
+    """Return where the memory of a client is. What leaves is on the device until it has left."""
+    memory = client.memory
+    staying = memory.allocated - memory.swapped + client.outbound
+    away = memory.allocated - memory.untouched - staying
+    return Holding(device.state.id, staying, away, memory.swapped)
 
 
 def view_client(device: "Device", client: Client) -> ClientView:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from nvshare.telemetry.settings import AllocationName, DeviceSettings, Orders
 from nvshare.wire.frames import AllocationKind, Hello, HelloFlags
 
-_ASKED: dict[HelloFlags, AllocationName] = {
-    HelloFlags.ASKS_MANAGED: "managed",
-    HelloFlags.ASKS_EXPLICIT: "explicit",
-    HelloFlags.ASKS_NATIVE: "native",
-    HelloFlags.ASKS_AUTO: "auto",
+# As plain numbers: every snapshot asks for every program.
+_ASKED: dict[int, AllocationName] = {
+    int(HelloFlags.ASKS_MANAGED): "managed",
+    int(HelloFlags.ASKS_EXPLICIT): "explicit",
+    int(HelloFlags.ASKS_NATIVE): "native",
+    int(HelloFlags.ASKS_AUTO): "auto",
 }
 _SEVERAL = "it uses several GPUs"
 _CANNOT_MAP = "the GPU cannot map memory"
@@ -50,8 +51,9 @@ def wish_for(hello: Hello, settings: DeviceSettings, orders: Orders) -> Wish:
     """Find who has the say."""
     if orders.allocation is not None:
         return Wish(orders.allocation, "its pod")
+    flags = int(hello.flags)
     for flag, name in _ASKED.items():
-        if hello.flags & flag:
+        if flags & flag:
             return Wish(name, "its environment")
     return Wish(settings.allocation)
 

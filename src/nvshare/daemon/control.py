@@ -13,6 +13,7 @@
     POST  /v1/groups/{who}/park      have all its memory leave the GPUs, and give it no turn
     POST  /v1/groups/{who}/unpark    let it go on
     GET   /v1/story                  the story so far, as JSON lines
+    GET   /v1/trace?seconds=30       what happens from now on, as JSON lines (tracing.py)
     GET   /metrics                   everything, as Prometheus reads it
 
 Who may connect to the socket may do all of this; its mode and group are the permissions.
@@ -35,6 +36,7 @@ from nvshare.daemon.identity import identify
 from nvshare.daemon.node import Node
 from nvshare.daemon.parking import park, unpark
 from nvshare.daemon.status import describe_gpu, describe_group, describe_node
+from nvshare.daemon.tracing import Tracing
 from nvshare.errors import BadInputError
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.telemetry.snapshot import NodeStatus
@@ -51,6 +53,7 @@ class Control:
         self._node = node
         self._started = node.now()
         self._exposing = asyncio.Lock()
+        self.tracing = Tracing(node)
 
     @property
     def _core(self) -> Core:
@@ -73,6 +76,7 @@ class Control:
                 web.post("/v1/groups/{who}/park", self.park_group),
                 web.post("/v1/groups/{who}/unpark", self.unpark_group),
                 web.get("/v1/story", self.story),
+                web.get("/v1/trace", self.trace),
                 web.get("/metrics", self.metrics),
             ]
         )
@@ -152,6 +156,10 @@ class Control:
         del request
         text = "".join(f"{line}\n" for line in self._core.story.lines())
         return web.Response(text=text, content_type="application/x-ndjson")
+
+    async def trace(self, request: web.Request) -> web.StreamResponse:
+        """Tell what happens from now on."""
+        return await self.tracing.serve(request, None)
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Describe the node for Prometheus."""

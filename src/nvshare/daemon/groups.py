@@ -84,12 +84,17 @@ class Groups:
         chosen = group.environment.changed(group.chosen)
         return self._pods.limits(group.identity, chosen).settled()
 
+    def in_force(self, group: Group) -> ClientLimits:
+        """Return the same, as it was reckoned last: who changes something applies it at once."""
+        return group.in_force or self.limits(group)
+
     def sources(self, group: Group) -> dict[str, Source]:
         """Say where each limit in force comes from."""
         orders = self._pods.orders(group.identity).orders
         found: dict[str, Source] = {}
-        for name, value in self.limits(group).model_dump().items():
-            if value is not None:
+        limits = self.in_force(group)
+        for name in ClientLimits.model_fields:
+            if getattr(limits, name) is not None:
                 is_ordered = getattr(orders, name) is not None
                 is_set = name in group.chosen
                 found[name] = "pod" if is_ordered else "set" if is_set else "environment"

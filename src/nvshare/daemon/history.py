@@ -2,6 +2,8 @@
 
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Sequence
+from math import inf
 
 # What people are shown, in seconds.
 SPANS = (1, 10, 60)
@@ -20,20 +22,22 @@ class History:
         while len(self._told) > 2 and self._told[1][0] < now - SPANS[-1]:
             self._told.popleft()
 
-    def percent(self, now: float, span: float) -> float:
-        """Return how much of the last seconds the client has used the GPU, in percent."""
-        if not self._told:
-            return 0.0
-        used = self._told[-1][1] - self._at(now - span)
-        return max(0.0, min(100.0, 100 * used / span))
-
-    def _at(self, moment: float) -> float:
-        """Return the counter at some time, as if it had gone straight from one to the next."""
+    def percents(self, now: float) -> dict[int, float]:
+        """Return how much of each span the client has used the GPU, in percent."""
         told = list(self._told)
-        place = bisect_right(told, moment, key=lambda one: one[0])
-        if place == 0:
-            return told[0][1]
-        if place == len(told):
-            return told[-1][1]
-        (before, low), (after, high) = told[place - 1], told[place]
-        return low + (high - low) * (moment - before) / (after - before)
+        if not told:
+            return dict.fromkeys(SPANS, 0.0)
+        last = told[-1][1]
+        used = {span: last - _at(told, now - span) for span in SPANS}
+        return {span: max(0.0, min(100.0, 100 * part / span)) for span, part in used.items()}
+
+
+def _at(told: Sequence[tuple[float, float]], moment: float) -> float:
+    """Return the counter at some time, as if it had gone straight from one to the next."""
+    place = bisect_right(told, (moment, inf))
+    if place == 0:
+        return told[0][1]
+    if place == len(told):
+        return told[-1][1]
+    (before, low), (after, high) = told[place - 1], told[place]
+    return low + (high - low) * (moment - before) / (after - before)

@@ -1,7 +1,8 @@
 """The part of the API that is for everybody: it tells, and changes nothing.
 
     GET /v1/daemon                 who shares which GPUs, and where its sockets are
-    GET /v1/health, /v1/status, /v1/node, /v1/devices/{gpu}, /v1/groups, /v1/groups/{who}, /metrics
+    GET /v1/health, /v1/status, /v1/node, /v1/devices/{gpu}, /v1/groups, /v1/groups/{who},
+        /v1/trace, /metrics
                                    as on the control socket (control.py)
 
 It is served on ``look.sock``, whose mode says who may connect. The sockets by which the daemon
@@ -52,6 +53,7 @@ class Looking:
                 web.get("/v1/devices/{gpu}", self._control.get_device),
                 web.get("/v1/groups", self.groups),
                 web.get("/v1/groups/{who}", self.group),
+                web.get("/v1/trace", self.trace),
                 web.get("/metrics", self.metrics),
             ]
         )
@@ -100,17 +102,24 @@ class Looking:
             return problem(f"what others run is {HIDDEN}", "hide_others is set", None, status=403)
         return web.json_response({"group": found[0].model_dump()})
 
+    async def trace(self, request: web.Request) -> web.StreamResponse:
+        """Tell what happens from now on, as far as it is this person's business."""
+        return await self._control.tracing.serve(request, self._viewer(request))
+
     async def metrics(self, request: web.Request) -> web.Response:
         """Describe the node for Prometheus."""
         return await self._control.expose(request, lambda: self._seen_by(request))
 
     def _seen_by(self, request: web.Request) -> NodeStatus:
         status = self._control.snapshot()
+        uid = self._viewer(request)
+        return status if uid is None else hide_others(status, uid)
+
+    def _viewer(self, request: web.Request) -> int | None:
+        """Return as whom somebody looks from whom things are hidden; None: nothing is."""
         uid = _uid_of(request)
         # Root sees everything anyway, and the daemon's own user can read it from its memory.
-        if not self._hides or uid in (0, os.getuid()):
-            return status
-        return hide_others(status, uid)
+        return uid if self._hides and uid not in (0, os.getuid()) else None
 
     @web.middleware
     async def _refuse(self, request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nvshare.core.client_time import Part
+from nvshare.core.client_time import NAMES, Part
 from nvshare.telemetry.snapshot import Recent, TimeParts
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Sample:
     @property
     def attribution(self) -> TimeParts:
         """All that its time went to."""
-        return time_parts({part.value: value for part, value in self.spent.items()})
+        return time_parts(self.spent)
 
 
 class Minute:
@@ -55,7 +55,7 @@ class Minute:
     def recent(self, newest: Sample) -> Recent:
         """Return what has happened from the oldest sample of the last minute to this one."""
         oldest = next((s for s in self._samples if newest.now - s.now <= SECONDS), newest)
-        spent = {part.value: value - oldest.spent[part] for part, value in newest.spent.items()}
+        spent = {part: value - oldest.spent[part] for part, value in newest.spent.items()}
         return Recent(
             seconds=sum(spent.values()) / 1e9,
             attribution=time_parts(spent),
@@ -72,9 +72,9 @@ def _percent(before: Sample, after: Sample) -> int:
     return round(100 * computed / passed) if passed else 0
 
 
-def time_parts(counts: Mapping[str, int]) -> TimeParts:
-    """Return nanoseconds by the names of the parts as a snapshot has them."""
-    return TimeParts(**{part.value: counts.get(part.value, 0) / 1e9 for part in Part})
+def time_parts(spent: Mapping[Part, int]) -> TimeParts:
+    """Return nanoseconds of the parts as a snapshot has them."""
+    return TimeParts(**{name: spent[part] / 1e9 for part, name in NAMES.items()})
 
 
 def look(node: "Node", session: "Session", member: "Member", now: float) -> Sample:

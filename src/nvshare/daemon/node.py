@@ -8,10 +8,12 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from nvshare.core import events
+from nvshare.core.client_time import NAMES
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
 from nvshare.core.node import Core
@@ -302,12 +304,13 @@ class Node:
             self.handovers[member.gpu.uuid] += 1
         return heir
 
-    def counts_of(self, session: Session, now: float) -> Counter[str]:
+    def counts_of(self, session: Session, now: float) -> dict[str, int]:
         """Return all that was counted for a client, for a sum over clients."""
         counts = session.tally.counts(now)
         if session.member is not None:
             spent = self.executor.times.spent(session.member.id, now)
-            counts.update({part.value: value for part, value in spent.items()})
+            for part, value in spent.items():
+                counts[NAMES[part]] = value
         return counts
 
     def close(self) -> None:
@@ -325,6 +328,7 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
     return shown_limits(core.client_view(member.id).limits)
 
 
+@lru_cache(maxsize=256)
 def shown_limits(limits: Limits) -> ClientLimits:
     """Return limits as people are shown them."""
     return ClientLimits(

@@ -144,6 +144,8 @@ class Session:
 
     def answered(self, answer: effects.Answer) -> None:
         """Take note of an answer: a context that was refused is not there."""
+        if answer.verdict is not effects.Verdict.YES:
+            self.tally.refusals += 1
         if self.member and answer.ticket == self._context_ticket:
             self._context_ticket = 0
             if answer.verdict is not effects.Verdict.YES:

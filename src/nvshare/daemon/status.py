@@ -1,13 +1,13 @@
 """The node as it is now, for people: what the core knows, and what the sessions have counted."""
 
 import os
-from collections import Counter
+from collections import defaultdict
 
 import nvshare
+from nvshare.core.client_time import NAMES
 from nvshare.daemon.allocation import wish_for
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
-from nvshare.daemon.history import SPANS
 from nvshare.daemon.minute import look, time_parts
 from nvshare.daemon.naming import name_of
 from nvshare.daemon.node import Member, Node, shown_limits
@@ -95,9 +95,10 @@ def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
 
 
 def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
-    counts = Counter(node.departed[gpu.uuid])
+    counts: defaultdict[str, int] = defaultdict(int, node.departed[gpu.uuid])
     for session in node.members_of(gpu):
-        counts.update(node.counts_of(session, now))
+        for name, value in node.counts_of(session, now).items():
+            counts[name] += value
     return Totals(
         clients=counts["clients"],
         turns=counts["turns"],
@@ -106,11 +107,12 @@ def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
         moved_out=counts["moved_out"],
         moved_in=counts["moved_in"],
         moving_seconds=counts["moving_ns"] / 1e9,
+        refusals=counts["refusals"],
         busy_seconds=counts["busy_ns"] / 1e9,
         launches=counts["launches"],
         throttled_seconds=counts["throttled_ns"] / 1e9,
         gpu_seconds=counts["gpu_ns"] / 1e9,
-        attribution=time_parts(counts),
+        attribution=time_parts({part: counts[name] for part, name in NAMES.items()}),
     )
 
 
@@ -169,12 +171,13 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         moved_out=tally.moved_out,
         moved_in=tally.moved_in,
         moving_seconds=tally.moving,
+        refusals=tally.refusals,
         busy_seconds=tally.told.busy_ns / 1e9,
         launches=tally.told.launches,
         throttled_seconds=tally.told.throttled_ns / 1e9,
         gpu_seconds=tally.told.gpu_ns / 1e9,
         share=client.share_percent,
-        used_percent={span: session.history.percent(now, span) for span in SPANS},
+        used_percent=session.history.percents(now),
         attribution=(sample := look(node, session, member, now)).attribution,
         recent=session.minute.recent(sample),
     )
@@ -183,7 +186,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
 def describe_group(node: Node, group: Group) -> GroupStatus:
     """Return one group."""
     devices = dict.fromkeys(s.member.gpu.uuid for s in group.members.values() if s.member)
-    limits = node.groups.limits(group)
+    limits = node.groups.in_force(group)
     return GroupStatus(
         key=group.key,
         name=name_of(group, node.pods),
@@ -207,11 +210,15 @@ def _used_by(node: Node, group: Group, device: str) -> int:
 
 
 def _use(node: Node, group: Group, device: str, limit: int | None) -> GroupUse:
-    clients = node.core.client_views(group.members)
     used = _used_by(node, group, device)
+    swapped = [
+        holding.swapped
+        for holding in map(node.core.holding, group.members)
+        if holding is not None and holding.device == device
+    ]
     return GroupUse(
         device=device,
         used=used,
-        swapped_out=sum(one.memory.swapped for one in clients if one.device == device),
+        swapped_out=sum(swapped),
         over_limit=limit is not None and used > limit,
     )

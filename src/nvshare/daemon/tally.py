@@ -1,6 +1,5 @@
 """What adds up over the life of a client. Nothing is decided from it; people look at it."""
 
-from collections import Counter
 from dataclasses import dataclass
 from operator import sub
 from typing import NamedTuple
@@ -29,6 +28,7 @@ class Tally:
     moved_out: int = 0
     moved_in: int = 0
     moving: float = 0.0
+    refusals: int = 0
     told: Report = NOTHING
     # What of that was before it came to us.
     before: Report | None = None
@@ -67,26 +67,27 @@ class Tally:
         # They only grow, whatever a client says.
         self.told = Report(*map(max, self.told, report))
 
-    def counts(self, now: float) -> "Counter[str]":
+    def counts(self, now: float) -> dict[str, int]:
         """All that has been counted here, for a sum over clients.
 
         In whole numbers: those of different clients add up to the same in any order, and so a sum
         of them never goes down, not even by the last bit of a float.
         """
         here = Report(*map(sub, self.told, self.before or NOTHING))
-        return Counter(
-            clients=1,
-            turns=self.turns,
-            running_ns=round(self.running_until(now) * 1e9),
-            waited_ns=round(self.waited_until(now) * 1e9),
-            moved_out=self.moved_out,
-            moved_in=self.moved_in,
-            moving_ns=round(self.moving * 1e9),
-            busy_ns=here.busy_ns,
-            launches=here.launches,
-            throttled_ns=here.throttled_ns,
-            gpu_ns=here.gpu_ns,
-        )
+        return {
+            "clients": 1,
+            "turns": self.turns,
+            "running_ns": round(self.running_until(now) * 1e9),
+            "waited_ns": round(self.waited_until(now) * 1e9),
+            "moved_out": self.moved_out,
+            "moved_in": self.moved_in,
+            "moving_ns": round(self.moving * 1e9),
+            "refusals": self.refusals,
+            "busy_ns": here.busy_ns,
+            "launches": here.launches,
+            "throttled_ns": here.throttled_ns,
+            "gpu_ns": here.gpu_ns,
+        }
 
     def waited_until(self, now: float) -> float:
         """All the waiting, with that which goes on."""

@@ -19,7 +19,9 @@ from nvshare.sim.recovery import Curve
 from nvshare.sim.scenario import Scenario
 from nvshare.sim.site import Site
 from nvshare.sim.switchboard import Switchboard
+from nvshare.sim.tracing import Tracing
 from nvshare.sim.workload import actions
+from nvshare.telemetry.trace.recording import Recording
 
 # How often the work of a GPU is looked at, where that is asked for.
 LOOK_S = 0.1
@@ -37,6 +39,15 @@ class Outcome:
     steps: int
     # The work of each GPU over time, if the scenario asks for its recovery.
     curves: tuple[Curve, ...] = ()
+    # What happened when, if somebody wants a picture.
+    tracing: Tracing | None = None
+
+    def recording(self, title: str) -> Recording:
+        """Return what happened when; the simulation must have been run with ``picture=True``."""
+        if self.tracing is None:
+            raise ValueError("this simulation was not recorded")
+        names = [profile.gpu.name for profile in self.scenario.profiles()]
+        return self.tracing.recording(title, self.sites, names)
 
 
 class Engine:
@@ -68,6 +79,10 @@ class Engine:
             )
             for index, profile in enumerate(self._profiles)
         ]
+        self._tracing = Tracing(self._records.__getitem__) if picture else None
+        if self._tracing is not None:
+            for switchboard in dict.fromkeys(site.switchboard for site in self.sites):
+                self._tracing.follow(switchboard)
         groups = Counter(coming.group for coming in self._arrivals if coming.group)
         self._meetings = {group: Meeting(ranks) for group, ranks in groups.items()}
         self._placement = Placement(len(self.sites))
@@ -102,6 +117,8 @@ class Engine:
             call()
         if self._left and until is not None:
             self._cut_off(until)
+        if self._tracing is not None:
+            self._tracing.end(self.now)
         return Outcome(
             scenario=self._scenario,
             sites=tuple(self.sites),
@@ -110,6 +127,7 @@ class Engine:
             ended=self.now if self._left else self._last_end,
             steps=steps,
             curves=self._curves,
+            tracing=self._tracing,
         )
 
     def _look(self) -> None:

@@ -39,7 +39,8 @@ def summarise(outcome: Outcome, label: str | None = None) -> Summary:
     cut_off = any(record.ended is None for record in outcome.records)
     makespan = outcome.ended - first
     gpus = [site.gpu for site in outcome.sites]
-    devices = [site.core_view for site in outcome.sites]
+    # To a GPU that nobody was placed on, nothing has happened; not even its core knows it.
+    devices = [site.core_view for site in outcome.sites if site.records]
     durations = [record.duration(outcome.ended) for record in records]
     return Summary(
         scenario=label or outcome.scenario.name,

@@ -75,12 +75,13 @@ class Site:
         self.slice_seconds = settings.slice_seconds
         self.context_seconds = profile.engine.context_create_ms / 1000
         memory = round(profile.memory.usable_mib * MIB)
+        self.usable = settings.usable_of(memory)
         self._context = settings.context_of(memory)
         self.programs: dict[int, SimulatedProgram] = {}
         self.records: dict[int, Record] = {}
         self.reports: list[Report] = []
         self.events = 0
-        self._switchboard = switchboard
+        self.switchboard = switchboard
         self._core = switchboard.core
         # What the time of programs goes to, if somebody wants to know.
         self._times = switchboard.times
@@ -95,7 +96,7 @@ class Site:
             DeviceAdded(
                 now=clock.now,
                 device=self.device,
-                usable_bytes=settings.usable_of(memory),
+                usable_bytes=self.usable,
                 settings=settings.for_core(),
                 context_bytes=self._context,
             )
@@ -118,7 +119,7 @@ class Site:
 
     def settle(self) -> None:
         """Let the core have all that has happened, and announce what happens next on the GPU."""
-        self._switchboard.settle(self)
+        self.switchboard.settle(self)
 
     def send(self, event: Event) -> None:
         """Tell the core, after what it was told before."""

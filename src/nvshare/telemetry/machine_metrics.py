@@ -1,8 +1,8 @@
-"""What Prometheus is told of the GPUs beside what programs do: who is outside, which are lost."""
+"""What Prometheus is told of the GPUs as such: how busy, who is outside, which are lost."""
 
 from collections.abc import Iterator
 
-from nvshare.telemetry.metrics import Metric, Section, Texts
+from nvshare.telemetry.metrics import WINDOW, Metric, Section, Texts
 from nvshare.telemetry.snapshot import DeviceStatus, MissingGpu, NodeStatus
 
 
@@ -22,6 +22,26 @@ def _missing(status: NodeStatus) -> Iterator[tuple[Texts, MissingGpu]]:
 def _gpus(status: NodeStatus) -> Iterator[tuple[Texts, DeviceStatus]]:
     return (((str(gpu.index), gpu.uuid), gpu) for gpu in status.devices)
 
+
+def _used(status: NodeStatus) -> Iterator[tuple[Texts, float]]:
+    """Return how much of the last seconds each GPU had work, as `nvshare top` shows it."""
+    for gpu in status.devices:
+        parts = (c.used_percent.get(WINDOW, 0.0) for c in status.clients if c.device == gpu.uuid)
+        yield (str(gpu.index), gpu.uuid), min(1.0, sum(parts) / 100)
+
+
+UTILISATION: Section[float] = Section(
+    labels=("gpu", "uuid"),
+    subjects=_used,
+    metrics=(
+        Metric(
+            "nvshare_gpu_utilisation_ratio",
+            "gauge",
+            f"Part of the last {WINDOW} seconds in which its programs had work on the GPU.",
+            lambda part: [((), part)],
+        ),
+    ),
+)
 
 OUTSIDE: Section[DeviceStatus] = Section(
     labels=("gpu", "uuid"),

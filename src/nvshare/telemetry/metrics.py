@@ -41,6 +41,8 @@ class Metric(Generic[Subject]):
     about: str
     read: Callable[[Subject], Iterable[tuple[Texts, float]]]
     labels: Texts = ()
+    # The same, for one that has at most one sample and no labels: most are such.
+    value: Callable[[Subject], Number] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,11 @@ class Section(Generic[Subject]):
 
 
 def _gauge(name: str, about: str, value: Callable[[Subject], Number]) -> Metric[Subject]:
-    return Metric(f"nvshare_{name}", "gauge", about, _plain(value))
+    return Metric(f"nvshare_{name}", "gauge", about, _plain(value), value=value)
 
 
 def _counter(name: str, about: str, value: Callable[[Subject], Number]) -> Metric[Subject]:
-    return Metric(f"nvshare_{name}_total", "counter", about, _plain(value))
+    return Metric(f"nvshare_{name}_total", "counter", about, _plain(value), value=value)
 
 
 def _info(
@@ -131,6 +133,11 @@ _COUNTED: tuple[tuple[str, str, Callable[[ClientStatus | Totals], Number]], ...]
     ("moved_in_bytes", "Memory moved from the host to the GPU.", lambda one: one.moved_in),
     ("moved_out_bytes", "Memory moved from the GPU to the host.", lambda one: one.moved_out),
     ("moving_seconds", "Time that moving memory took.", lambda one: one.moving_seconds),
+    (
+        "refusals",
+        "Times that the daemon has refused memory: too large, or no room on the host.",
+        lambda one: one.refusals,
+    ),
 )
 
 

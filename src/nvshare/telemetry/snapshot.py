@@ -110,6 +110,8 @@ class ClientStatus(_Model):
     moved_out: int
     moved_in: int
     moving_seconds: float
+    # How often the daemon has refused it memory that it asked for.
+    refusals: int = 0
     busy_seconds: float
     launches: int
     throttled_seconds: float
@@ -165,6 +167,7 @@ class Totals(_Model):
     moved_out: int = 0
     moved_in: int = 0
     moving_seconds: float = 0.0
+    refusals: int = 0
     busy_seconds: float = 0.0
     launches: int = 0
     throttled_seconds: float = 0.0

@@ -45,7 +45,8 @@ def ask(address: str, method: str, path: str, body: Any = None) -> tuple[int, by
 
 
 def named(path: str) -> str:
-    return path.replace("{gpu}", "all").replace("{who}", str(os.getpid()))
+    named = path.replace("{gpu}", "all").replace("{who}", str(os.getpid()))
+    return f"{named}?seconds=0.1" if path == "/v1/trace" else named
 
 
 def look_address(daemon: Daemon) -> str:

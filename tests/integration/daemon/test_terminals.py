@@ -174,6 +174,7 @@ def test_every_key_is_in_the_list(busy: Daemon, tmp_path: Path) -> None:
         ["set", "--gpu", "0", "turn=40"],
         ["park", "2"],
         ["unpark", "2"],
+        ["trace", "--seconds", "0.1", "-o", str(tmp_path / "t.json")],
         ["doctor"],
         ["replay", str(tmp_path / "story")],
         ["simulate", "T1"],

@@ -1,7 +1,4 @@
-"""`nvshare why` names what really holds real programs up, in situations that are staged.
-
-Processes outside nvshare and lost GPUs are staged as snapshots (tests/unit/telemetry/test_why.py).
-"""
+"""`nvshare why` names what really holds real programs up, in situations that are staged."""
 
 import json
 import subprocess
@@ -10,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from nvshare.emulator.fault import XID_LOST, set_fault
 from nvshare.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
@@ -17,6 +15,7 @@ from nvshare.telemetry.why import Explanation, explain
 
 from .conftest import Sharing
 from .test_attribution import client_of
+from .test_outsiders import bare
 
 pytestmark = pytest.mark.usefixtures("ahead")
 
@@ -149,3 +148,36 @@ def test_host_memory(share: Share) -> None:
     found = explain(status, held_up.id)
     assert found.main.cause == "host_memory"
     assert held_up.held_up_because in " ".join(found.sentences())
+
+
+def test_a_process_outside(share: Share) -> None:
+    sharing = share("1xt4", data="off")
+    set_turn(sharing, 60)
+    outsider = bare(sharing)
+    try:
+        assert outsider.ask("gpu.init() or gpu.alloc(5 << 30)[0] == 0") is True
+        sharing.until_status(lambda now: bool(now.devices[0].outside))
+        # Alone they would fit: 12 GiB, and 14.3 on the GPU.
+        half = (*KERNELS, "--memory", str(6 * GIB))
+        start(sharing, *half)
+        sharing.until_status(lambda now: any(one.launches for one in now.clients))
+        found = why(sharing, start(sharing, *half))
+        assert found.main.cause == "outside_process"
+        said = " ".join(found.sentences())
+        assert f"guest.py (pid {outsider.process.pid})" in said
+        assert "nvshare run" in said
+    finally:
+        outsider.process.kill()
+        outsider.process.communicate()
+
+
+def test_a_lost_gpu(share: Share) -> None:
+    sharing = share("2xt4", data="off")
+    pid = start(sharing, *KERNELS, wishes=Wishes(gpus="1"))
+    other = start(sharing, *KERNELS, wishes=Wishes(gpus="0"))
+    set_fault(sharing.node, 1, XID_LOST, needs_reset=True)
+    status = sharing.until_status(lambda now: now.devices[1].lost_seconds is not None)
+    found = explain(status, client_of(status, pid).id)
+    assert found.main.cause == "lost_gpu"
+    assert "GPU 1 was lost" in " ".join(found.sentences())
+    assert explain(status, client_of(status, other).id).main.cause != "lost_gpu"

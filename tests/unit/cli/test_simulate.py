@@ -4,6 +4,8 @@ from pathlib import Path
 
 from click.testing import Result
 
+from tests.trace_rules import check_trace, slices_of
+
 Call = Callable[..., Result]
 
 
@@ -31,9 +33,21 @@ def test_a_picture(call: Call, tmp_path: Path) -> None:
     assert picture.read_text().startswith("<svg")
 
 
-def test_a_picture_shows_one_policy(call: Call) -> None:
-    result = call("simulate", "T1", "--svg", "x.svg", "--policy", "auto", "--policy", "off")
-    assert result.exit_code == 2
+def test_a_picture_of_two_policies(call: Call, tmp_path: Path) -> None:
+    picture = tmp_path / "t1.svg"
+    policies = ("--policy", "auto", "--policy", "serial")
+    assert call("simulate", "T1", "--svg", str(picture), *policies).exit_code == 0
+    assert "T1/auto: " in picture.read_text()
+    assert "T1/serial: " in picture.read_text()
+
+
+def test_a_trace(call: Call, tmp_path: Path) -> None:
+    file = tmp_path / "t1.json"
+    assert call("simulate", "T1", "--trace", str(file)).exit_code == 0
+    trace = json.loads(file.read_text())
+    check_trace(trace)
+    assert trace["otherData"]["title"] == "two jobs of 12 GB, one per GPU"
+    assert slices_of(trace, "add-1", "computing")
 
 
 def test_a_picture_that_cannot_be_written(call: Call, tmp_path: Path) -> None:

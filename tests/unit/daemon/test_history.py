@@ -4,36 +4,36 @@ from nvshare.daemon.history import History
 
 
 def test_who_has_told_nothing_has_used_nothing() -> None:
-    assert History().percent(100.0, 1) == 0.0
+    assert History().percents(100.0)[1] == 0.0
 
 
 def test_use_is_what_the_counter_grew_by() -> None:
     history = History()
     for step in range(401):
         history.note(100.0 + step / 4, 7.0 + step / 4 * 0.3)
-    assert [history.percent(200.0, span) for span in (1, 10, 60)] == pytest.approx([30.0] * 3)
+    assert list(history.percents(200.0).values()) == pytest.approx([30.0] * 3)
 
 
 def test_between_two_reports_it_goes_straight() -> None:
     history = History()
     history.note(100.0, 0.0)
     history.note(104.0, 2.0)
-    assert history.percent(104.0, 1) == pytest.approx(50.0)
+    assert history.percents(104.0)[1] == pytest.approx(50.0)
 
 
 def test_who_tells_nothing_more_uses_nothing_more() -> None:
     history = History()
     history.note(100.0, 0.0)
     history.note(101.0, 1.0)
-    assert history.percent(101.0, 1) == pytest.approx(100.0)
-    assert history.percent(110.0, 1) == 0.0
-    assert history.percent(110.0, 10) == pytest.approx(10.0)
+    assert history.percents(101.0)[1] == pytest.approx(100.0)
+    assert history.percents(110.0)[1] == 0.0
+    assert history.percents(110.0)[10] == pytest.approx(10.0)
 
 
 def test_a_counter_of_which_only_the_end_is_known_says_nothing() -> None:
     history = History()
     history.note(100.0, 5000.0)
-    assert history.percent(100.0, 60) == 0.0
+    assert history.percents(100.0)[60] == 0.0
 
 
 def test_it_does_not_grow_for_ever() -> None:
@@ -41,4 +41,4 @@ def test_it_does_not_grow_for_ever() -> None:
     for step in range(10_000):
         history.note(step / 4, step / 4)
     assert len(history._told) < 300
-    assert history.percent(9999 / 4, 60) == pytest.approx(100.0)
+    assert history.percents(9999 / 4)[60] == pytest.approx(100.0)

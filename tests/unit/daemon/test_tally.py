@@ -52,11 +52,11 @@ def test_what_was_before_it_came_is_its_own_and_not_for_the_sum() -> None:
 def test_a_sum_is_the_same_whoever_goes_first() -> None:
     # Sevenths are no sums of powers of two: as floats, they add up to what the order makes of it.
     present = [Tally(running=number / 7, moving=number / 7) for number in range(40)]
-    expected = sum((one.counts(0) for one in present), Counter[str]())
+    expected = sum((Counter(one.counts(0)) for one in present), Counter[str]())
     departed: Counter[str] = Counter()
     while present:
         departed.update(present.pop(len(present) // 2).counts(0))
-        assert sum((one.counts(0) for one in present), Counter(departed)) == expected
+        assert sum((Counter(one.counts(0)) for one in present), Counter(departed)) == expected
 
 
 def test_a_sum_grows_with_those_who_run_and_stays_when_they_go() -> None:

@@ -19,7 +19,7 @@ def tell(stage: Stage, busy: float, gpu: float = 0.0) -> None:
 def shown(stage: Stage) -> float:
     """Seconds used in the last minute, as people see them."""
     (session,) = stage.node.members.values()
-    return session.history.percent(stage.node.now(), 60) * 60 / 100
+    return session.history.percents(stage.node.now())[60] * 60 / 100
 
 
 def heard(stage: Stage) -> list[float]:

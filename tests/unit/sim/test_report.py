@@ -70,3 +70,8 @@ def test_several_are_drawn_beside_each_other(summary: Summary) -> None:
 def test_nobody_reads_a_table_of_a_thousand_programs() -> None:
     summary = summarise(run({**program(0, 1), "count": 70, "every": 1.0}))
     assert "and 10 more programs" in drawn(summary)
+
+
+def test_a_gpu_that_nobody_uses() -> None:
+    summary = summarise(run(program(0, 10), gpus="2xt4"))
+    assert summary.turn_changes == 0

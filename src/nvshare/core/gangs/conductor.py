@@ -75,6 +75,9 @@ class Gangs:
 
     def waits_for(self, client: int) -> tuple[str, ...]:
         """Return the devices on which a client's gang has no room, if it waits."""
+        if not self._groups.are_spread:
+            # Asked for every client, to look at every group: mostly for nothing.
+            return ()
         for gang in self._groups.gangs():
             if any(member.client.id == client for member in gang.waiting):
                 parts = by_device(gang.waiting)

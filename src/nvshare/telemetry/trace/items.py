@@ -1,0 +1,106 @@
+"""What a trace is told as, item by item, and each of these as a line of JSON.
+
+Times are nanoseconds on the clock of whoever records. Items come in no order of time.
+"""
+
+import json
+from dataclasses import astuple, dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """Recording begins; what is before that is not in it. ``unix`` is the time of day."""
+
+    at: int
+    unix: float
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A GPU, and what programs may fill of its memory."""
+
+    uuid: str
+    index: int
+    name: str
+    usable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One process on one GPU."""
+
+    id: int
+    device: str
+    name: str
+    pid: int = 0
+    user: str = ""
+    pod: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A program has spent time on something: a part of client_time.py, or "starting"."""
+
+    program: int
+    state: str
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A program had a turn, or this piece of one."""
+
+    program: int
+    number: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Memory of a program went in, out, or both."""
+
+    program: int
+    bytes_in: int
+    bytes_out: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """From now on, so much is on a GPU, and so much of what belongs there is away."""
+
+    device: str
+    at: int
+    on_gpu: int
+    away: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """All until now is told, but for so many items that nobody has taken in time."""
+
+    at: int
+    dropped: int = 0
+
+
+Item: TypeAlias = Began | Gpu | Program | Spent | Turn | Move | Level | Ended
+_KINDS: dict[str, type[Item]] = {
+    kind.__name__.lower(): kind for kind in (Began, Gpu, Program, Spent, Turn, Move, Level, Ended)
+}
+
+
+def write_item(item: Item) -> str:
+    """Return an item as a line."""
+    return json.dumps([type(item).__name__.lower(), *astuple(item)], separators=(",", ":")) + "\n"
+
+
+def read_item(line: str | bytes) -> Item | None:
+    """Return the item of a line; None if a newer daemon tells what is not known here."""
+    name, *values = json.loads(line)
+    kind = _KINDS.get(name)
+    return None if kind is None else kind(*values)

@@ -1,0 +1,111 @@
+"""From what the time log hears to the items of a trace. Keeps what goes on, nothing of the past.
+
+Shared by daemon and simulator, which say who a client is, and take the items.
+"""
+
+from collections.abc import Callable
+
+from nvshare.core.client_time import Part, nanoseconds
+from nvshare.core.events import Moved
+from nvshare.core.lease import State
+from nvshare.core.node import Core
+from nvshare.core.time_log import TimeLog
+from nvshare.core.view import Glance, Holding
+from nvshare.telemetry.trace.items import Item, Level, Move, Program, Spent, Turn
+
+_HOLDS = (State.RUNNING, State.YIELDING)
+
+
+class Recorder:
+    """One recording, from ``begin`` to ``end``."""
+
+    def __init__(
+        self,
+        core: Core,
+        times: TimeLog,
+        describe: Callable[[int], Program | None],
+        take: Callable[[Item], None],
+    ) -> None:
+        self._core = core
+        self._times = times
+        self._describe = describe
+        self._take = take
+        # The number of the turn that goes on, and from when on it is not told yet.
+        self._turns: dict[int, tuple[int, int]] = {}
+        self._holdings: dict[int, Holding] = {}
+        # By device: what is on it, and what is away.
+        self._levels: dict[str, tuple[int, int]] = {}
+
+    def begin(self, now: float) -> None:
+        """Record from now on."""
+        self._times.record(now, self)
+
+    def settle(self, now: float) -> None:
+        """Tell everything until now: what goes on is told as a piece."""
+        self._times.settle(now)
+        now_ns = nanoseconds(now)
+        for client, (number, begin) in self._turns.items():
+            self._tell_turn(client, number, begin, now_ns)
+            self._turns[client] = number, now_ns
+
+    def end(self, now: float) -> None:
+        """Record no more."""
+        self.settle(now)
+        self._times.record(now, None)
+
+    def levels(self, now: float) -> list[Level]:
+        """Return what is on every GPU now, as far as any program is there."""
+        return [Level(device, nanoseconds(now), *both) for device, both in self._levels.items()]
+
+    def came(self, client: int, now_ns: int) -> None:
+        """Tell who it is."""
+        del now_ns
+        program = self._describe(client)
+        if program is not None:
+            self._take(program)
+
+    def went(self, client: int, now_ns: int) -> None:
+        """Its turn and its memory end with it."""
+        self._hold(client, now_ns, None)
+        self._note_memory(client, now_ns, None)
+
+    def spent(self, client: int, part: Part, begin_ns: int, end_ns: int) -> None:
+        """Tell it as it is."""
+        self._take(Spent(client, part.value, begin_ns, end_ns))
+
+    def looked(self, client: int, now_ns: int, glance: Glance) -> None:
+        """See whether it has another turn, and where its memory is."""
+        self._hold(client, now_ns, glance.turn if glance.state in _HOLDS else None)
+        self._note_memory(client, now_ns, self._core.holding(client))
+
+    def moved(self, client: int, now_ns: int, event: Moved) -> None:
+        """Tell of memory that has moved. The client has measured how long that took."""
+        if event.in_bytes or event.out_bytes:
+            begin = now_ns - nanoseconds(event.seconds)
+            self._take(Move(client, event.in_bytes, event.out_bytes, begin, now_ns))
+
+    def _hold(self, client: int, now_ns: int, number: int | None) -> None:
+        present = self._turns.get(client)
+        if present is not None and present[0] != number:
+            self._tell_turn(client, *present, now_ns)
+            del self._turns[client]
+        if number is not None and client not in self._turns:
+            self._turns[client] = number, now_ns
+
+    def _tell_turn(self, client: int, number: int, begin: int, now_ns: int) -> None:
+        if now_ns > begin:
+            self._take(Turn(client, number, begin, now_ns))
+
+    def _note_memory(self, client: int, now_ns: int, holding: Holding | None) -> None:
+        before = self._holdings.pop(client, None)
+        if holding is not None:
+            self._holdings[client] = holding
+        if holding == before:
+            return
+        for one, sign in ((before, -1), (holding, 1)):
+            if one is not None:
+                on_gpu, away = self._levels.get(one.device, (0, 0))
+                both = on_gpu + sign * one.on_device, away + sign * one.away
+                self._levels[one.device] = both
+        device = (holding or before or Holding("", 0, 0, 0)).device
+        self._take(Level(device, now_ns, *self._levels[device]))

@@ -1,0 +1,142 @@
+"""A real Prometheus scrapes a daemon whose programs come and go, with our alerts and queries.
+
+``NVSHARE_CHURN_SECONDS=300`` is five minutes of it.
+"""
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.fault import XID_LOST, set_fault
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+from nvshare.emulator.workload import installed_program
+from nvshare.launch.preload import Wishes
+from tests.integration.sharing.conftest import Sharing
+from tests.monitoring_files import RULES, alerts, queries
+
+from .prometheus import Prometheus, free_port, package, prometheus
+
+SECONDS = float(os.environ.get("NVSHARE_CHURN_SECONDS", "40"))
+GIB = 1 << 30
+# What takes ten minutes on a real machine takes seconds here.
+SHORTER = {"[15m]": "[10s]", "[10m]": "[20s]", "> 600": "> 0.5", "> 60": "> 3"}
+LIFETIME, EVERY = 4.0, 2.0
+
+
+def shorter(text: str) -> str:
+    for long, short in SHORTER.items():
+        assert long in text
+        text = text.replace(long, short)
+    return re.sub(r"for: \w+", "for: 0s", text)
+
+
+def as_grafana_asks(query: str) -> str:
+    return query.replace("$__rate_interval", "10s").replace("$instance", ".*")
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def sharing(tmp_path: Path, port: int) -> Iterator[Sharing]:
+    """A node with two GPUs, and a daemon that tells metrics."""
+    config = tmp_path / "config.toml"
+    config.write_text(f'metrics_address = "127.0.0.1:{port}"\n[gpu]\nturn_seconds = 2\n')
+    settings = Settings(speed=1.0, data="off")
+    with (
+        transient_node(node_root(), settings, parse_gpus("2xt4")) as node,
+        ExitStack() as stack,
+    ):
+        yield Sharing(node, stack, {"NVSHARE_CONFIG": str(config)})
+
+
+def start(sharing: Sharing, gib: float, wishes: Wishes | None = None) -> "subprocess.Popen[str]":
+    program = installed_program("workloads", "driver-kernels")
+    options = ("--kernel", "0.005", "--memory", str(round(gib * GIB)))
+    return sharing.start(program, *options, wishes=wishes or Wishes(gpus="0"))
+
+
+def start_outside(sharing: Sharing) -> "subprocess.Popen[bytes]":
+    environ = {**os.environ, **sharing.node.environment(library_folder(), os.environ)}
+    program = installed_program("workloads", "driver-kernels")
+    command = [str(program), "--kernel", "0.005", "--memory", str(GIB // 2)]
+    return subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def churn(sharing: Sharing, server: Prometheus) -> None:
+    """Have small programs come and go beside large ones; there are never more than are alive."""
+    alive: list[tuple[float, subprocess.Popen[str]]] = []
+    ends = time.monotonic() + SECONDS
+    while time.monotonic() < ends:
+        now = time.monotonic()
+        alive.append((now + LIFETIME, start(sharing, 0.1, Wishes(gpus="0", compute_percent=20))))
+        for end, process in [one for one in alive if one[0] < now]:
+            sharing.kill(process)
+            alive.remove((end, process))
+        time.sleep(EVERY)
+        # Two large ones, those that are to be alive, and one that may not have been scraped since.
+        assert len(server.query("nvshare_program_info")) <= 2 + len(alive) + 2
+    for _, process in alive:
+        sharing.kill(process)
+
+
+def test_promtool_likes_the_alerts() -> None:
+    tool = package() / "usr/bin/promtool"
+    subprocess.run([tool, "check", "rules", RULES], check=True, capture_output=True)
+
+
+@pytest.mark.timeout(SECONDS + 120)
+def test_churn(sharing: Sharing, port: int, tmp_path: Path) -> None:
+    rules = shorter(RULES.read_text(encoding="utf-8"))
+    # A little more than the 14.1 GiB that two programs of 10 GiB keep on the host.
+    sharing.daemon().change_node({"host_memory": "15Gi"})
+    with prometheus(tmp_path / "prometheus", port, rules) as server:
+        outside = start_outside(sharing)
+        try:
+            large = [start(sharing, 10) for _ in range(2)]
+            sharing.until_status(lambda now: sum(one.turns > 1 for one in now.clients) == 2)
+            # What cannot leave has to fit beside what has to be there.
+            stays = sharing.guest(Wishes(gpus="1", allocation="native"))
+            assert stays.ask("gpu.init() or gpu.alloc(10 << 30)[0]") == 0
+            refused = sharing.guest(Wishes(gpus="1", allocation="explicit"))
+            assert refused.ask("gpu.init() or gpu.alloc(8 << 30)[0]") != 0
+            sharing.kill(stays.process)
+            sharing.kill(refused.process)
+            set_fault(sharing.node, 1, XID_LOST, needs_reset=True)
+            churn(sharing, server)
+
+            empty = [query for query in queries() if not server.query(as_grafana_asks(query))]
+            assert not empty
+            over = f'max_over_time(ALERTS{{alertstate="firing"}}[{SECONDS:.0f}s])'
+            fired = {one["metric"]["alertname"] for one in server.query(over)}
+            assert fired == {rule["alert"] for rule in alerts()}
+            judged = server.ask("rules")["groups"][0]["rules"]
+            assert [rule["health"] for rule in judged] == ["ok"] * len(alerts())
+            for process in large:
+                sharing.kill(process)
+        finally:
+            outside.kill()
+            outside.communicate()
+        sharing.until_status(lambda now: not now.clients)
+        deadline = time.monotonic() + 15
+        stale = server.query('{__name__=~"nvshare_(program|group)_.+"}')
+        while stale and time.monotonic() < deadline:
+            time.sleep(0.5)
+            stale = server.query('{__name__=~"nvshare_(program|group)_.+"}')
+        assert not stale
+        gpus = server.query("nvshare_gpu_programs")
+        assert [one["value"][1] for one in gpus] == ["0", "0"]
+        # Every scrape was one that Prometheus could read.
+        assert not server.query("min_over_time(up[1h]) < 1")
