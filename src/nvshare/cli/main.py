@@ -24,6 +24,7 @@ SECTIONS = {
         "status": "nvshare.cli.status:status",
         "top": "nvshare.cli.top:top",
         "why": "nvshare.cli.why:why",
+        "web": "nvshare.cli.web:web",
         "ls": "nvshare.cli.ls:ls",
         "limit": "nvshare.cli.limit:limit",
         "park": "nvshare.cli.park:park",
