@@ -5,8 +5,10 @@ so that nobody has to be allowed to.
 """
 
 import asyncio
+import contextlib
 import json
 import socket
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -21,13 +23,17 @@ _TIMEOUT = aiohttp.ClientTimeout(total=5)
 # Of one answer: far more than a thousand programs take.
 _LARGEST = 32 << 20
 
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+"""Returns the addresses of a name, or raises OSError."""
+
 
 class Peers:
     """All nodes behind a name and a port."""
 
-    def __init__(self, host: str, port: int, token: str) -> None:
+    def __init__(self, host: str, port: int, token: str, resolve: Resolve | None = None) -> None:
         self._host = host
         self._port = port
+        self._resolve = resolve or _resolve
         self._headers = {"Authorization": f"Bearer {token}"}
         self._addresses: list[str] = []
         self._looked_up = float("-inf")
@@ -58,7 +64,7 @@ class Peers:
             async with self._session.request(
                 method, f"{self._url(address)}{path}", json=body
             ) as answer:
-                return answer.status, json.loads(await answer.content.read(_LARGEST))
+                return answer.status, json.loads(await _whole(answer))
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise NvshareError(f"{node} does not answer", why=_reason(error)) from error
 
@@ -80,12 +86,9 @@ class Peers:
         if loop.time() - self._looked_up < _PERIOD:
             return
         self._looked_up = loop.time()
-        try:
-            found = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
-        except OSError:
-            # Those that were known stay known.
-            return
-        self._addresses = sorted({str(one[4][0]) for one in found})
+        # Those that were known stay known if nobody can tell just now.
+        with contextlib.suppress(OSError):
+            self._addresses = sorted(set(await self._resolve(self._host, self._port)))
         self._by_name = {n: a for n, a in self._by_name.items() if a in self._addresses}
 
     def _name_of(self, address: str) -> str:
@@ -94,6 +97,12 @@ class Peers:
     def _url(self, address: str) -> str:
         host = f"[{address}]" if ":" in address else address
         return f"http://{host}:{self._port}"
+
+
+async def _resolve(host: str, port: int) -> list[str]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(one[4][0]) for one in found]
 
 
 async def _whole(answer: aiohttp.ClientResponse) -> bytes:

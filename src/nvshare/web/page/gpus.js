@@ -50,12 +50,11 @@ class Panel {
     this.canvas = el("canvas", { role: "img" });
     this.memoryBegin = el("span");
     this.memoryWords = el("span");
-    const memory = el("figure", { class: "memory" }, this.canvas,
+    const memory = el("figure", { class: "memory" }, el("div", { class: "memory-box" }, this.canvas),
       el("div", { class: "memory-axis", "aria-hidden": "true" }, this.memoryBegin, this.memoryWords, el("span", {}, "now")));
     this.root = el("article", { class: "gpu", "aria-labelledby": title },
       el("div", { class: "gpu-head" },
-        el("h3", { class: "gpu-name", id: title }, this.name, this.model),
-        this.turn,
+        el("div", { class: "gpu-about" }, el("h3", { class: "gpu-name", id: title }, this.name, this.model), this.turn),
         el("div", {}, this.bar, this.barWords)),
       el("div", { class: "charts" }, this.lanesBox, memory));
     this.canvas.addEventListener("pointermove", (event) => this.tellMemory(event));
