@@ -4,6 +4,8 @@ from importlib.resources import files
 
 from aiohttp import web
 
+from nvshare.web.guard import Handler
+
 _TYPES = {
     ".html": "text/html",
     ".css": "text/css",
@@ -20,15 +22,13 @@ def page_routes() -> list[web.RouteDef]:
         suffix = file.name[file.name.rfind(".") :]
         if suffix in _TYPES:
             path = "/" if file.name == _FIRST else f"/{file.name}"
-            routes.append(web.get(path, _Page(file.read_bytes(), _TYPES[suffix])))
+            routes.append(web.get(path, _handler(file.read_bytes(), _TYPES[suffix])))
     return routes
 
 
-class _Page:
-    def __init__(self, body: bytes, kind: str) -> None:
-        self._body = body
-        self._kind = kind
-
-    async def __call__(self, request: web.Request) -> web.Response:
+def _handler(body: bytes, kind: str) -> Handler:
+    async def handle(request: web.Request) -> web.StreamResponse:
         del request
-        return web.Response(body=self._body, content_type=self._kind, charset="utf-8")
+        return web.Response(body=body, content_type=kind, charset="utf-8")
+
+    return handle

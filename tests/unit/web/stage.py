@@ -16,6 +16,7 @@ from nvshare.web.server import WebServer
 from ..telemetry.making import make_client, make_node
 
 TOKEN = "a-token-of-more-than-22-characters"  # noqa: S105 (of a test)
+PATIENCE = aiohttp.ClientTimeout(total=10)
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -85,7 +86,7 @@ def visit(
     async def run() -> None:
         async with (
             serving(source, name=name, sock=sock, **options) as port,
-            aiohttp.ClientSession() as session,
+            aiohttp.ClientSession(timeout=PATIENCE) as session,
         ):
             await act(Visit(session, port))
 

@@ -10,7 +10,7 @@ import aiohttp
 from nvshare.web.peers import Peers
 
 from ..telemetry.making import make_client, make_node
-from .stage import TOKEN, Told, Visit, listening, serving
+from .stage import PATIENCE, TOKEN, Told, Visit, listening, serving
 
 NAME = "nvshare-web-nodes"
 
@@ -49,7 +49,7 @@ def visit_cluster(
                 await stack.enter_async_context(
                     serving(source, name=name, sock=own, peers=peers if is_first else None)
                 )
-            session = await stack.enter_async_context(aiohttp.ClientSession())
+            session = await stack.enter_async_context(aiohttp.ClientSession(timeout=PATIENCE))
             await act(Visit(session, port))
 
     asyncio.run(run())
