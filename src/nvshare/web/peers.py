@@ -7,6 +7,7 @@ so that nobody has to be allowed to.
 import asyncio
 import contextlib
 import json
+import os
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -22,6 +23,8 @@ _PERIOD = 10.0
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
 # Of one answer: far more than a thousand programs take.
 _LARGEST = 32 << 20
+# All that can be wrong with an answer, or with there being none. What makes no sense is a ValueError.
+_TROUBLE = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError)
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 """Returns the addresses of a name, or raises OSError."""
@@ -65,7 +68,7 @@ class Peers:
                 method, f"{self._url(address)}{path}", json=body
             ) as answer:
                 return answer.status, json.loads(await _whole(answer))
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except _TROUBLE as error:
             raise NvshareError(f"{node} does not answer", why=_reason(error)) from error
 
     async def _view(self, address: str, after: int) -> NodeView:
@@ -76,7 +79,7 @@ class Peers:
                 if answer.status != 200:
                     raise ValueError(f"it answered with HTTP status {answer.status}")
                 view = NodeView.model_validate_json(await _whole(answer))
-        except (aiohttp.ClientError, OSError, ValueError, ValidationError) as error:
+        except _TROUBLE as error:
             return NodeView(name=self._name_of(address), problem=_reason(error))
         self._by_name[view.name] = address
         return view
@@ -117,4 +120,9 @@ async def _whole(answer: aiohttp.ClientResponse) -> bytes:
 def _reason(error: BaseException) -> str:
     if isinstance(error, ValidationError):
         return "it has another version of nvshare"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        number = error.os_error.errno
+        return f"it does not answer: {os.strerror(number) if number else 'no connection'}"
+    if isinstance(error, asyncio.TimeoutError):
+        return f"it has not answered in {_TIMEOUT.total:.0f} s"
     return str(error) or type(error).__name__
