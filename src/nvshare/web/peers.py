@@ -23,7 +23,7 @@ _PERIOD = 10.0
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
 # Of one answer: far more than a thousand programs take.
 _LARGEST = 32 << 20
-# All that can be wrong with an answer, or with there being none. What makes no sense is a ValueError.
+# All that can be wrong with an answer. What makes no sense is a ValueError.
 _TROUBLE = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError)
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -65,7 +65,7 @@ class Peers:
             raise BadInputError(f'there is no node "{node}"', do="reload the page")
         try:
             async with self._session.request(
-                method, f"{self._url(address)}{path}", json=body
+                method, f"{self._url(address)}{path}", json=body, allow_redirects=False
             ) as answer:
                 return answer.status, json.loads(await _whole(answer))
         except _TROUBLE as error:
@@ -74,7 +74,10 @@ class Peers:
     async def _view(self, address: str, after: int) -> NodeView:
         try:
             async with self._session.get(
-                f"{self._url(address)}/v1/node", params={"after": str(after)}
+                f"{self._url(address)}/v1/node",
+                params={"after": str(after)},
+                # Whoever is led elsewhere would take the token along.
+                allow_redirects=False,
             ) as answer:
                 if answer.status != 200:
                     raise ValueError(f"it answered with HTTP status {answer.status}")
