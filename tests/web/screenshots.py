@@ -68,11 +68,12 @@ def stage(stack: ExitStack, scratch: Path) -> str:
     settings = Settings(speed=1.0, data="off")
     node = stack.enter_context(transient_node(node_root(), settings, parse_gpus("2xt4")))
     environment = {**os.environ, **node.environment(library_folder(), os.environ)}
-    environment |= {"NVSHARE_TURN": "25", "NVSHARE_NODE_NAME": ""}
+    environment["NVSHARE_TURN"] = "25"
     for name, arguments in PROGRAMS.items():
         program = str(shutil.copy(installed_program("workloads", "driver-kernels"), scratch / name))
         begin(stack, environment, "run", *OPTIONS.get(name, ()), "--", program, *arguments)
-    page = begin(stack, environment, "web", "--address", "127.0.0.1:0")
+    named = {**environment, "NVSHARE_NODE_NAME": "workstation"}
+    page = begin(stack, named, "web", "--address", "127.0.0.1:0")
     assert page.stdout is not None
     return page.stdout.readline().strip()
 
@@ -98,7 +99,7 @@ def take(browser: Browser, name: str, width: int, height: int, *, dark: bool = F
     path = IMAGES / f"{name}.png"
     browser.driver.save_screenshot(str(path))
     with Image.open(path) as image:
-        small = image.convert("RGB").quantize(96, dither=Image.Dither.NONE)
+        small = image.convert("RGB").quantize(200, dither=Image.Dither.NONE)
     small.save(path, optimize=True)
     size = path.stat().st_size
     print(path, size)
