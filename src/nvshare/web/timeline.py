@@ -6,8 +6,9 @@ from nvshare.telemetry.snapshot import ClientStatus, NodeStatus, TimeParts
 from nvshare.web.views import Lane, Sample
 
 KEPT = 300_000
-# Nobody has looked for so long: what was in between is not known in any detail.
-_GAP = 5_000
+# Nobody has looked for so long: what was in between is not known in any detail. A machine that is
+# too busy to look for some seconds still tells what they went to.
+_GAP = 15_000
 _MIB = 1 << 20
 _PARTS = tuple(TimeParts.model_fields)
 

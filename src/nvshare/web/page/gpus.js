@@ -44,7 +44,6 @@ class Panel {
     this.turn = el("div", { class: "gpu-turn" });
     this.bar = el("div", { class: "bar", role: "img" });
     this.barWords = el("div", { class: "bar-words" });
-    this.lanes = el("div", { class: "lanes-list" });
     this.lanesBox = el("figure", { class: "lanes" });
     this.axis = el("div", { class: "axis", "aria-hidden": "true" });
     this.canvas = el("canvas", { role: "img" });
