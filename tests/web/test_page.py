@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from selenium.webdriver.common.keys import Keys
 
 from tests.integration.sharing.conftest import Sharing
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from .browser import Browser
 
 NAME = "driver-kernels"
+# Keys, as the WebDriver standard numbers them: these files are read where there is no Selenium, too.
+BACKSPACE, TAB, ENTER, ESCAPE = "\ue003", "\ue004", "\ue007", "\ue00c"
 PICTURE = "return document.querySelector(arguments[0])?.toDataURL()"
 FILLED = """
 const canvas = document.querySelector(arguments[0]);
@@ -103,11 +104,11 @@ def test_without_the_token_nothing_is_seen_or_changed(
     assert browser.run(ask, "/v1/view", "GET", None) == 401
     assert browser.run(ask, "/v1/limits", "POST", order) == 401
     assert browser.run(ask, f"/v1/view?token={token}", "GET", None) == 401
-    browser.find("#token").send_keys("x" * 43, Keys.ENTER)
+    browser.find("#token").send_keys("x" * 43, ENTER)
     browser.until(lambda: "This is not the token" in browser.text("#login"))
     assert NAME not in browser.driver.page_source
     assert sharing.daemon().status().clients[0].limits.priority is None
-    browser.find("#token").send_keys(token, Keys.ENTER)
+    browser.find("#token").send_keys(token, ENTER)
     assert NAME in browser.text("#rows")
     assert all("401" in one for one in browser.complaints())
 
@@ -128,23 +129,23 @@ def test_everything_can_be_done_with_keys(
     browser.type("/", "nobody")
     assert browser.focus.get_attribute("id") == "filter"
     browser.until(lambda: "No program passes the filter" in browser.text("#programs"))
-    browser.type(*[Keys.BACKSPACE] * len("nobody"))
+    browser.type(*[BACKSPACE] * len("nobody"))
     browser.find("tr.program")
     # From the filter on, every stop is a thing that does something, and the program is one.
     stops = []
     while "name" not in (browser.focus.get_attribute("class") or ""):
-        browser.type(Keys.TAB)
+        browser.type(TAB)
         stops.append(browser.focus.text or browser.focus.get_attribute("value"))
         assert len(stops) < 20, stops
     assert any("GPU" in (one or "") for one in stops)
-    browser.type(Keys.ENTER)
+    browser.type(ENTER)
     browser.until(lambda: "computing" in browser.text("tr.details"))
     browser.until(lambda: "last " in browser.text("tr.details p"))
     assert browser.focus.get_attribute("aria-expanded") == "true"
-    browser.type(Keys.TAB, Keys.ENTER)
+    browser.type(TAB, ENTER)
     assert browser.find("#limits").is_displayed()
     assert browser.focus.get_attribute("id") == "limit-memory"
-    browser.type(Keys.ESCAPE)
+    browser.type(ESCAPE)
     browser.until(lambda: not browser.is_seen("#limits"))
     # Whoever looks on stands where they stood.
     assert browser.focus.text == "Change…"
