@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .browser import Browser
 
 NAME = "driver-kernels"
-# Keys, as the WebDriver standard numbers them: these files are read where there is no Selenium, too.
+# As the WebDriver standard numbers them: this file is read where there is no Selenium, too.
 BACKSPACE, TAB, ENTER, ESCAPE = "\ue003", "\ue004", "\ue007", "\ue00c"
 PICTURE = "return document.querySelector(arguments[0])?.toDataURL()"
 FILLED = """
