@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s test-torch bench lint build manifests clean FORCE
+.PHONY: help demo test test-k8s test-torch test-web bench lint build manifests clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -31,6 +31,9 @@ test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests th
 
 test-torch: $(VENV)/installed ## Run PyTorch itself on emulated GPUs (installs it in ~/.cache once, 11 GB)
 	$(BIN)/python -m tests.pytorch.run $(ARGS)
+
+test-web: $(VENV)/installed ## Run the web page in Chromium (installs Debian's chromium; root)
+	$(BIN)/python -m tests.web.run $(ARGS)
 
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json

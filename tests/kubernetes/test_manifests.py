@@ -107,6 +107,9 @@ def test_cgroups_are_for_the_daemon_to_read() -> None:
         "metrics.port=80",
         "metrics.podMonitor.interval=often",
         "metrics.monitor.enabled=true",
+        "web.enabled=true",
+        "web.port=80",
+        "web.token=secret",
     ],
 )
 def test_a_slip_of_the_pen_is_found(wrong: str) -> None:
@@ -138,6 +141,48 @@ def test_metrics_are_one_port_of_the_daemon_and_can_be_turned_off() -> None:
     assert "metrics" not in silent
 
 
+WEB = {"web.enabled": "true", "web.tokenSecret": "nvshare-web"}
+
+
+def web_container(text: str) -> dict[str, Any]:
+    containers = daemonset(text)["spec"]["template"]["spec"]["containers"]
+    (found,) = [one for one in containers if one["name"] == "web"]
+    return found  # type: ignore[no-any-return]
+
+
+def test_the_page_may_look_and_nothing_else() -> None:
+    web = web_container(render(WEB))
+    assert "--read-only" in web["args"]
+    # Not root: the socket by which things are changed does not let it in.
+    context = web["securityContext"]
+    assert (context["runAsUser"], context["runAsNonRoot"]) == (65534, True)
+    assert context["capabilities"] == {"drop": ["ALL"]}
+    assert {one["name"]: one["mountPath"] for one in web["volumeMounts"] if one["readOnly"]} == {
+        "control": "/run/nvshare-control",
+        "web-token": "/run/nvshare-token",
+        "no-account": "/var/run/secrets/kubernetes.io/serviceaccount",
+    }
+    changing = web_container(render({**WEB, "web.changes": "true"}))
+    assert "--read-only" not in changing["args"]
+    assert changing["securityContext"]["runAsUser"] == 0
+
+
+def test_the_page_is_off_and_asks_nothing_of_the_cluster_when_it_is_on() -> None:
+    def rules(text: str) -> list[Any]:
+        return [
+            thing["rules"] for thing in things(text) if "Role" in thing["kind"] and "rules" in thing
+        ]
+
+    assert "web" not in render()
+    assert rules(render(WEB)) == rules(render())
+    services = {
+        one["metadata"]["name"]: one for one in things(render(WEB)) if one["kind"] == "Service"
+    }
+    assert set(services) == {"nvshare-web", "nvshare-web-nodes"}
+    assert services["nvshare-web-nodes"]["spec"]["clusterIP"] == "None"
+    assert "--peers=nvshare-web-nodes.nvshare.svc:9465" in web_container(render(WEB))["args"]
+
+
 VARIANTS: dict[str, dict[str, str]] = {
     "default": {},
     "emulated": {"emulated.enabled": "true"},
@@ -156,6 +201,7 @@ VARIANTS: dict[str, dict[str, str]] = {
         "imagePullSecrets[0].name": "login",
         "image.tag": "edge",
     },
+    "web": {**WEB, "web.changes": "true", "web.hosts[0]": "gpus.example.com"},
     "silent": {"metrics.enabled": "false"},
     "blind": {"cgroupFolder": ""},
     "named": {"resourceName": "nvidia.com/gpu", "priorityClassName": ""},

@@ -25,6 +25,7 @@ SECTIONS = {
         "top": "nvshare.cli.top:top",
         "why": "nvshare.cli.why:why",
         "trace": "nvshare.cli.trace:trace",
+        "web": "nvshare.cli.web:web",
         "ls": "nvshare.cli.ls:ls",
         "limit": "nvshare.cli.limit:limit",
         "park": "nvshare.cli.park:park",

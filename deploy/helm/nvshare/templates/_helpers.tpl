@@ -89,3 +89,20 @@ relabelings:
   - sourceLabels: [__meta_kubernetes_pod_node_name]
     targetLabel: node
 {{- end }}
+
+{{/* Who only looks is nobody: the socket for looking lets it in, the one for changing does not. The token is for the group. */}}
+{{- define "nvshare.webSecurityContext" -}}
+{{- if .Values.web.changes }}
+{{- include "nvshare.securityContext" . }}
+{{- else -}}
+runAsUser: 65534
+runAsGroup: 0
+runAsNonRoot: true
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+{{- end }}

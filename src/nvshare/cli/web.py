@@ -1,0 +1,142 @@
+"""``nvshare web``: the web page of this machine, or of a cluster. Makes the parts, and serves."""
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nvshare.cli.control import Daemon
+from nvshare.daemon.address import listen_on, parse_address, show_address
+from nvshare.errors import BadInputError, NvshareError
+from nvshare.telemetry.snapshot import GroupStatus, NodeStatus
+from nvshare.wire import environment
+
+_ADDRESS = "127.0.0.1:9465"
+_ANY_PORT = "127.0.0.1:0"
+
+
+class DaemonSource:
+    """The daemon that the command line finds, with the rights of whoever has started this."""
+
+    def __init__(self, *, read_only: bool) -> None:
+        self._read_only = read_only
+
+    def status(self) -> NodeStatus:
+        """Return the node as it is now. A daemon that has ended may be another one by now."""
+        return Daemon().status()
+
+    def may_change(self) -> bool:
+        """Whether the control socket lets us in."""
+        return not self._read_only and os.access(Daemon().path, os.W_OK)
+
+    def change_limits(self, program: int, changes: dict[str, Any]) -> GroupStatus:
+        """Change the limits of a program."""
+        if self._read_only:
+            raise BadInputError(
+                "nothing can be changed from this page",
+                why="it was started with --read-only",
+                do="use `nvshare limit`, or annotations of pods",
+            )
+        return Daemon().change_limits(str(program), changes)
+
+
+@click.command()
+@click.option(
+    "--address", metavar="HOST:PORT", help=f"Where to serve; port 0: any.  [default: {_ADDRESS}]"
+)
+@click.option("--token-file", metavar="FILE", help="Keep the token there, and do not print it.")
+@click.option("--read-only", is_flag=True, help="Let nobody change anything.")
+@click.option("--peers", metavar="HOST:PORT", help="Show all nodes that this name stands for.")
+@click.option(
+    "--allow-host", multiple=True, metavar="NAME", help="Another name that browsers may use."
+)
+def web(
+    address: str | None,
+    token_file: str | None,
+    read_only: bool,
+    peers: str | None,
+    allow_host: tuple[str, ...],
+) -> None:
+    """Serve a web page with GPUs, programs, a timeline and limits, until interrupted.
+
+    The page has your rights: who opens the URL that is printed sees what you may see, and changes
+    what you may change.
+    """
+    from nvshare.web.peers import Peers
+    from nvshare.web.server import WebServer
+    from nvshare.web.token import keep_token, make_token
+
+    token = keep_token(Path(token_file)) if token_file else make_token()
+    others = Peers(*_peers(peers), token) if peers else None
+    source = DaemonSource(read_only=read_only)
+    server = WebServer(_node_name(), source, token, hosts=allow_host, peers=others)
+    with _listen(address) as sock:
+        # Into a log, which is what the output of a service is, the token does not go.
+        _announce(sock, None if token_file else token, token_file)
+        _warn(source, sock)
+        asyncio.run(_serve(server, sock))
+
+
+async def _serve(server: Any, sock: socket.socket) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await server.serve(sock, stop)
+
+
+def _listen(address: str | None) -> socket.socket:
+    """Listen where we were told to, or where we usually do, or, if that is taken, anywhere."""
+    if address is not None:
+        _check(address, "--address")
+        return listen_on(address, what="the page", setting="--address")
+    with contextlib.suppress(NvshareError):
+        return listen_on(_ADDRESS, what="the page", setting="--address")
+    return listen_on(_ANY_PORT, what="the page", setting="--address")
+
+
+def _peers(text: str) -> tuple[str, int]:
+    host, port = _check(text, "--peers")
+    if not host or not port:
+        raise BadInputError(f'"{text}" names no nodes', do="write --peers HOST:PORT")
+    return host, port
+
+
+def _check(text: str, option: str) -> tuple[str, int]:
+    try:
+        return parse_address(text)
+    except ValueError as error:
+        raise BadInputError(f"{option}: {error}") from None
+
+
+def _node_name() -> str:
+    """Return what to call this machine: as the cluster does, or as emulated nodes are called."""
+    if name := os.environ.get(environment.NODE_NAME):
+        return name
+    folder = os.environ.get(environment.EMULATOR_NODE)
+    return Path(folder).name if folder else socket.gethostname()
+
+
+def _announce(sock: socket.socket, token: str | None, token_file: str | None) -> None:
+    url = f"http://{show_address(sock)}/"
+    click.echo(f"{url}#{token}" if token else f"{url} (the token is in {token_file})")
+
+
+def _warn(source: DaemonSource, sock: socket.socket) -> None:
+    """Say what a person may not expect; nothing of it is in the way."""
+    try:
+        source.status()
+    except NvshareError as error:
+        click.echo(f"nvshare: so far there is nothing to show: {error.in_a_line}", err=True)
+    host = sock.getsockname()[0]
+    if not ipaddress.ip_address(host).is_loopback:
+        click.echo(
+            f"nvshare: {show_address(sock)} can be reached from other machines, and what is sent "
+            "is not encrypted (docs/web.md)",
+            err=True,
+        )

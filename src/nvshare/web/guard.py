@@ -1,0 +1,110 @@
+"""Who gets in, and what browsers are told to keep to. Every answer passes here.
+
+A page of somebody else, in the same browser, can send requests to this machine. It can read
+nothing without the token, which it has no way to know. It cannot send it either: the token is in
+no cookie that a browser would add by itself. What is left is a name of somebody else's that is
+made to mean this machine (DNS rebinding): only addresses, localhost and names that were chosen are
+answered to.
+"""
+
+import ipaddress
+from collections.abc import Awaitable, Callable, Collection
+
+from aiohttp import hdrs, web
+
+from nvshare.web.token import is_token
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+API = "/v1/"
+_SCHEME = "Bearer "
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """The checks of one server."""
+
+    def __init__(self, token: str, hosts: Collection[str] = ()) -> None:
+        self._token = token
+        self._hosts = {"localhost", *(name.lower() for name in hosts)}
+
+    def protect(self, app: web.Application) -> None:
+        """Put it in front of an application."""
+        app.middlewares.append(self.check)
+        app.on_response_prepare.append(_add_headers)
+
+    @web.middleware
+    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Let a request through, or say why not."""
+        if not self._is_ours(request.headers.getall(hdrs.HOST, [])):
+            return refuse(
+                403,
+                "this name is not one of this server's",
+                "the Host header has to be an address, localhost, or a name that was chosen",
+                "use the URL that `nvshare web` printed, or start it with --allow-host NAME",
+            )
+        if request.path.startswith(API) and not self._has_token(request):
+            return refuse(
+                401,
+                "this needs the token",
+                "there was none in the Authorization header, or another one",
+                "open the URL that `nvshare web` printed",
+            )
+        if request.method == hdrs.METH_POST and request.content_type != "application/json":
+            return refuse(415, "the body has to be application/json")
+        return await handler(request)
+
+    def _is_ours(self, given: list[str]) -> bool:
+        if len(given) != 1:
+            return False
+        name = _host_of(given[0])
+        return name in self._hosts or _is_address(name)
+
+    def _has_token(self, request: web.Request) -> bool:
+        given = request.headers.get(hdrs.AUTHORIZATION, "")
+        return given.startswith(_SCHEME) and is_token(given.removeprefix(_SCHEME), self._token)
+
+
+def refuse(status: int, what: str, why: str | None = None, do: str | None = None) -> web.Response:
+    """Return an error that is meant for a person, in the form of the daemon's own API."""
+    return web.json_response({"error": {"what": what, "why": why, "do": do}}, status=status)
+
+
+async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    del request
+    response.headers.update(_HEADERS)
+
+
+def _host_of(given: str) -> str:
+    """Return a Host header without its port."""
+    if given.startswith("["):
+        return given[1:].partition("]")[0].lower()
+    return given.partition(":")[0].lower()
+
+
+def _is_address(name: str) -> bool:
+    # An address cannot be made to mean another machine, as a name can.
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

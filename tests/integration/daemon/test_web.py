@@ -1,0 +1,100 @@
+"""`nvshare web` has the rights of whoever starts it: before a real daemon, without a browser."""
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..users import BOB, as_user, environment_of, open_folder
+from .conftest import SECONDS, Daemon
+
+WEB = (sys.executable, "-m", "nvshare", "web", "--address=127.0.0.1:0")
+ORDER = {"program": 1, "changes": {"priority": "low"}}
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Where daemons are: other users can get there."""
+    with open_folder() as folder:
+        yield folder
+
+
+@contextmanager
+def web(
+    folder: Path, *, uid: int | None = None, options: tuple[str, ...] = ()
+) -> Iterator[tuple[str, str]]:
+    """Serve the page of a daemon; give its URL and its token."""
+    base = dict(os.environ) if uid is None else environment_of(uid)
+    process = subprocess.Popen(
+        [*([] if uid is None else as_user(uid)), *WEB, *options],
+        env={**base, "NVSHARE_SOCKET_DIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        url, _, token = process.stdout.readline().strip().partition("#")
+        yield url, token
+        command = Path(f"/proc/{process.pid}/cmdline").read_text()
+        assert token not in command
+    finally:
+        process.terminate()
+        said, errors = process.communicate(timeout=SECONDS)
+    assert (process.returncode, said, errors) == (0, "", "")
+
+
+def ask(url: str, path: str, token: str | None, body: Any = None) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection(
+        url.removeprefix("http://").rstrip("/"), timeout=SECONDS
+    )
+    headers = {"Content-Type": "application/json"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    try:
+        method = "GET" if body is None else "POST"
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def test_who_may_change_changes_and_only_with_the_token(daemon: Daemon) -> None:
+    daemon.connect().join(daemon.gpus[0])
+    (client,) = daemon.control.status().clients
+    order = {**ORDER, "program": client.id}
+    with web(daemon.folder) as (url, token):
+        assert ask(url, "/v1/limits", None, order)[0] == 401
+        assert ask(url, "/v1/view", None)[0] == 401
+        assert daemon.control.status().clients[0].limits.priority is None
+        _, view = ask(url, "/v1/view", token)
+        (node,) = view["nodes"]
+        assert node["may_change"]
+        assert [one["pid"] for one in node["status"]["clients"]] == [os.getpid()]
+        assert ask(url, "/v1/limits", token, order)[0] == 200
+    assert daemon.control.status().clients[0].limits.priority == "low"
+    # The daemon's log names who it was, and not with what.
+    assert f"(uid {os.getuid()})" in daemon.log
+    assert token not in daemon.log
+
+
+@pytest.mark.needs("root")
+def test_somebody_else_looks_and_changes_nothing(daemon: Daemon) -> None:
+    daemon.connect().join(daemon.gpus[0])
+    with web(daemon.folder, uid=BOB) as (url, token):
+        _, view = ask(url, "/v1/view", token)
+        (node,) = view["nodes"]
+        assert not node["may_change"]
+        assert len(node["status"]["clients"]) == 1
+        status, said = ask(url, "/v1/limits", token, ORDER)
+        assert status == 502
+        assert said["error"]["what"] == "you may look at the daemon, but not change anything"
+    assert daemon.control.status().clients[0].limits.priority is None

@@ -1,0 +1,104 @@
+"""Chromium without a window, as far as tests of the page need it."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+
+# For what takes a second or two on a machine with nothing else to do.
+PATIENCE = 30.0
+_FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--no-first-run", "--hide-scrollbars"),
+)
+Seen = TypeVar("Seen")
+
+
+class Browser:
+    """One window with a fresh profile."""
+
+    def __init__(self, profile: Path) -> None:
+        options = Options()
+        options.binary_location = "/usr/bin/chromium"
+        for flag in (*_FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        self.shape(1280, 860)
+
+    def close(self) -> None:
+        """End it."""
+        self.driver.quit()
+
+    def shape(self, width: int, height: int, theme: Literal["light", "dark"] = "light") -> None:
+        """Have another size, and another wish for colours."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self._command("Emulation.setDeviceMetricsOverride", size)
+        wish = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+        self._command("Emulation.setEmulatedMedia", wish)
+
+    def _command(self, name: str, values: dict[str, Any]) -> None:
+        self.driver.execute_cdp_cmd(name, values)
+
+    def open(self, url: str) -> None:
+        """Go there, also if it is only another place on the same page."""
+        self.driver.get("about:blank")
+        self.driver.get(url)
+
+    def run(self, script: str, *arguments: object) -> Any:
+        """Have the page evaluate something."""
+        return self.driver.execute_script(script, *arguments)
+
+    def find(self, selector: str) -> WebElement:
+        """Return an element that is seen, when there is one."""
+        return self.until(lambda: self._seen(selector), f"no {selector} is seen")
+
+    def is_seen(self, selector: str) -> bool:
+        """Whether there is such an element to be seen."""
+        return self._seen(selector) is not None
+
+    def _seen(self, selector: str) -> WebElement | None:
+        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
+        return next((one for one in found if one.is_displayed()), None)
+
+    def click(self, selector: str) -> None:
+        """Click on an element."""
+        self.find(selector).click()
+
+    def type(self, *keys: str) -> None:
+        """Press keys, wherever the focus is."""
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def text(self, selector: str = "body") -> str:
+        """Return what a person reads there."""
+        return str(self.find(selector).text)
+
+    @property
+    def focus(self) -> WebElement:
+        """The element that has the focus."""
+        return self.driver.switch_to.active_element
+
+    def complaints(self) -> list[str]:
+        """Return what the browser has found wrong since the last time."""
+        logged = self.driver.get_log("browser")
+        return [entry["message"] for entry in logged if entry["level"] == "SEVERE"]
+
+    def until(self, look: Callable[[], Seen | None], otherwise: str = "it never was so") -> Seen:
+        """Look until there is something."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                if seen := look():
+                    return seen
+            except StaleElementReferenceException:
+                pass  # the page has put another one in its place
+            assert time.monotonic() < deadline, otherwise
+            time.sleep(0.05)

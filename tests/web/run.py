@@ -1,0 +1,76 @@
+"""``make test-web``: the web page in a real browser, before a real daemon with real programs.
+
+    python -m tests.web.run [--where-possible] [ARGUMENTS OF PYTEST]
+
+Installs what is missing first: Chromium from Debian (root), Selenium from PyPI. Where that cannot
+be done, that is an error; with --where-possible every test is skipped, and pytest says so and why.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+_WHERE_POSSIBLE = "--where-possible"
+# Programs, and the Debian packages that they are in.
+_NEEDED = {"chromium": "chromium", "chromedriver": "chromium-driver"}
+OBSTACLE = "TEST_WEB_OBSTACLE"
+
+
+class ImpossibleError(Exception):
+    """There can be no browser on this machine, and why."""
+
+
+def main() -> int:
+    """Prepare, then test."""
+    arguments = [word for word in sys.argv[1:] if word != _WHERE_POSSIBLE]
+    try:
+        prepare()
+    except ImpossibleError as error:
+        print(f"The tests in a browser are NOT run: {error}.", file=sys.stderr, flush=True)
+        if _WHERE_POSSIBLE not in sys.argv:
+            return 1
+        return _test(["-rs", *arguments], {OBSTACLE: str(error)})
+    return _test(arguments, {})
+
+
+def prepare() -> None:
+    """Install the browser, and what drives it."""
+    if missing := [package for name, package in _NEEDED.items() if shutil.which(name) is None]:
+        if os.getuid() != 0 or shutil.which("apt-get") is None:
+            raise ImpossibleError(
+                f"there is no {' '.join(missing)} here, and only root can install it with apt-get"
+            )
+        print(f"installing {' '.join(missing)}", flush=True)
+        # Without a font that is known, there would be no letters.
+        _run("apt-get", "update")
+        _run(
+            "apt-get", "install", "--yes", "--no-install-recommends", *missing, "fonts-dejavu-core"
+        )
+    if importlib.util.find_spec("selenium") is None:
+        _run(sys.executable, "-m", "pip", "install", "--quiet", "--group", "browser")
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(
+        command,
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["nothing"]
+        raise ImpossibleError(f"`{' '.join(command[:3])} …` has failed, and says: {said[-1]}")
+
+
+def _test(arguments: list[str], environment: dict[str, str]) -> int:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "tests/web", *arguments],
+        env={**os.environ, **environment},
+    ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
