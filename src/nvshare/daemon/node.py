@@ -38,6 +38,10 @@ from nvshare.wire import frames
 # A client that has lost the daemon looks for it at least every five seconds.
 _RETURN_SECONDS = 10.0
 
+# Turns of an earlier daemon that a client may have seen: two years of a thousand each second. Every
+# turn from then on has a higher number, and numbers must not come to an end because somebody lies.
+_MOST_AHEAD = 1 << 36
+
 # How much more work than others one may have in flight who is alone.
 INFLIGHT_ALONE = 50
 
@@ -234,6 +238,8 @@ class Node:
         if len(self.members) >= self.max_clients:
             text = f"there are {len(self.members)} clients already, which is max_clients"
             raise Rejection(frames.RejectCode.FULL, text)
+        if hello.turn > self.core.view(gpu.uuid).last_turn + _MOST_AHEAD:
+            raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {hello.turn}")
         settings = self.settings[gpu.uuid]
         number = next(self._numbers)
         group = self.groups.enter(session, number, hello)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import socket
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from nvshare.core import effects, events
@@ -16,7 +16,7 @@ from nvshare.daemon.history import History
 from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
 from nvshare.daemon.minute import Minute, look
-from nvshare.daemon.reading import MOST_BYTES, MOST_TURNS, Rejection, memory_of, own_limits_of
+from nvshare.daemon.reading import Rejection, memory_of, own_limits_of
 from nvshare.daemon.tally import Report, Tally
 from nvshare.daemon.waiting import WaitNotice, why_it_waits
 from nvshare.telemetry.settings import ClientLimits
@@ -159,6 +159,10 @@ class Session:
             self._reject(frames.RejectCode.VERSION, f"{error}; install the same nvshare on both")
         except (WireError, IllegalTransition) as error:
             self._reject(frames.RejectCode.PROTOCOL, str(error))
+        except Exception:
+            # A mistake of ours, which this client has found: the others go on.
+            log.exception("a frame could not be handled", extra=fields(**self.log_fields))
+            self._reject(frames.RejectCode.PROTOCOL, "the daemon could not handle a frame")
 
     def _introduce(self, frame: frames.FromClient) -> None:
         if not isinstance(frame, frames.Hello):
@@ -166,8 +170,6 @@ class Session:
         self._patience.cancel()
         self.hello = frame
         self.own_limits = own_limits_of(frame)
-        if frame.turn > MOST_TURNS:
-            raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {frame.turn}")
         memory = memory_of(frame)
         member = self._node.enter(self, frame)
         now = self._node.now()
@@ -218,10 +220,7 @@ class Session:
     def _pin(self, frame: frames.Pinned, member: "Member") -> None:
         """People look at it; the sum, by which is decided, comes with MEMORY."""
         del member
-        pinned = {name: value for name, value in asdict(frame).items() if value}
-        if sum(pinned.values()) > MOST_BYTES:
-            raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
-        self.pinned_by = pinned
+        self.pinned_by = {name: value for name, value in asdict(frame).items() if value}
 
     def _again(self, frame: frames.Hello, member: "Member") -> None:
         del frame, member
@@ -252,7 +251,7 @@ class Session:
                 seconds=seconds,
                 handed_to=self._node.heir(member, frame.handed_turn),
                 handed_turn=frame.handed_turn,
-                left=min(frame.left, MOST_BYTES),
+                left=frame.left,
             )
         )
         self._node.headroom.soon()
@@ -327,7 +326,7 @@ class Session:
                 out_bytes=frame.out_bytes,
                 in_bytes=frame.in_bytes,
                 seconds=seconds,
-                left=min(frame.left, MOST_BYTES),
+                left=frame.left,
             )
         )
         self._node.headroom.soon()
@@ -350,8 +349,6 @@ class Session:
         )
 
     def _hold(self, frame: frames.Host, member: "Member") -> None:
-        if max(astuple(frame)) > MOST_BYTES:
-            raise Rejection(frames.RejectCode.PROTOCOL, "no host has that much memory")
         self._node.extents.report(member.id, frame)
 
     def _moved(self, out_bytes: int, in_bytes: int, seconds: float) -> None:
