@@ -41,7 +41,15 @@ log = logging.getLogger("nvshare.daemon")
 _GLANCE = 2.0
 _FIXED = {
     *("socket_dir", "control_dir", "socket_mode", "control_mode", "socket_group"),
-    *("look_mode", "hide_others", "metrics_address", "cgroup_dir", "devices", "beside_others"),
+    *(
+        "look_mode",
+        "hide_others",
+        "metrics_address",
+        "cgroup_dir",
+        "devices",
+        "beside_others",
+        "peers",
+    ),
 }
 
 
@@ -130,6 +138,7 @@ class _Daemon:
             loop,
             version=nvshare.__version__,
             max_clients=self._config.max_clients,
+            peers=self._config.peers,
             spare_memory=spare_memory(self._sources.environ),
             gpu_clock=self._clock,
             # Not beside the socket that programs can see, if there are two folders.

@@ -1,6 +1,7 @@
 """The GPUs with their settings, and who is connected: what the rest of the daemon meets around."""
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
@@ -28,11 +29,13 @@ from nvshare.daemon.identity import Identity, own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
 from nvshare.daemon.outsiders import Outsiders
+from nvshare.daemon.peers import Peers
 from nvshare.daemon.pods import Pods
 from nvshare.daemon.reading import Rejection
 from nvshare.daemon.session import Session
+from nvshare.launch.unix_http import peer
 from nvshare.telemetry.pods import PodOrders
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.wire import frames
 
 # A client that has lost the daemon looks for it at least every five seconds.
@@ -46,6 +49,8 @@ _MOST_AHEAD = 1 << 36
 INFLIGHT_ALONE = 50
 
 log = logging.getLogger("nvshare.node")
+
+_USUAL = PeerSettings()
 
 
 @dataclass(slots=True, eq=False)
@@ -77,10 +82,12 @@ class Node:
         memory_limits: Reader = no_limits,
         is_emulated: bool = False,
         populated: bool = True,
+        peers: PeerSettings = _USUAL,
     ) -> None:
         self._loop = loop
         self._version = version
         self.max_clients = max_clients
+        self.peers = Peers(loop, peers, max_clients)
         # What "auto" stands for in host_memory.
         self._spare_memory = spare_memory
         self._on_population = on_population
@@ -227,7 +234,19 @@ class Node:
 
     def connect(self, sock: socket.socket) -> None:
         """Take in a connection; it may introduce itself."""
-        self._strangers.add(Session(sock, self._loop, self))
+        pid, _, _ = peer(sock)
+        if self.peers.is_full(pid):
+            sock.close()
+            return
+        try:
+            session = Session(sock, self._loop, self)
+        except Rejection as rejection:
+            log.warning("client turned away", extra=fields(pid=pid, why=rejection))
+            with sock, contextlib.suppress(OSError):
+                sock.setblocking(False)
+                sock.send(frames.Reject(rejection.code, str(rejection)).pack())
+            return
+        self._strangers.add(session)
 
     def enter(self, session: Session, hello: frames.Hello) -> Member:
         """Make a stranger a client. Whatever it is sent next comes after WELCOME."""

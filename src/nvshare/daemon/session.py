@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,9 @@ class Session:
 
     def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop, node: "Node") -> None:
         self._node = node
+        begin = time.thread_time()
         self.identity: Identity = identify(sock)
+        self.peer = node.peers.enter(self.identity)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
         # How it allocates, and why.
@@ -82,8 +85,9 @@ class Session:
         self._told_settings: frames.Settings | None = None
         self._used_ns = 0
         self._decoder = client_frames()
-        self._connection = Connection(sock, loop, self._on_bytes, self._on_lost)
+        self._connection = Connection(sock, loop, self._on_bytes, self._on_lost, self._may_read)
         self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it said nothing")
+        self.peer.charge(loop.time(), time.thread_time() - begin)
 
     @property
     def log_fields(self) -> dict[str, Any]:
@@ -145,6 +149,9 @@ class Session:
     def close(self, why: str) -> None:
         """End the connection."""
         self._connection.close(why)
+
+    def _may_read(self, connection: Connection) -> bool:
+        return self._node.peers.read(self.peer, connection)
 
     def _on_bytes(self, data: bytes) -> None:
         try:
@@ -368,6 +375,7 @@ class Session:
     def _on_lost(self, why: str) -> None:
         self._patience.cancel()
         self._wait_notice.end()
+        self._node.peers.leave(self.peer)
         if self.member is not None:
             log.info("client left", extra=fields(why=why, **self.log_fields))
         self._node.leave(self)

@@ -75,10 +75,9 @@ class Fuzzer:
         return self._longer(frames.Memory(allocated, pinned, swapped, ticket).pack())
 
     def _moved(self) -> bytes:
-        amounts = [self._chance.randrange(_MOST) for _ in range(3)]
-        moved = [self._chance.randrange(_MOST) for _ in range(2)]
+        allocated, pinned, swapped, out, in_ = (self._chance.randrange(_MOST) for _ in range(5))
         turn, ns = self._chance.getrandbits(62), self._chance.getrandbits(50)
-        return frames.Moved(turn, *amounts, *moved, ns).pack()
+        return frames.Moved(turn, allocated, pinned, swapped, out, in_, ns).pack()
 
     def _oversized(self) -> bytes:
         size = self._chance.randint(MAX_PAYLOAD + 1, 2**32 - 1)
