@@ -141,6 +141,10 @@ class Client:
     # When it last gave up a turn, or joined.
     served_at: float = 0.0
     granted_at: float = 0.0
+    # When it last told of memory that it has moved out, and in, or joined: no move that it tells of
+    # later began before.
+    moved_out_at: float = 0.0
+    moved_in_at: float = 0.0
     # Seconds in which memory had moved on the device, in all, when the turn began.
     moved_before: float = 0.0
     # How long it was to rest before giving way, when it was asked last.

@@ -40,6 +40,7 @@ from nvshare.core.events import (
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.joining import new_client
 from nvshare.core.lease import IllegalTransition, State, Step
+from nvshare.core.measuring import learn_from, measure_move
 from nvshare.core.memory import Memory
 from nvshare.core.parking import RETRY_SECONDS, has_rested
 from nvshare.core.policies import find_policy
@@ -147,7 +148,7 @@ class Device:
             case ClientJoined():
                 self._on_joined(event)
             case ClientLeft():
-                self.roster.move(self._client(event), Step.LEAVE, event.now)
+                self._on_left(event, self._client(event))
             case LimitsChanged():
                 self.roster.set_limits(self._client(event), event.limits)
             case ParkChanged():
@@ -180,6 +181,10 @@ class Device:
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
         # Nobody is given a number again that the client has seen from an earlier daemon.
         self.state.last_turn = max(self.state.last_turn, event.turn)
+
+    def _on_left(self, event: ClientLeft, client: Client) -> None:
+        self.state.pace.forget(client.id, self.state.settings.initial_bandwidth)
+        self.roster.move(client, Step.LEAVE, event.now)
 
     def _on_memory(self, event: MemoryChanged, client: Client) -> None:
         before, out = client.memory, client.hosted
@@ -224,7 +229,7 @@ class Device:
             self.scheduler.grant(client, event.now)
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
-        self.state.pace.measure(event.now, event.seconds, out_bytes=event.moved_bytes)
+        measure_move(self.state, client, event.now, event.seconds, out_bytes=event.moved_bytes)
         count_budgets(self.state, event.now)
         if client.gang is not None and (client.state is State.RUNNING or client.hold is not None):
             self._rest(event, client)
@@ -311,7 +316,7 @@ class Device:
         if event.reason is not Reason.ASKED:
             return []
         moving = self.state.pace.moving - client.moved_before
-        if not self.state.pace.judge(event.now - client.granted_at, moving):
+        if not self.state.pace.judge(event.now - client.granted_at, moving, client.id):
             return []
         text = "more time goes into moving memory than into computing; turns are being lengthened"
         return [Report(ReportKind.UNPRODUCTIVE, self.state.id, client.id, text)]
@@ -327,13 +332,7 @@ class Device:
         if tells_of_ahead(client, event):
             note_ahead(self.roster, client, event)
             return
-        self.state.pace.measure(
-            event.now,
-            event.seconds,
-            out_bytes=event.out_bytes,
-            in_bytes=event.in_bytes,
-            more=event.left > 0,
-        )
+        learn_from(self.state, client, event)
         count_budgets(self.state, event.now)
         if event.in_bytes and client.turn == event.turn:
             self.roster.set_missing(client, 0, 0)

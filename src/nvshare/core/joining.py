@@ -17,6 +17,8 @@ def new_client(event: ClientJoined) -> Client:
         served_at=event.now,
         calm_since=event.now,
         granted_at=event.now,
+        moved_out_at=event.now,
+        moved_in_at=event.now,
         worked_at=event.now,
         park=Park.BY_HAND if event.parked else None,
         parked_at=event.now,

@@ -95,7 +95,7 @@ class DeviceState:
     def copy(self) -> "DeviceState":
         """Return a copy that no event will change."""
         twin = copy(self)
-        twin.pace = copy(self.pace)
+        twin.pace = self.pace.copy()
         twin.budget, twin.high_budget = copy(self.budget), copy(self.high_budget)
         twin.ways = copy(self.ways)
         twin.alarms = dict(self.alarms)
