@@ -52,6 +52,9 @@ class Client:
     group: str = ""
     share: Share = NO_SHARE
 
+    # Who pays for the time that it holds the device, if the shell knows.
+    owner: str = ""
+
     # It understands Hold. The number of the gang that it is in (gangs/), if any; and that another
     # one of it comes first on this device, and counts for both where heads are counted.
     can_hold: bool = False

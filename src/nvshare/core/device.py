@@ -11,6 +11,7 @@ from nvshare.core.claims import charge_turn, count_budgets
 from nvshare.core.client import Client, Hold, Park
 from nvshare.core.company import note_given
 from nvshare.core.credit import earn, has_claim, spend
+from nvshare.core.debts import note_end
 from nvshare.core.effects import Answer, Effect, Report, ReportKind
 from nvshare.core.events import (
     CanDrain,
@@ -45,6 +46,7 @@ from nvshare.core.memory import Memory
 from nvshare.core.parking import RETRY_SECONDS, has_rested
 from nvshare.core.policies import find_policy
 from nvshare.core.regimes import find_regime, first_regime
+from nvshare.core.revoking import send_away
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
 from nvshare.core.shares import may_be_back
@@ -146,7 +148,7 @@ class Device:
                 # Time has passed, and restore() sees that. What still depends on it is set anew.
                 self.state.alarms.pop(event.timer.kind, None)
             case ClientJoined():
-                self._on_joined(event)
+                return self._on_joined(event)
             case ClientLeft():
                 self._on_left(event, self._client(event))
             case LimitsChanged():
@@ -174,16 +176,18 @@ class Device:
             raise IllegalTransition(event.client, State.GONE, type(event).__name__)
         return client
 
-    def _on_joined(self, event: ClientJoined) -> None:
+    def _on_joined(self, event: ClientJoined) -> list[Effect]:
         client = new_client(event)
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
         # Nobody is given a number again that the client has seen from an earlier daemon.
         self.state.last_turn = max(self.state.last_turn, event.turn)
+        return send_away(self.state, self.roster, client, event.now) if event.doubted else []
 
     def _on_left(self, event: ClientLeft, client: Client) -> None:
         self.state.pace.forget(client.id, self.state.settings.initial_bandwidth)
+        note_end(self.state, self.roster, client, event.now)
         self.roster.move(client, Step.LEAVE, event.now)
 
     def _on_memory(self, event: MemoryChanged, client: Client) -> None:
@@ -290,6 +294,7 @@ class Device:
 
     def _end_turn(self, client: Client, now: float, *, wants: bool) -> None:
         client.wants = False
+        note_end(self.state, self.roster, client, now)
         spend(client, self.state, now)
         charge_turn(self.state, client, now)
         if not wants:

@@ -57,6 +57,8 @@ class DeviceState:
     # For how long somebody has waited for the end of turns, before the present leader.
     contested_seconds: float = 0.0
     led_since: float = 0.0
+    # By owner, until when others go before it (debts.py).
+    debts: dict[str, float] = field(default_factory=dict)
     # What those have of it who are no clients.
     outside_bytes: int = 0
     # Whether somebody waits for memory of others that cannot leave.
@@ -98,7 +100,7 @@ class DeviceState:
         twin.pace = self.pace.copy()
         twin.budget, twin.high_budget = copy(self.budget), copy(self.high_budget)
         twin.ways = copy(self.ways)
-        twin.alarms = dict(self.alarms)
+        twin.alarms, twin.debts = dict(self.alarms), dict(self.debts)
         return twin
 
 

@@ -302,6 +302,7 @@ class Node:
         if session.member is None:
             return
         number, group = session.member.id, session.member.group
+        session.peer.depart(session.member.gpu.uuid)
         self.departed[session.member.gpu.uuid].update(self.counts_of(session, self.now()))
         # Before the core decides anything: what it sends to this client goes nowhere.
         self.executor.remove(number)

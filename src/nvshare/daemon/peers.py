@@ -106,8 +106,30 @@ class Peer:
     broke_since: float | None = None
     # People were told that it has all the connections that it may have.
     told_full: bool = False
-    # It has said once that its gate was open when it came.
-    has_resumed: bool = False
+    # The GPUs of which a client of it has left; and those to which one came with its gate open.
+    left: set[str] = field(default_factory=set)
+    resumed: set[str] = field(default_factory=set)
+
+    @property
+    def owner(self) -> str:
+        """Who pays for the time that it holds a GPU: its container, or itself."""
+        if self.who.container or not self.who.pid:
+            return self.tenant.key
+        return f"process {self.who.pid}-{self.who.started}"
+
+    def arrive(self, gpu: str, *, resumes: bool) -> tuple[bool, bool]:
+        """Become a client of a GPU; returns whether it returns, and whether it is doubted.
+
+        That its gate is open is believed once: a daemon dies once for each process.
+        """
+        returns, doubted = gpu in self.left, resumes and gpu in self.resumed
+        if resumes:
+            self.resumed.add(gpu)
+        return returns, doubted
+
+    def depart(self, gpu: str) -> None:
+        """Be a client of a GPU no more."""
+        self.left.add(gpu)
 
     def charge(self, now: float, seconds: float) -> None:
         """Take note of time that it was given."""
@@ -283,7 +305,7 @@ class Peers:
         for key, peer in list(self._peers.items()):
             peer.budget.fill(now)
             is_quiet = not peer.connections and peer.budget.left >= peer.budget.most
-            if is_quiet and not (peer.has_resumed and _lives(peer.who)):
+            if is_quiet and not ((peer.left or peer.resumed) and _lives(peer.who)):
                 del self._peers[key]
         used = {peer.tenant.key for peer in self._peers.values()}
         for name in [name for name in self._tenants if name not in used]:

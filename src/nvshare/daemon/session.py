@@ -183,6 +183,7 @@ class Session:
         running = bool(frame.flags & frames.HelloFlags.RESUMING)
         if running:
             self.tally.running_since = now
+        returns, doubted = self.peer.arrive(member.gpu.uuid, resumes=running)
         kind = KINDS[self._decided(frame).kind]
         # Before anybody decides what it may move out.
         self._node.headroom.enter(member.id, self.identity.pid, kind)
@@ -199,6 +200,9 @@ class Session:
                 group=member.group.key,
                 parked=member.group.parked,
                 can_hold=bool(frame.flags & frames.HelloFlags.CAN_HOLD),
+                owner=self.peer.owner,
+                returns=returns,
+                doubted=doubted,
             )
         )
         self.minute.note(look(self._node, self, member, now))

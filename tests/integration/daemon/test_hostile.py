@@ -99,6 +99,15 @@ def attacked(daemon: Daemon, name: str, *words: str) -> Iterator["subprocess.Pop
         process.communicate(timeout=20)
 
 
+def granted(client: Client) -> int:
+    """Wait for a turn, whatever else comes before it; return its number."""
+    while not isinstance(frame := client.receive(), frames.Grant):
+        assert frame is not None, "an honest program was let go"
+        while client.descriptors:
+            os.close(client.take_descriptor())
+    return frame.turn
+
+
 def take_turns(daemon: Daemon, seconds: float) -> list[float]:
     """Two honest programs of this process pass a turn to and fro; returns how long each took."""
     pair = [daemon.connect() for _ in range(2)]
@@ -110,15 +119,12 @@ def take_turns(daemon: Daemon, seconds: float) -> list[float]:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for client in pair:
-            while not isinstance(frame := client.receive(), frames.Grant):
-                assert frame is not None, "an honest program was let go"
-                while client.descriptors:
-                    os.close(client.take_descriptor())
+            turn = granted(client)
             taken.append(time.monotonic() - begin)
             # As fast as no honest programs are in the long run.
             time.sleep(0.01)
             begin = time.monotonic()
-            client.release(frame.turn, wants=1)
+            client.release(turn, wants=1)
     for client in pair:
         client.close()
     return taken
@@ -172,3 +178,27 @@ def test_one_process_leaves_places_for_others(daemon: Daemon) -> None:
         assert held == 1024
         daemon.connect().join(daemon.gpus[0])
         assert daemon.log.count("as many connections as it may") == 1
+
+
+def test_an_open_gate_is_believed_once(serial: Daemon) -> None:
+    gpu = serial.gpus[0]
+    resuming = frames.HelloFlags.RESUMING
+    liar = serial.connect()
+    liar.join(gpu, flags=resuming, turn=5)
+    honest = serial.connect()
+    honest.join(gpu)
+    honest.want()
+    liar.close()
+    turn = granted(honest)
+    # The same process again: it is told to go, and the honest one keeps its turn.
+    again = serial.connect()
+    again.join(gpu, flags=resuming, turn=turn)
+    while not isinstance(frame := again.receive(), frames.Revoke):
+        assert frame is not None
+    assert (frame.turn, frame.urgency) == (turn, frames.Urgency.NOW)
+    states = [one.state for one in serial.control.status().clients]
+    assert states[0] == "running"
+    assert "says that it holds a turn, as it did before" in serial.log
+    honest.send(frames.Memory(MIB, 0, 0, 7))
+    while not isinstance(honest.receive(), frames.Answer):
+        pass
