@@ -19,6 +19,7 @@ from nvshare.core.node import Core
 from nvshare.core.settings import Limits, Priority
 from nvshare.daemon.absence import Absences
 from nvshare.daemon.allocation import Decision, decide
+from nvshare.daemon.belief import Belief
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.extents import Extents
@@ -89,7 +90,7 @@ class Node:
         self.max_clients = max_clients
         self.peers = Peers(loop, peers, max_clients)
         # What "auto" stands for in host_memory.
-        self._spare_memory = spare_memory
+        self.spare_memory = spare_memory
         self._on_population = on_population
         self.executor = Executor(core or Core(), loop, gpu_clock)
         self.gpus: dict[str, Gpu] = {}
@@ -106,6 +107,7 @@ class Node:
             is_emulated=is_emulated,
             own_pid=os.getpid() if populated else None,
         )
+        self.belief = Belief(self)
         self.footprint = Footprint(self)
         self.outsiders = Outsiders(self)
         self.extents = Extents(self, populated=populated)
@@ -170,7 +172,7 @@ class Node:
         """Use the machine by other rules from now on."""
         self.node_settings = settings
         chosen = settings.host_memory
-        limit = self._spare_memory if chosen == "auto" else chosen
+        limit = self.spare_memory if chosen == "auto" else chosen
         log.info("host memory", extra=fields(limit=limit))
         self.dispatch(events.HostMemoryChanged(now=self.now(), limit=limit))
 
@@ -306,6 +308,7 @@ class Node:
         self.departed[session.member.gpu.uuid].update(self.counts_of(session, self.now()))
         # Before the core decides anything: what it sends to this client goes nowhere.
         self.executor.remove(number)
+        self.belief.forget(number)
         self.extents.leave(number)
         del self.members[number]
         self.dispatch(events.ClientLeft(now=self.now(), client=number))

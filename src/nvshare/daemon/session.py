@@ -92,13 +92,8 @@ class Session:
     @property
     def log_fields(self) -> dict[str, Any]:
         """What to call this client in the log."""
-        who = self.identity
-        return {
-            "client": self.member.id if self.member else None,
-            "pid": who.pid,
-            "program": who.program,
-            "pod": who.pod,
-        }
+        who, number = self.identity, self.member.id if self.member else None
+        return {"client": number, "pid": who.pid, "program": who.program, "pod": who.pod}
 
     def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
         """Send a frame."""
@@ -177,7 +172,6 @@ class Session:
         self._patience.cancel()
         self.hello = frame
         self.own_limits = own_limits_of(frame)
-        memory = memory_of(frame)
         member = self._node.enter(self, frame)
         now = self._node.now()
         running = bool(frame.flags & frames.HelloFlags.RESUMING)
@@ -192,7 +186,7 @@ class Session:
                 now=now,
                 client=member.id,
                 device=member.gpu.uuid,
-                memory=memory.with_context(member.context),
+                memory=self._node.belief.of(self, member, memory_of(frame)),
                 kind=kind,
                 running=running,
                 turn=frame.turn,
@@ -256,7 +250,7 @@ class Session:
                 client=member.id,
                 turn=frame.turn,
                 reason=_REASONS[frame.reason],
-                memory=memory_of(frame).with_context(member.context),
+                memory=self._node.belief.of(self, member, memory_of(frame)),
                 wants=bool(frame.wants),
                 moved_bytes=frame.moved_bytes,
                 seconds=seconds,
@@ -295,7 +289,7 @@ class Session:
             events.MemoryChanged(
                 now=self._node.now(),
                 client=member.id,
-                memory=memory_of(frame).with_context(member.context),
+                memory=self._node.belief.of(self, member, memory_of(frame)),
                 ticket=frame.ticket,
             )
         )
@@ -333,7 +327,7 @@ class Session:
                 now=self._node.now(),
                 client=member.id,
                 turn=frame.turn,
-                memory=memory_of(frame).with_context(member.context),
+                memory=self._node.belief.of(self, member, memory_of(frame)),
                 out_bytes=frame.out_bytes,
                 in_bytes=frame.in_bytes,
                 seconds=seconds,

@@ -202,3 +202,21 @@ def test_an_open_gate_is_believed_once(serial: Daemon) -> None:
     honest.send(frames.Memory(MIB, 0, 0, 7))
     while not isinstance(honest.receive(), frames.Answer):
         pass
+
+
+def test_memory_that_no_gpu_has_keeps_nobody_from_its_turns(daemon: Daemon) -> None:
+    gpu = daemon.gpus[0]
+    liar = daemon.connect()
+    liar.join(gpu)
+    granted(liar)
+    liar.send(frames.Memory(1 << 50, 0, 0, 0), frames.Want(0))
+    honest = daemon.connect()
+    honest.join(gpu, allocated=MIB)
+    honest.want()
+    # It is told to give way, and does; what it claims is the size of the GPU, and no more.
+    while not isinstance(frame := liar.receive(), frames.Revoke):
+        assert frame is not None
+    liar.release(frame.turn, allocated=1 << 50, swapped_out=1 << 50)
+    granted(honest)
+    claimed = max(one.allocated for one in daemon.control.status().clients)
+    assert claimed <= 16 << 30
