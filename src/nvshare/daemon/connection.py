@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 
 # A few frames: who has more to say is read again, after others.
-_READ = 1024
+_READ = 256
 _MOST_WAITING = 65536
 
 

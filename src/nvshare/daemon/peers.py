@@ -43,6 +43,8 @@ _PUSHY = 0.004
 _NOTICEABLE = 0.25
 # Who has had no budget left for so long, all the time, is let go.
 _PATIENCE = 60.0
+# So many connections that are not read are enough for one that has no budget.
+_ENOUGH = 8
 # How many of those that are gone are remembered before somebody looks which are.
 _MANY = 1024
 
@@ -164,6 +166,8 @@ class Peers:
         self._connections = 0
         # By pid, those that have as many connections as they may.
         self._full: set[int] = set()
+        # By pid, those with connections that wait to be read.
+        self._waiters: dict[int, Peer] = {}
         self._prune_at = _MANY
 
     def enter(self, who: Identity) -> Peer:
@@ -198,14 +202,22 @@ class Peers:
         self._connections -= 1
 
     def is_full(self, pid: int) -> bool:
-        """Whether a process surely has all its connections. This costs next to nothing."""
-        return pid in self._full
+        """Whether a process surely has all its connections. This costs next to nothing.
+
+        Nobody has looked yet who it is; but one that has connections open is the one that made
+        them. Who has no budget left, and some that wait to be read, needs no more of them.
+        """
+        if pid in self._full:
+            return True
+        peer = self._waiters.get(pid)
+        return peer is not None and peer.waiting >= _ENOUGH and peer.budget.left <= 0
 
     def read(self, peer: Peer, reader: Reader) -> bool:
         """Have a connection read now; false: it has to wait, and is read when it is its turn."""
         # Of one process, what has come first is read first.
         if peer.waiting or peer.is_pushy(self._loop.time()):
             peer.waiting += 1
+            self._waiters[peer.who.pid] = peer
             peer.tenant.queue.append((peer, reader))
             self._schedule(peer.tenant)
             return False
@@ -276,6 +288,8 @@ class Peers:
                 tenant.queue.append((peer, reader))
             else:
                 peer.waiting -= 1
+                if not peer.waiting:
+                    self._waiters.pop(peer.who.pid, None)
             pauses.clear()
             break
         if tenant.queue:

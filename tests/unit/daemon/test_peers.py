@@ -113,7 +113,11 @@ def test_who_has_used_up_its_budget_is_not_read_until_it_has_some_again() -> Non
         flood.charge(now, 5.0)
         assert not peers.read(flood, Talker(flood, order, 1))
         assert peers.read(other, Talker(other, order, 1))
-        # It does not help to come again.
+        # It does not help to come again, and again.
+        for _ in range(8):
+            peers.read(flood, Talker(flood, order, 1))
+        assert peers.is_full(1)
+        assert not peers.is_full(2)
         again = peers.enter(process(1))
         assert again is flood
         assert flood.budget.pause == pytest.approx(10, rel=0.1)
