@@ -58,6 +58,34 @@ def frames_header(protocol: Protocol) -> str:
     return "\n".join([*lines, "", "#endif", ""])
 
 
+def checks_source(protocol: Protocol) -> str:
+    """native/common/frame_check.c."""
+    lines = [
+        "/* Whether the fields of a frame are what protocol/frames.toml lets them be.",
+        " *",
+        " * Generated from that file by `python -m protocol.generate`: do not edit. */",
+        "#include <errno.h>",
+        "",
+        '#include "frame.h"',
+    ]
+    for frame in protocol.frames:
+        lines += ["", *_check(frame)]
+    lines += [
+        "",
+        "int frame_check(const struct frame_view *view) {",
+        "    switch (view->type) {",
+        *(
+            f"    case FRAME_{f.name}: return check_{f.name.lower()}(view);"
+            for f in protocol.frames
+        ),
+        "    default: return 0;",
+        "    }",
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def environment_header(variables: Iterable[Variable]) -> str:
     """native/common/environment.h."""
     lines = [
@@ -78,6 +106,37 @@ def environment_header(variables: Iterable[Variable]) -> str:
         if variable.default:
             defines.append((f"DEFAULT_{short}", f'"{variable.default}"'))
     return "\n".join([*lines, *_defines(defines), "", "#endif", ""])
+
+
+def _check(frame: Frame) -> Iterator[str]:
+    name = f"frame_{frame.name.lower()}"
+    yield f"static int check_{frame.name.lower()}(const struct frame_view *view) {{"
+    yield f"    struct {name} fields;"
+    yield "    int result = frame_take(view, &fields, sizeof fields);"
+    conditions = [text for field in frame.fields if (text := _bad(field))]
+    for text in conditions:
+        yield f"    if (result == 0 && {text})"
+        yield "        result = -ERANGE;"
+    yield "    return result;"
+    yield "}"
+
+
+def _bad(field: Field) -> str:
+    """When a field is not what it may be; empty if it cannot be."""
+    name = f"fields.{field.name}"
+    if field.values is not None:
+        if field.values.is_flags:
+            return ""
+        # All enumerations here are without gaps; the model says so if one is not.
+        first, last = field.values.values[0].value, field.values.values[-1].value
+        return f"({name} < {first} || {name} > {last})"
+    if field.range is None or field.range.most is None:
+        return ""
+    widest = (1 << 8 * field.size) - 1
+    parts = [f"{name} < {field.range.least}"] if field.range.least else []
+    if field.range.most < widest:
+        parts.append(f"{name} > UINT64_C({field.range.most:#x})")
+    return parts[0] if len(parts) == 1 else f"({' || '.join(parts)})" if parts else ""
 
 
 def _defines(pairs: list[tuple[str, str]]) -> Iterator[str]:

@@ -25,6 +25,7 @@ def generate() -> dict[str, str]:
     variables = read_environment()
     return {
         "native/common/frames.h": c_text.frames_header(protocol),
+        "native/common/frame_check.c": c_text.checks_source(protocol),
         "native/common/environment.h": c_text.environment_header(variables),
         "src/nvshare/wire/frames.py": python_text.frames_module(protocol),
         "src/nvshare/wire/environment.py": python_text.environment_module(variables),

@@ -44,6 +44,17 @@ class Values:
 
 
 @dataclass(frozen=True)
+class Range:
+    """What a number may be, both ends included."""
+
+    name: str
+    least: int
+    # None: as much as the field has room for.
+    most: int | None
+    meaning: str
+
+
+@dataclass(frozen=True)
 class Field:
     """One field of a payload."""
 
@@ -55,6 +66,8 @@ class Field:
     values: Values | None
     # Senders in Python may leave it out, and mean 0.
     optional: bool = False
+    # Of a number that is neither an enumerator nor flags.
+    range: Range | None = None
 
     @property
     def is_reserved(self) -> bool:
@@ -90,6 +103,7 @@ class Protocol:
     socket_name: str
     frames: tuple[Frame, ...]
     values: tuple[Values, ...]
+    ranges: tuple[Range, ...]
 
 
 @dataclass(frozen=True)
@@ -112,7 +126,9 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
         for kind in ("enums", "flags")
         for name, entry in table[kind].items()
     }
-    frames = tuple(_frame(name, entry, values) for name, entry in table["frames"].items())
+    ranges = {name: _range(name, entry) for name, entry in table["ranges"].items()}
+    named: dict[str, Values | Range] = {**values, **ranges}
+    frames = tuple(_frame(name, entry, named) for name, entry in table["frames"].items())
     numbers = [frame.number for frame in frames]
     if len(set(numbers)) != len(numbers):
         raise TableError("two frames have the same number")
@@ -126,6 +142,7 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
         table["socket_name"],
         frames,
         tuple(values.values()),
+        tuple(ranges.values()),
     )
 
 
@@ -141,10 +158,19 @@ def _values(name: str, entry: dict[str, Any], *, is_flags: bool) -> Values:
         raise TableError(f"{name}: a flag is one bit")
     if len({v.value for v in values}) != len(values):
         raise TableError(f"{name}: two names have the same value")
+    if not is_flags and [v.value for v in values] != list(range(1, len(values) + 1)):
+        raise TableError(f"{name}: enumerators are numbered from 1, in order")
     return Values(name, entry["meaning"], values, is_flags)
 
 
-def _frame(name: str, entry: dict[str, Any], values: dict[str, Values]) -> Frame:
+def _range(name: str, entry: dict[str, Any]) -> Range:
+    found = Range(name, entry.get("least", 0), entry.get("most"), entry["meaning"])
+    if found.most is not None and not 0 <= found.least <= found.most < 1 << 64:
+        raise TableError(f"{name}: no number is in this range")
+    return found
+
+
+def _frame(name: str, entry: dict[str, Any], named: dict[str, Values | Range]) -> Frame:
     if len(entry["meaning"]) > _LONGEST:
         raise TableError(f"{name}: the meaning has to fit on a line of {_LONGEST}")
     if entry["from"] not in SENDERS:
@@ -152,7 +178,7 @@ def _frame(name: str, entry: dict[str, Any], values: dict[str, Values]) -> Frame
     fields: list[Field] = []
     offset = 0
     for item in entry["fields"]:
-        field = _field(name, item, offset, values)
+        field = _field(name, item, offset, named)
         fields.append(field)
         offset += field.size
     if offset % 8:
@@ -167,7 +193,9 @@ def _frame(name: str, entry: dict[str, Any], values: dict[str, Values]) -> Frame
     )
 
 
-def _field(frame: str, item: dict[str, Any], offset: int, values: dict[str, Values]) -> Field:
+def _field(
+    frame: str, item: dict[str, Any], offset: int, named: dict[str, Values | Range]
+) -> Field:
     kind = item["type"]
     if kind in WIDTHS:
         size = WIDTHS[kind]
@@ -179,16 +207,20 @@ def _field(frame: str, item: dict[str, Any], offset: int, values: dict[str, Valu
         raise TableError(f"{frame}.{item['name']}: there is no type {kind}")
     if not aligned:
         raise TableError(f"{frame}.{item['name']}: offset {offset} is not a multiple of {size}")
-    named = item.get("enum") or item.get("flags")
-    return Field(
+    meant = named.get(item.get("enum") or item.get("flags") or item.get("range") or "")
+    field = Field(
         item["name"],
         kind,
         item["meaning"],
         offset,
         size,
-        values[named] if named else None,
+        meant if isinstance(meant, Values) else None,
         item.get("optional", False),
+        meant if isinstance(meant, Range) else None,
     )
+    if kind in WIDTHS and not field.is_reserved and meant is None:
+        raise TableError(f"{frame}.{field.name}: a number needs a range, or a table of values")
+    return field
 
 
 def _variable(name: str, entry: dict[str, Any]) -> Variable:

@@ -35,6 +35,8 @@ def frames_module(protocol: Protocol) -> str:
         f"UNASKED_BYTES = {protocol.unasked_bytes}",
         f'SOCKET_NAME = "{protocol.socket_name}"',
         "",
+        *_mosts(protocol),
+        "",
         'HEADER = Struct("<IHHII")',
     ]
     for values in protocol.values:
@@ -64,6 +66,12 @@ def environment_module(variables: Iterable[Variable]) -> str:
     names = (variable.name for variable in variables)
     lines += [f'{name.removeprefix("NVSHARE_")} = "{name}"' for name in names]
     return "\n".join([*lines, ""])
+
+
+def _mosts(protocol: Protocol) -> Iterator[str]:
+    for one in protocol.ranges:
+        if one.most is not None:
+            yield f"MOST_{one.name.upper()} = 0x{one.most:X}  # {one.meaning}"
 
 
 def _values(values: Values) -> Iterator[str]:
@@ -103,7 +111,7 @@ def _class(frame: Frame) -> Iterator[str]:
     yield "    @classmethod"
     yield f'    def unpack(cls, payload: bytes | bytearray | memoryview) -> "{class_name(frame)}":'
     yield '        """Read the fields; there may be more bytes behind them."""'
-    if all(_unpacked(field) == field.name for field in shown):
+    if all(_unpacked(field) == field.name and not _excess(field) for field in shown):
         yield "        return cls(*cls.LAYOUT.unpack_from(payload))"
         return
     if len(shown) == 1:
@@ -113,10 +121,26 @@ def _class(frame: Frame) -> Iterator[str]:
         for field in shown:
             yield f"            {field.name},"
         yield "        ) = cls.LAYOUT.unpack_from(payload)"
+    excesses = [(field, text) for field in shown if (text := _excess(field))]
+    for field, text in excesses:
+        yield f"        if {text}:"
+        yield f'            raise ValueError(f"{field.name} of {{{field.name}}}")'
     yield "        return cls("
     for field in shown:
         yield f"            {_unpacked(field)},"
     yield "        )"
+
+
+def _excess(field: Field) -> str:
+    """When a number is out of its range; empty if it cannot be."""
+    if field.range is None or field.range.most is None:
+        return ""
+    widest = (1 << 8 * field.size) - 1
+    beyond = f"{field.name} > MOST_{field.range.name.upper()}" if field.range.most < widest else ""
+    if not field.range.least:
+        return beyond
+    below = f"{field.name} < {field.range.least}"
+    return f"{below} or {beyond}" if beyond else below
 
 
 def _union(name: str, sender: str, protocol: Protocol) -> Iterator[str]:

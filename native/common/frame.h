@@ -37,6 +37,11 @@ ssize_t frame_parse(const void *bytes, size_t size, struct frame_view *view);
  * or -EBADMSG if there are fewer bytes than fields. */
 int frame_take(const struct frame_view *view, void *fields, size_t size);
 
+/* Whether every field is what protocol/frames.toml lets it be. Returns 0, also for types that nobody knows, or
+ *     -EBADMSG  there are fewer bytes than fields
+ *     -ERANGE   a number is out of its range, or an enumerator does not exist */
+int frame_check(const struct frame_view *view);
+
 /* Fills a text field: cut to its size, ended with a zero, filled up with zeros. */
 void frame_set_text(char *field, size_t size, const char *text);
 

@@ -301,7 +301,9 @@ void client_receive(struct client *client, uint64_t now) {
     int result = connection_receive(&client->connection, handle, &receiving);
     if (result < 0)
         go_away(client, now,
-                result == -EPROTONOSUPPORT ? "it is of another version" : strerror(-result));
+                result == -EPROTONOSUPPORT ? "it is of another version"
+                : result == -ERANGE        ? "it sent a value that cannot be"
+                                           : strerror(-result));
 }
 
 void client_standby_ready(struct client *client, uint64_t now) {

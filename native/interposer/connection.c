@@ -9,6 +9,9 @@
 #include "descriptor.h"
 #include "place.h"
 
+/* A daemon that never stops to send must not keep its caller from all else. */
+enum { READS_MAX = 32 };
+
 void connection_init(struct connection *connection) {
     connection->socket = -1;
     connection->filled = 0;
@@ -152,7 +155,9 @@ static int handle_input(struct connection *connection, connection_handler handle
             return (int)length;
         if (length == 0)
             break;
-        int result = handler(argument, &frame);
+        int result = frame_check(&frame);
+        if (result == 0)
+            result = handler(argument, &frame);
         if (result < 0 || connection->socket < 0)
             return result;
         start += (size_t)length;
@@ -164,7 +169,7 @@ static int handle_input(struct connection *connection, connection_handler handle
 
 int connection_receive(struct connection *connection, connection_handler handler, void *argument) {
     int result = 0;
-    while (result == 0 && connection->socket >= 0) {
+    for (int i = 0; i < READS_MAX && result == 0 && connection->socket >= 0; i++) {
         ssize_t count = read_some(connection);
         if (count <= 0)
             return (int)count;

@@ -39,8 +39,8 @@ int connection_send_with(struct connection *connection, enum frame_type type, co
                          size_t size, int descriptor);
 
 /* Reads what has come, and hands every whole frame to the handler. Returns 0, or a negative errno after
- * which the connection is of no use: the peer is gone, sends no frames, or the handler has refused one. The
- * handler may close the connection. */
+ * which the connection is of no use: the peer is gone, sends no frames or values that cannot be (frame_check), or
+ * the handler has refused one. The handler may close the connection. More may be left to read. */
 int connection_receive(struct connection *connection, connection_handler handler, void *argument);
 
 /* The descriptor that belongs to the frame being handled, or -1. The caller closes it. */

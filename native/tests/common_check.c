@@ -4,6 +4,7 @@
  *     common_check size BYTES...      prints each as people read it
  *     common_check text TEXT          fills a field of 8 bytes and prints it
  *     common_check take               takes fields from payloads of every length around theirs
+ *     common_check check              reads "TYPE BYTES" line by line, the bytes in hexadecimal, and judges each
  *     common_check log TEXT           writes TEXT at every level, twice with log_warn_once
  *     common_check log-reused FILE    writes a warning after FILE has become descriptor 2
  *     common_check log-threads N      writes N lines from each of 4 threads and of a forked child */
@@ -61,6 +62,26 @@ static int take(void) {
         int expected = length < sizeof grant ? -EBADMSG : 0;
         if (result != expected || grant.turn != (result ? 7 : 0))
             return 1;
+        free(payload);
+    }
+    return 0;
+}
+
+static int check(void) {
+    static char line[3 * FRAME_MAX];
+    while (fgets(line, sizeof line, stdin)) {
+        char *digits;
+        unsigned long type = strtoul(line, &digits, 10);
+        size_t length = strspn(++digits, "0123456789abcdef") / 2;
+        unsigned char *payload = malloc(length ? length : 1);
+        for (size_t i = 0; i < length; i++)
+            sscanf(digits + 2 * i, "%2hhx", &payload[i]);
+        struct frame_view view = {.type = (uint16_t)type, .payload = payload, .length = length};
+        int result = frame_check(&view);
+        puts(result == 0          ? "good"
+             : result == -ERANGE  ? "range"
+             : result == -EBADMSG ? "short"
+                                  : "?");
         free(payload);
     }
     return 0;
@@ -128,6 +149,8 @@ int main(int argc, char **argv) {
         return text(argv[2]);
     if (strcmp(verb, "take") == 0)
         return take();
+    if (strcmp(verb, "check") == 0)
+        return check();
     if (strcmp(verb, "log") == 0 && argc == 3)
         return log_levels(argv[2]);
     if (strcmp(verb, "log-reused") == 0 && argc == 3)

@@ -509,6 +509,7 @@ class Program:
             ClientJoined(
                 now=0.0,
                 client=self.id,
+                owner=f"owner {self.id % 3}",
                 device=self.device,
                 memory=self._told(),
                 kind=self.kind,

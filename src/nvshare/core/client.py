@@ -52,6 +52,9 @@ class Client:
     group: str = ""
     share: Share = NO_SHARE
 
+    # Who pays for the time that it holds the device, if the shell knows.
+    owner: str = ""
+
     # It understands Hold. The number of the gang that it is in (gangs/), if any; and that another
     # one of it comes first on this device, and counts for both where heads are counted.
     can_hold: bool = False
@@ -141,6 +144,10 @@ class Client:
     # When it last gave up a turn, or joined.
     served_at: float = 0.0
     granted_at: float = 0.0
+    # When it last told of memory that it has moved out, and in, or joined: no move that it tells of
+    # later began before.
+    moved_out_at: float = 0.0
+    moved_in_at: float = 0.0
     # Seconds in which memory had moved on the device, in all, when the turn began.
     moved_before: float = 0.0
     # How long it was to rest before giving way, when it was asked last.

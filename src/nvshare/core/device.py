@@ -11,6 +11,7 @@ from nvshare.core.claims import charge_turn, count_budgets
 from nvshare.core.client import Client, Hold, Park
 from nvshare.core.company import note_given
 from nvshare.core.credit import earn, has_claim, spend
+from nvshare.core.debts import note_end
 from nvshare.core.effects import Answer, Effect, Report, ReportKind
 from nvshare.core.events import (
     CanDrain,
@@ -40,10 +41,12 @@ from nvshare.core.events import (
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.joining import new_client
 from nvshare.core.lease import IllegalTransition, State, Step
+from nvshare.core.measuring import learn_from, measure_move
 from nvshare.core.memory import Memory
 from nvshare.core.parking import RETRY_SECONDS, has_rested
 from nvshare.core.policies import find_policy
 from nvshare.core.regimes import find_regime, first_regime
+from nvshare.core.revoking import send_away
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
 from nvshare.core.shares import may_be_back
@@ -154,9 +157,9 @@ class Device:
                 # Time has passed, and restore() sees that. What still depends on it is set anew.
                 self.state.alarms.pop(event.timer.kind, None)
             case ClientJoined():
-                self._on_joined(event)
+                return self._on_joined(event)
             case ClientLeft():
-                self.roster.move(self._client(event), Step.LEAVE, event.now)
+                self._on_left(event, self._client(event))
             case LimitsChanged():
                 self.roster.set_limits(self._client(event), event.limits)
             case ParkChanged():
@@ -182,13 +185,19 @@ class Device:
             raise IllegalTransition(event.client, State.GONE, type(event).__name__)
         return client
 
-    def _on_joined(self, event: ClientJoined) -> None:
+    def _on_joined(self, event: ClientJoined) -> list[Effect]:
         client = new_client(event)
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
         # Nobody is given a number again that the client has seen from an earlier daemon.
         self.state.last_turn = max(self.state.last_turn, event.turn)
+        return send_away(self.state, self.roster, client, event.now) if event.doubted else []
+
+    def _on_left(self, event: ClientLeft, client: Client) -> None:
+        self.state.pace.forget(client.id, self.state.settings.initial_bandwidth)
+        note_end(self.state, self.roster, client, event.now)
+        self.roster.move(client, Step.LEAVE, event.now)
 
     def _on_memory(self, event: MemoryChanged, client: Client) -> None:
         before, out = client.memory, client.hosted
@@ -233,7 +242,7 @@ class Device:
             self.scheduler.grant(client, event.now)
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
-        self.state.pace.measure(event.now, event.seconds, out_bytes=event.moved_bytes)
+        measure_move(self.state, client, event.now, event.seconds, out_bytes=event.moved_bytes)
         count_budgets(self.state, event.now)
         if client.gang is not None and (client.state is State.RUNNING or client.hold is not None):
             self._rest(event, client)
@@ -294,6 +303,7 @@ class Device:
 
     def _end_turn(self, client: Client, now: float, *, wants: bool) -> None:
         client.wants = False
+        note_end(self.state, self.roster, client, now)
         spend(client, self.state, now)
         charge_turn(self.state, client, now)
         if not wants:
@@ -320,7 +330,7 @@ class Device:
         if event.reason is not Reason.ASKED:
             return []
         moving = self.state.pace.moving - client.moved_before
-        if not self.state.pace.judge(event.now - client.granted_at, moving):
+        if not self.state.pace.judge(event.now - client.granted_at, moving, client.id):
             return []
         text = "more time goes into moving memory than into computing; turns are being lengthened"
         return [Report(ReportKind.UNPRODUCTIVE, self.state.id, client.id, text)]
@@ -336,13 +346,7 @@ class Device:
         if tells_of_ahead(client, event):
             note_ahead(self.roster, client, event)
             return
-        self.state.pace.measure(
-            event.now,
-            event.seconds,
-            out_bytes=event.out_bytes,
-            in_bytes=event.in_bytes,
-            more=event.left > 0,
-        )
+        learn_from(self.state, client, event)
         count_budgets(self.state, event.now)
         if event.in_bytes and client.turn == event.turn:
             self.roster.set_missing(client, 0, 0)

@@ -36,6 +36,7 @@ class TimerKind(Enum):
     GROWTH = "growth"
     UNDRAINED = "undrained"
     STEP = "step"
+    DEBT = "debt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,12 @@ class ClientJoined(ClientEvent):
     parked: bool = False
     # It understands Hold and StepOnce.
     can_hold: bool = False
+    # Who pays for the time that it holds the device, however often it registers (debts.py); and
+    # that it was here before, and so is no newcomer.
+    owner: str = ""
+    returns: bool = False
+    # It is not believed that its gate is open by right: it is told to go, and nobody waits for it.
+    doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

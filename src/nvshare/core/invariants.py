@@ -230,7 +230,8 @@ def _waiting(device: Device) -> Iterator[str]:
     roster, state = device.roster, device.state
     leader = None if state.leader is None else roster.clients.get(state.leader)
     able = [one for one in roster.waiting if roster.host_lets(one) and may_lead(roster, one)]
-    able = [] if _all_fits_but_for_gangs(roster) else [one for one in able if not one.stalled]
+    able = [one for one in able if not one.stalled and not device.scheduler.owes(one)]
+    able = [] if _all_fits_but_for_gangs(roster) else able
     if (leader in able) != bool(able) or (leader and leader not in able):
         yield "the leader is not one of those who wait, and could run"
     alone = [one for one in roster.waiting if one.gang is None]

@@ -12,16 +12,19 @@ def new_client(event: ClientJoined) -> Client:
         memory=event.memory.as_kind(event.kind),
         limits=event.limits,
         group=event.group,
+        owner=event.owner,
         can_hold=event.can_hold,
         turn=event.turn,
         served_at=event.now,
         calm_since=event.now,
         granted_at=event.now,
+        moved_out_at=event.now,
+        moved_in_at=event.now,
         worked_at=event.now,
         park=Park.BY_HAND if event.parked else None,
         parked_at=event.now,
     )
-    client.is_new = not event.running and not event.turn
+    client.is_new = not event.running and not event.turn and not event.returns
     if client.is_new:
         # It has done nothing yet. Anybody else may have counted for hours before we knew it.
         client.judged_busy = 0.0

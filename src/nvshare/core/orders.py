@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import inf
 
 from nvshare.core.client import Client
+from nvshare.core.debts import next_payment
 from nvshare.core.effects import (
     CancelHandover,
     CancelTimer,
@@ -166,6 +167,8 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
         alarms |= {TimerKind.GROWTH: calm} if calm < inf else {}
     if (starves := next_promotion(state.settings, roster)) < inf:
         alarms[TimerKind.FLOOR] = starves
+    if (paid := next_payment(state, roster, now)) < inf:
+        alarms[TimerKind.DEBT] = paid
     if (tries := next_try(roster)) < inf:
         alarms[TimerKind.UNDRAINED] = tries
     if (parks := next_look(state, roster, now)) < inf:

@@ -11,6 +11,7 @@ from math import inf
 from nvshare.core.client import Client, Hold
 from nvshare.core.effects import Effect, Report, ReportKind, Revoke, Urgency
 from nvshare.core.effects import Hold as TellToHold
+from nvshare.core.lease import State, Step
 from nvshare.core.moves import share_out
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
@@ -60,6 +61,19 @@ def go_on_without_the_silent(state: DeviceState, roster: Roster, now: float) -> 
     for client in silent:
         roster.go_on_without(client)
     return [_overdue(state, client, patience) for client in silent]
+
+
+def send_away(state: DeviceState, roster: Roster, client: Client, now: float) -> list[Effect]:
+    """Tell a client to go whose gate should not be open, and wait for nothing."""
+    if client.state is not State.RUNNING:
+        return []
+    roster.move(client, Step.REVOKE, now)
+    roster.go_on_without(client)
+    text = "says that it holds a turn, as it did before: it is told to give way, and not counted"
+    return [
+        Revoke(client.id, client.turn, Urgency.NOW, 0),
+        Report(ReportKind.OVERDUE, state.id, client.id, text),
+    ]
 
 
 def _overdue(state: DeviceState, client: Client, patience: float) -> Report:

@@ -40,6 +40,7 @@ from nvshare.core.asking import ask, relax
 from nvshare.core.claims import charge_claim, note_claim
 from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.credit import earn, prompt_limit
+from nvshare.core.debts import pays
 from nvshare.core.effects import Effect, Grant
 from nvshare.core.ending import lengthen_turn, turn_end
 from nvshare.core.hope import note_calm
@@ -93,10 +94,12 @@ class Scheduler:
     def __init__(self, state: DeviceState, roster: Roster) -> None:
         self._state = state
         self._roster = roster
+        self._now = 0.0
 
     def restore(self, now: float) -> list[Effect]:
         """Order whatever is missing for the invariants to hold."""
         state, roster = self._state, self._roster
+        self._now = now
         effects: list[Effect] = []
         if now >= state.settle_until:
             if roster.host.is_tight:
@@ -270,7 +273,11 @@ class Scheduler:
         return first
 
     def _may_lead(self, client: Client) -> bool:
-        return self.could_lead(client) and not client.stalled
+        return self.could_lead(client) and not client.stalled and not self.owes(client)
+
+    def owes(self, client: Client) -> bool:
+        """Whether a client that waits has to let others go before it."""
+        return client.gang is None and pays(self._state, self._roster, client, self._now)
 
     def could_lead(self, client: Client) -> bool:
         """Whether a client could run here as soon as those have given way who can."""

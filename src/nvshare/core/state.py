@@ -59,6 +59,8 @@ class DeviceState:
     # For how long somebody has waited for the end of turns, before the present leader.
     contested_seconds: float = 0.0
     led_since: float = 0.0
+    # By owner, until when others go before it (debts.py).
+    debts: dict[str, float] = field(default_factory=dict)
     # What those have of it who are no clients.
     outside_bytes: int = 0
     # Whether somebody waits for memory of others that cannot leave.
@@ -97,10 +99,10 @@ class DeviceState:
     def copy(self) -> "DeviceState":
         """Return a copy that no event will change."""
         twin = copy(self)
-        twin.pace = copy(self.pace)
+        twin.pace = self.pace.copy()
         twin.budget, twin.high_budget = copy(self.budget), copy(self.high_budget)
         twin.ways = copy(self.ways)
-        twin.alarms = dict(self.alarms)
+        twin.alarms, twin.debts = dict(self.alarms), dict(self.debts)
         return twin
 
 

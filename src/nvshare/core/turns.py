@@ -1,6 +1,7 @@
 """How long a turn is. Knows bandwidth and lengths, but neither clients nor who is next."""
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 
 from nvshare.core.settings import Settings
 
@@ -11,6 +12,11 @@ WEIGHT_OF_NEW = 0.25
 # One bad turn may be chance; from the second in a row on, turns get longer.
 UNPRODUCTIVE_IN_A_ROW = 2
 MAX_STRETCH = 1024.0
+# No bus is slower, or faster (assumed: PCIe 1.0 with one lane, shared, and NVLink with a factor to
+# spare for emulated GPUs that are faster than time). What is measured beyond is not believed.
+SLOWEST, FASTEST = 16e6, 1e15
+# What somebody has measured that is gone counts on, unless it was so far from all others.
+ODD = 4.0
 
 
 @dataclass(slots=True)
@@ -39,6 +45,13 @@ class Pace:
     goes_on: bool = False
     # From when on, until the last move ended, all time is in ``moving``.
     counted: float = 0.0
+    # What the last move was measured to be, and who told of it last.
+    rate: float = 0.0
+    teller: int | None = None
+    # By client, what it has told of the bandwidth, and with which weight; and whose turns have made
+    # turns longer, once for each time.
+    told: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    stretched: tuple[int, ...] = ()
 
     def measure(
         self,
@@ -48,6 +61,7 @@ class Pace:
         out_bytes: int = 0,
         in_bytes: int = 0,
         more: bool = False,
+        client: int | None = None,
     ) -> None:
         """Take a move, or a part of one, that has taken the last so many seconds."""
         if seconds <= 0:
@@ -59,13 +73,49 @@ class Pace:
             self.out_bytes += out_bytes
             self.in_bytes += in_bytes
         else:
+            self._keep_apart()
             self.earlier, self.began, self.ended = self.bandwidth, began, now
             self.out_bytes, self.in_bytes = out_bytes, in_bytes
         self.goes_on = more
         size = max(self.out_bytes, self.in_bytes)
         if size >= MEASURABLE_BYTES:
-            rate = size / (self.ended - self.began)
-            self.bandwidth = self.earlier + WEIGHT_OF_NEW * (rate - self.earlier)
+            self.rate = max(SLOWEST, min(FASTEST, size / (self.ended - self.began)))
+            self.teller = client
+            self.bandwidth = self.earlier + WEIGHT_OF_NEW * (self.rate - self.earlier)
+
+    def _keep_apart(self) -> None:
+        """Note whose the last measurement was, as far as it counts by now."""
+        if self.teller is None:
+            return
+        left = 1 - WEIGHT_OF_NEW
+        self.told = {one: (left * part, left * of) for one, (part, of) in self.told.items()}
+        part, of = self.told.get(self.teller, (0.0, 0.0))
+        self.told[self.teller] = (part + WEIGHT_OF_NEW * self.rate, of + WEIGHT_OF_NEW)
+        self.teller = None
+
+    def forget(self, client: int, initial: float) -> None:
+        """Forget what somebody told who is gone, if it was far from what all others did.
+
+        Bandwidth is a sum of measurements with weights, so that what one has told can be taken out
+        of it again.
+        """
+        self._keep_apart()
+        part, of = self.told.pop(client, (0.0, 0.0))
+        rest = (self.bandwidth - part) / (1 - of) if of < 1 - 1e-3 else initial
+        if not self.bandwidth / ODD <= rest <= self.bandwidth * ODD:
+            self.bandwidth = self.earlier = max(SLOWEST, rest)
+            self.told = {one: (p / (1 - of), o / (1 - of)) for one, (p, o) in self.told.items()}
+        doublings = self.stretched.count(client)
+        if doublings:
+            self.stretch = max(1.0, self.stretch / 2**doublings)
+            self.stretched = tuple(one for one in self.stretched if one != client)
+            self.unproductive = 0
+
+    def copy(self) -> "Pace":
+        """Return a copy that no event will change."""
+        twin = copy(self)
+        twin.told = dict(self.told)
+        return twin
 
     def _count(self, began: float, now: float) -> None:
         """Add the time of a move to all others, once.
@@ -97,7 +147,7 @@ class Pace:
             length = max(settings.turn_min, multiplier * swap_seconds)
         return min(length * self.stretch, settings.longest_turn)
 
-    def judge(self, seconds: float, moving: float) -> bool:
+    def judge(self, seconds: float, moving: float, client: int = 0) -> bool:
         """Learn from a turn that ended by order. True: a streak of bad ones has just begun.
 
         A turn is unproductive if less of it went into computing than into moving memory. The
@@ -106,10 +156,12 @@ class Pace:
         """
         if seconds < 2 * moving:
             self.unproductive += 1
-            if self.unproductive >= UNPRODUCTIVE_IN_A_ROW:
-                self.stretch = min(2 * self.stretch, MAX_STRETCH)
+            if self.unproductive >= UNPRODUCTIVE_IN_A_ROW and self.stretch < MAX_STRETCH:
+                self.stretch *= 2
+                self.stretched = (*self.stretched, client)
             return self.unproductive == UNPRODUCTIVE_IN_A_ROW
         self.unproductive = 0
         if seconds >= 6 * moving:
             self.stretch = max(1.0, self.stretch / 2)
+            self.stretched = self.stretched[1:]
         return False

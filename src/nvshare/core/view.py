@@ -36,6 +36,8 @@ class DeviceView:
     # None: nobody runs; nobody waits for its end.
     turn_began: float | None
     turn_ends: float | None
+    # The number of the newest turn.
+    last_turn: int
     # Bytes per second, as memory moved lately.
     bandwidth: float
 
@@ -144,6 +146,7 @@ def view_device(device: "Device") -> DeviceView:
         slices=state.slices,
         turn_began=state.turn_started if roster.running else None,
         turn_ends=state.deadline,
+        last_turn=state.last_turn,
         bandwidth=state.pace.bandwidth,
     )
 

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from nvshare.daemon.address import parse_address
 from nvshare.errors import BadInputError
-from nvshare.telemetry.settings import BytesOrAuto, DeviceSettings, NodeSettings
+from nvshare.telemetry.settings import BytesOrAuto, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.validation import describe
 from nvshare.wire import environment
 
@@ -114,6 +114,7 @@ class Config(BaseModel):
     # Where Prometheus finds metrics, as host:port; empty: on the control socket only.
     metrics_address: Address = ""
     cluster: Cluster = Cluster()
+    peers: PeerSettings = PeerSettings()
     gpu: DeviceSettings = DeviceSettings()
     gpus: dict[str, dict[str, Any]] = {}
 

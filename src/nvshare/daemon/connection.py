@@ -12,12 +12,17 @@ import socket
 from collections import deque
 from collections.abc import Callable
 
-_READ = 65536
+# A few frames: who has more to say is read again, after others.
+_READ = 256
 _MOST_WAITING = 65536
 
 
 class Connection:
-    """A peer. ``on_bytes`` is called with what arrives, ``on_lost`` once at the end."""
+    """A peer. ``on_bytes`` is called with what arrives, ``on_lost`` once at the end.
+
+    When something has arrived, ``read`` calls ``read_some()``; or it returns false, and does that
+    later, again and again until there is nothing left.
+    """
 
     def __init__(
         self,
@@ -25,11 +30,13 @@ class Connection:
         loop: asyncio.AbstractEventLoop,
         on_bytes: Callable[[bytes], None],
         on_lost: Callable[[str], None],
+        read: "Callable[[Connection], bool] | None" = None,
     ) -> None:
         self._sock = sock
         self._loop = loop
         self._on_bytes = on_bytes
         self._on_lost = on_lost
+        self._read_now = read
         self._waiting: deque[tuple[bytes, int]] = deque()
         self._waiting_bytes = 0
         self._is_open = True
@@ -37,7 +44,9 @@ class Connection:
         self._takes_descriptor = True
         self._handed = -1
         sock.setblocking(False)
-        loop.add_reader(sock.fileno(), self._read)
+        # Somebody else has promised to read it.
+        self._is_waiting = False
+        loop.add_reader(sock.fileno(), self._ready)
 
     @property
     def is_clear(self) -> bool:
@@ -81,18 +90,33 @@ class Connection:
         self._waiting.clear()
         self._on_lost(why)
 
-    def _read(self) -> None:
+    def read_some(self) -> bool:
+        """Read once; false: there was nothing."""
+        if not self._is_open:
+            return False
         try:
             data = self._receive()
         except (BlockingIOError, InterruptedError):
-            return
+            if self._is_waiting:
+                self._is_waiting = False
+                self._loop.add_reader(self._sock.fileno(), self._ready)
+            return False
         except OSError as error:
             self.close(error.strerror or "broken")
-            return
+            return False
         if data:
             self._on_bytes(data)
         else:
             self.close("closed by the client")
+        return True
+
+    def _ready(self) -> None:
+        if self._read_now is None:
+            self.read_some()
+        elif not self._read_now(self) and self._is_open:
+            # It would be ready all the time.
+            self._is_waiting = True
+            self._loop.remove_reader(self._sock.fileno())
 
     def _receive(self) -> bytes:
         if not self._takes_descriptor:

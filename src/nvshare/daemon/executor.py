@@ -120,7 +120,9 @@ class Executor:
     def _grant(self, effect: effects.Grant) -> None:
         recipient = self._recipients.get(effect.client)
         if recipient is not None:
-            recipient.send(frames.Grant(effect.turn, effect.fill_bytes, effect.missing))
+            recipient.send(
+                frames.Grant(effect.turn, _said(effect.fill_bytes), _said(effect.missing))
+            )
             recipient.granted(self.now())
 
     def _revoke(self, effect: effects.Revoke) -> None:
@@ -128,13 +130,13 @@ class Executor:
         idle_us = min(round(effect.idle_seconds * 1e6), _LONGEST_US)
         urgency = _URGENCY[effect.urgency]
         flags = frames.RevokeFlags.DISPLACE if effect.displace else frames.RevokeFlags(0)
-        frame = frames.Revoke(effect.turn, urgency, idle_us, effect.evict_bytes, flags)
+        frame = frames.Revoke(effect.turn, urgency, idle_us, _said(effect.evict_bytes), flags)
         if effect.urgency is effects.Urgency.NOW:
             self._numbers.pop(effect.client, None)
         self._send(effect.client, frame)
 
     def _room(self, effect: effects.Room) -> None:
-        self._send(effect.client, frames.Room(effect.turn, effect.missing))
+        self._send(effect.client, frames.Room(effect.turn, _said(effect.missing)))
 
     def _keep(self, effect: effects.Keep) -> None:
         self._numbers.pop(effect.client, None)
@@ -162,7 +164,7 @@ class Executor:
             return
         with giver, taker:
             # The successor first, so that it listens when the holder writes.
-            standby = frames.Standby(effect.turn, effect.fill_bytes, effect.missing)
+            standby = frames.Standby(effect.turn, _said(effect.fill_bytes), _said(effect.missing))
             self._send(effect.to_client, standby, taker.fileno())
             pass_to = frames.PassTo(effect.from_turn, effect.turn)
             self._send(effect.from_client, pass_to, giver.fileno())
@@ -172,13 +174,13 @@ class Executor:
         self._send(effect.from_client, frames.CancelPass(effect.from_turn))
 
     def _trim(self, effect: effects.Trim) -> None:
-        self._send(effect.client, frames.Trim(effect.trim_bytes))
+        self._send(effect.client, frames.Trim(_said(effect.trim_bytes)))
 
     def _evict(self, effect: effects.Evict) -> None:
-        self._send(effect.client, frames.Evict(effect.evict_bytes))
+        self._send(effect.client, frames.Evict(_said(effect.evict_bytes)))
 
     def _fill(self, effect: effects.Fill) -> None:
-        self._send(effect.client, frames.Fill(effect.fill_bytes))
+        self._send(effect.client, frames.Fill(_said(effect.fill_bytes)))
 
     def _provide(self, effect: effects.Provide) -> None:
         if self.on_provide is not None:
@@ -188,7 +190,7 @@ class Executor:
         recipient = self._recipients.get(effect.client)
         if recipient is not None:
             verdict = _VERDICT[effect.verdict]
-            recipient.send(frames.Answer(effect.ticket, verdict, effect.missing))
+            recipient.send(frames.Answer(effect.ticket, verdict, _said(effect.missing)))
             recipient.answered(effect)
 
     def _set_limits(self, effect: effects.SetLimits) -> None:
@@ -233,6 +235,11 @@ class Executor:
         log.warning(effect.text, extra=fields(event=effect.kind.value, device=device, **who))
         if recipient is not None:
             recipient.reported(effect)
+
+
+def _said(size: int) -> int:
+    """Return bytes as a frame may say them: sums of what many claim can be more."""
+    return min(size, frames.MOST_BYTES)
 
 
 def _performer(kind: type[Kind], method: Callable[[Executor, Kind], None]) -> tuple[Any, Any]:

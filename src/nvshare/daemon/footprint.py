@@ -100,6 +100,8 @@ class Footprint:
             )
             return
         now = self._told(gpu)
+        present = {pid: [member for member, _ in members] for pid, members in now.items()}
+        self._node.belief.judge(gpu, found, present)
         for pid, members in told.items():
             is_still = now.get(pid) == members and not self._may_move(members)
             if pid in found and is_still and self._are_told_apart(members):

@@ -7,6 +7,8 @@ from math import inf
 
 # What people are shown, in seconds.
 SPANS = (1, 10, 60)
+# Clients tell four times a second. What comes faster is not kept, and so there is a bound to it.
+_SOON = 0.1
 
 
 class History:
@@ -16,7 +18,9 @@ class History:
         self._told: deque[tuple[float, float]] = deque()
 
     def note(self, now: float, busy_seconds: float) -> None:
-        """Take the counter down."""
+        """Take the counter down; one that comes soon after another replaces it."""
+        if len(self._told) > 1 and now - self._told[-2][0] < _SOON:
+            self._told.pop()
         self._told.append((now, busy_seconds))
         # One that is older than the longest span is kept, for what was before the next.
         while len(self._told) > 2 and self._told[1][0] < now - SPANS[-1]:

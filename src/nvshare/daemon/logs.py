@@ -20,6 +20,8 @@ from typing import Any, Literal
 _MOST_WAITING = 10_000
 _PATIENCE = 2.0
 _PER_SECOND = 20
+_LINES_AT_ONCE = 2500
+_MANY_PROCESSES = 10_000
 _PLAIN = re.compile(r"[\w./:@%+-]+")
 
 
@@ -45,23 +47,56 @@ def set_up(level: str, form: Literal["text", "json"], file: str) -> None:
 
 
 class Throttle(logging.Filter):
-    """Lets the same warning through a few times a second only: a client can be in a loop."""
+    """Lets the same warning through a few times a second only: a client can be in a loop.
+
+    Of one process, as many lines come through as a thousand clients need to come and to go, and a
+    few each second after that.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._seen: dict[str, tuple[int, int]] = {}
+        # By process, when it had lines to spare, and how many it has had since; and the hushed.
+        self._lines: dict[Any, tuple[float, float]] = {}
+        self._hushed = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Count a line; a line that comes after others were dropped says how many."""
+        if not self._is_heard(record):
+            self._hushed += 1
+            return False
+        if self._hushed and "pid" not in getattr(record, "fields", {}):
+            _add(record, not_shown_of_processes=self._hushed)
+            self._hushed = 0
+        return self._passes(record)
+
+    def _is_heard(self, record: logging.LogRecord) -> bool:
+        """Whether a process that a line is about has lines left."""
+        pid = getattr(record, "fields", {}).get("pid")
+        if pid is None:
+            return True
+        if pid not in self._lines and len(self._lines) >= _MANY_PROCESSES:
+            self._lines.clear()
+        at, used = self._lines.get(pid, (record.created, 0.0))
+        used = max(0.0, used - (record.created - at) * _PER_SECOND)
+        if used >= _LINES_AT_ONCE:
+            return False
+        self._lines[pid] = (record.created, used + 1)
+        return True
+
+    def _passes(self, record: logging.LogRecord) -> bool:
         second = int(record.created)
         last, count = self._seen.get(record.msg, (second, 0))
         if last != second:
             if count > _PER_SECOND:
-                more = fields(not_shown=count - _PER_SECOND)["fields"]
-                record.__dict__["fields"] = {**getattr(record, "fields", {}), **more}
+                _add(record, not_shown=count - _PER_SECOND)
             count = 0
         self._seen[record.msg] = (second, count + 1)
         return count < _PER_SECOND or record.levelno != logging.WARNING
+
+
+def _add(record: logging.LogRecord, **more: Any) -> None:
+    record.__dict__["fields"] = {**getattr(record, "fields", {}), **more}
 
 
 class Background(logging.Handler):

@@ -45,6 +45,7 @@ _GLANCE = 2.0
 _FIXED = {
     *("socket_dir", "control_dir", "private_dir", "socket_mode", "control_mode", "socket_group"),
     *("look_mode", "hide_others", "metrics_address", "cgroup_dir", "devices", "beside_others"),
+    "peers",
 }
 
 
@@ -154,6 +155,7 @@ class _Daemon:
             loop,
             version=nvshare.__version__,
             max_clients=self._config.max_clients,
+            peers=self._config.peers,
             spare_memory=spare_memory(self._sources.environ),
             gpu_clock=self._clock,
             folder=self._private / "groups",

@@ -1,6 +1,7 @@
 """The GPUs with their settings, and who is connected: what the rest of the daemon meets around."""
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
@@ -20,6 +21,7 @@ from nvshare.core.node import Core
 from nvshare.core.settings import Limits, Priority
 from nvshare.daemon.absence import Absences
 from nvshare.daemon.allocation import Decision, decide
+from nvshare.daemon.belief import Belief
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.extents import Extents
@@ -30,20 +32,28 @@ from nvshare.daemon.identity import Identity, own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
 from nvshare.daemon.outsiders import Outsiders
+from nvshare.daemon.peers import Peers
 from nvshare.daemon.pods import Pods
 from nvshare.daemon.reading import Rejection
 from nvshare.daemon.session import Session
+from nvshare.launch.unix_http import peer
 from nvshare.telemetry.pods import PodOrders
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.wire import frames
 
 # A client that has lost the daemon looks for it at least every five seconds.
 _RETURN_SECONDS = 10.0
 
+# Turns of an earlier daemon that a client may have seen: two years of a thousand each second. Every
+# turn from then on has a higher number, and numbers must not come to an end because somebody lies.
+_MOST_AHEAD = 1 << 36
+
 # How much more work than others one may have in flight who is alone.
 INFLIGHT_ALONE = 50
 
 log = logging.getLogger("nvshare.node")
+
+_USUAL = PeerSettings()
 
 
 @dataclass(slots=True, eq=False)
@@ -75,12 +85,14 @@ class Node:
         memory_limits: Reader = no_limits,
         is_emulated: bool = False,
         populated: bool = True,
+        peers: PeerSettings = _USUAL,
     ) -> None:
         self._loop = loop
         self._version = version
         self.max_clients = max_clients
+        self.peers = Peers(loop, peers, max_clients)
         # What "auto" stands for in host_memory.
-        self._spare_memory = spare_memory
+        self.spare_memory = spare_memory
         self._on_population = on_population
         self.executor = Executor(core or Core(), loop, gpu_clock)
         self.gpus: dict[str, Gpu] = {}
@@ -97,6 +109,7 @@ class Node:
             is_emulated=is_emulated,
             own_pid=os.getpid() if populated else None,
         )
+        self.belief = Belief(self)
         self.footprint = Footprint(self)
         self.outsiders = Outsiders(self)
         self.extents = Extents(self, populated=populated)
@@ -161,7 +174,7 @@ class Node:
         """Use the machine by other rules from now on."""
         self.node_settings = settings
         chosen = settings.host_memory
-        limit = self._spare_memory if chosen == "auto" else chosen
+        limit = self.spare_memory if chosen == "auto" else chosen
         log.info("host memory", extra=fields(limit=limit))
         self.dispatch(events.HostMemoryChanged(now=self.now(), limit=limit))
 
@@ -225,7 +238,19 @@ class Node:
 
     def connect(self, sock: socket.socket) -> None:
         """Take in a connection; it may introduce itself."""
-        self._strangers.add(Session(sock, self._loop, self))
+        pid, _, _ = peer(sock)
+        if self.peers.is_full(pid):
+            sock.close()
+            return
+        try:
+            session = Session(sock, self._loop, self)
+        except Rejection as rejection:
+            log.warning("client turned away", extra=fields(pid=pid, why=rejection))
+            with sock, contextlib.suppress(OSError):
+                sock.setblocking(False)
+                sock.send(frames.Reject(rejection.code, str(rejection)).pack())
+            return
+        self._strangers.add(session)
 
     def awaits_page(self, who: Identity, hello: frames.Hello) -> bool:
         """Whether others of a client's group are about to bring the page back that they share."""
@@ -241,6 +266,8 @@ class Node:
         if len(self.members) >= self.max_clients:
             text = f"there are {len(self.members)} clients already, which is max_clients"
             raise Rejection(frames.RejectCode.FULL, text)
+        if hello.turn > self.core.view(gpu.uuid).last_turn + _MOST_AHEAD:
+            raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {hello.turn}")
         settings = self.settings[gpu.uuid]
         number = next(self._numbers)
         group = self.groups.enter(session, number, hello)
@@ -284,9 +311,11 @@ class Node:
         if session.member is None:
             return
         number, group = session.member.id, session.member.group
+        session.peer.depart(session.member.gpu.uuid)
         self.departed[session.member.gpu.uuid].update(self.counts_of(session, self.now()))
         # Before the core decides anything: what it sends to this client goes nowhere.
         self.executor.remove(number)
+        self.belief.forget(number)
         self.extents.leave(number)
         del self.members[number]
         self.dispatch(events.ClientLeft(now=self.now(), client=number))

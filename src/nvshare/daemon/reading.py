@@ -1,14 +1,8 @@
-"""What clients say of themselves in their frames, as values. What is beyond reason is refused."""
-
-from dataclasses import astuple
+"""What clients say of themselves in their frames, as values. Ranges are checked in nvshare.wire."""
 
 from nvshare.core.memory import Memory
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.wire import frames
-
-# Numbers that are beyond all reason, but leave room for sums and successors in 64 bits.
-MOST_BYTES = 1 << 52
-MOST_TURNS = 1 << 52
 
 
 class Rejection(Exception):  # noqa: N818  (it is an answer, not a failure)
@@ -21,18 +15,11 @@ class Rejection(Exception):  # noqa: N818  (it is an answer, not a failure)
 
 def memory_of(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved) -> Memory:
     """Return what a client says it has, without its context."""
-    memory = Memory(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched, frame.kept)
-    if max(astuple(memory)) > MOST_BYTES:
-        raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
-    return memory
+    return Memory(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched, frame.kept)
 
 
 def own_limits_of(hello: frames.Hello) -> ClientLimits:
     """Return the limits that a client was started with."""
-    if hello.compute_percent > 100:
-        raise Rejection(frames.RejectCode.PROTOCOL, f"a share of {hello.compute_percent} percent")
-    if hello.memory_limit > MOST_BYTES:
-        raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has as much memory as that limit")
     flags = hello.limit_flags
     high, low = flags & frames.LimitFlags.HIGH, flags & frames.LimitFlags.LOW
     return ClientLimits(

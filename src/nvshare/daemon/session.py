@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import socket
+import time
 from collections.abc import Iterable
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from nvshare.core import effects, events
@@ -18,7 +19,7 @@ from nvshare.daemon.identity import Identity, identify
 from nvshare.daemon.logs import fields
 from nvshare.daemon.minute import Minute, look
 from nvshare.daemon.newcomer import Newcomer
-from nvshare.daemon.reading import MOST_BYTES, MOST_TURNS, Rejection, memory_of, own_limits_of
+from nvshare.daemon.reading import Rejection, memory_of, own_limits_of
 from nvshare.daemon.tally import Report, Tally
 from nvshare.daemon.waiting import WaitNotice, why_it_waits
 from nvshare.telemetry.settings import ClientLimits
@@ -64,8 +65,10 @@ class Session:
 
     def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop, node: "Node") -> None:
         self._node = node
+        begin = time.thread_time()
         self._newcomer = Newcomer(loop, node, lambda hello: self._take([hello]))
         self.identity: Identity = identify(sock)
+        self.peer = node.peers.enter(self.identity)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
         # How it allocates, and why.
@@ -85,19 +88,15 @@ class Session:
         self._told_settings: frames.Settings | None = None
         self._used_ns = 0
         self._decoder = client_frames()
-        self._connection = Connection(sock, loop, self._on_bytes, self._on_lost)
+        self._connection = Connection(sock, loop, self._on_bytes, self._on_lost, self._may_read)
         self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it said nothing")
+        self.peer.charge(loop.time(), time.thread_time() - begin)
 
     @property
     def log_fields(self) -> dict[str, Any]:
         """What to call this client in the log."""
-        who = self.identity
-        return {
-            "client": self.member.id if self.member else None,
-            "pid": who.pid,
-            "program": who.program,
-            "pod": who.pod,
-        }
+        who, number = self.identity, self.member.id if self.member else None
+        return {"client": number, "pid": who.pid, "program": who.program, "pod": who.pod}
 
     def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
         """Send a frame."""
@@ -155,6 +154,9 @@ class Session:
         """End the connection."""
         self._connection.close(why)
 
+    def _may_read(self, connection: Connection) -> bool:
+        return self._node.peers.read(self.peer, connection)
+
     def _on_bytes(self, data: bytes) -> None:
         self._take(self._decoder.feed(data))
 
@@ -171,6 +173,10 @@ class Session:
             self._reject(frames.RejectCode.VERSION, f"{error}; install the same nvshare on both")
         except (WireError, IllegalTransition) as error:
             self._reject(frames.RejectCode.PROTOCOL, str(error))
+        except Exception:
+            # A mistake of ours, which this client has found: the others go on.
+            log.exception("a frame could not be handled", extra=fields(**self.log_fields))
+            self._reject(frames.RejectCode.PROTOCOL, "the daemon could not handle a frame")
 
     def _introduce(self, frame: frames.FromClient) -> None:
         if not isinstance(frame, frames.Hello):
@@ -180,14 +186,12 @@ class Session:
             return
         self.hello = frame
         self.own_limits = own_limits_of(frame)
-        if frame.turn > MOST_TURNS:
-            raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {frame.turn}")
-        memory = memory_of(frame)
         member = self._node.enter(self, frame)
         now = self._node.now()
         running = bool(frame.flags & frames.HelloFlags.RESUMING)
         if running:
             self.tally.running_since = now
+        returns, doubted = self.peer.arrive(member.gpu.uuid, resumes=running)
         kind = KINDS[self._decided(frame).kind]
         # Before anybody decides what it may move out.
         self._node.headroom.enter(member.id, self.identity.pid, kind)
@@ -196,7 +200,7 @@ class Session:
                 now=now,
                 client=member.id,
                 device=member.gpu.uuid,
-                memory=memory.with_context(member.context),
+                memory=self._node.belief.of(self, member, memory_of(frame)),
                 kind=kind,
                 running=running,
                 turn=frame.turn,
@@ -204,6 +208,9 @@ class Session:
                 group=member.group.key,
                 parked=member.group.parked,
                 can_hold=bool(frame.flags & frames.HelloFlags.CAN_HOLD),
+                owner=self.peer.owner,
+                returns=returns,
+                doubted=doubted,
             )
         )
         self.minute.note(look(self._node, self, member, now))
@@ -232,10 +239,7 @@ class Session:
     def _pin(self, frame: frames.Pinned, member: "Member") -> None:
         """People look at it; the sum, by which is decided, comes with MEMORY."""
         del member
-        pinned = {name: value for name, value in asdict(frame).items() if value}
-        if sum(pinned.values()) > MOST_BYTES:
-            raise Rejection(frames.RejectCode.PROTOCOL, "no GPU has that much memory")
-        self.pinned_by = pinned
+        self.pinned_by = {name: value for name, value in asdict(frame).items() if value}
 
     def _again(self, frame: frames.Hello, member: "Member") -> None:
         del frame, member
@@ -260,13 +264,13 @@ class Session:
                 client=member.id,
                 turn=frame.turn,
                 reason=_REASONS[frame.reason],
-                memory=memory_of(frame).with_context(member.context),
+                memory=self._node.belief.of(self, member, memory_of(frame)),
                 wants=bool(frame.wants),
                 moved_bytes=frame.moved_bytes,
                 seconds=seconds,
                 handed_to=self._node.heir(member, frame.handed_turn),
                 handed_turn=frame.handed_turn,
-                left=min(frame.left, MOST_BYTES),
+                left=frame.left,
             )
         )
         self._node.headroom.soon()
@@ -299,7 +303,7 @@ class Session:
             events.MemoryChanged(
                 now=self._node.now(),
                 client=member.id,
-                memory=memory_of(frame).with_context(member.context),
+                memory=self._node.belief.of(self, member, memory_of(frame)),
                 ticket=frame.ticket,
             )
         )
@@ -337,11 +341,11 @@ class Session:
                 now=self._node.now(),
                 client=member.id,
                 turn=frame.turn,
-                memory=memory_of(frame).with_context(member.context),
+                memory=self._node.belief.of(self, member, memory_of(frame)),
                 out_bytes=frame.out_bytes,
                 in_bytes=frame.in_bytes,
                 seconds=seconds,
-                left=min(frame.left, MOST_BYTES),
+                left=frame.left,
             )
         )
         self._node.headroom.soon()
@@ -364,8 +368,6 @@ class Session:
         )
 
     def _hold(self, frame: frames.Host, member: "Member") -> None:
-        if max(astuple(frame)) > MOST_BYTES:
-            raise Rejection(frames.RejectCode.PROTOCOL, "no host has that much memory")
         self._node.extents.report(member.id, frame)
 
     def _answer(self, frame: frames.Ping, member: "Member") -> None:
@@ -390,6 +392,7 @@ class Session:
         self._patience.cancel()
         self._newcomer.end()
         self._wait_notice.end()
+        self._node.peers.leave(self.peer)
         if self.member is not None:
             log.info("client left", extra=fields(why=why, **self.log_fields))
         self._node.leave(self)

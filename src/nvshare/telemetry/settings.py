@@ -192,6 +192,18 @@ class NodeSettings(_Model):
         return NodeSettings.model_validate({**self.model_dump(), **changes})
 
 
+class PeerSettings(_Model):
+    """How much of the daemon a process and a tenant may take; no honest program comes near it."""
+
+    # Connections of one process: it has one for each GPU.
+    process_connections: int = Field(default=1024, gt=0)
+    # What a process, and all of a container or user, may use of a core of the daemon's in the long
+    # run; and how many seconds of it a process may use at once, a tenant twice as many.
+    process_percent: float = Field(default=10.0, gt=0, le=100)
+    tenant_percent: float = Field(default=20.0, gt=0, le=100)
+    burst: float = Field(default=4.0, gt=0)
+
+
 class ClientLimits(_Model):
     """What the processes of a group may use of each GPU together. None: no limit."""
 

@@ -15,6 +15,18 @@ MAX_PAYLOAD = 4096
 UNASKED_BYTES = 33554432
 SOCKET_NAME = "nvshare.sock"
 
+MOST_BYTES = 0x10000000000000  # 4 PiB: more than any GPU or host has
+MOST_TURN = 0x4000000000000000  # a thousand turns a second for as long as there are stars
+MOST_GRANTED = 0x4000000000000000  # the same, and not none
+MOST_MOVE = 0x4000000000000  # nanoseconds of one move: 13 days
+MOST_COUNTER = 0x4000000000000000  # 146 years in nanoseconds, or as many calls
+MOST_PERCENT = 0x64  # of a GPU
+MOST_PPM = 0xF4240  # millionths of a GPU
+MOST_CLOCK = 0x3B9ACA00  # thousandths: an emulated GPU a million times as fast as time; 0: as fast
+MOST_BIT = 0x1  # no or yes
+MOST_ANSWERED = 0xFFFFFFFF  # a number that is never 0
+MOST_SLOT = 0x3FF  # QUOTA_SLOTS of quota.h
+
 HEADER = Struct("<IHHII")
 
 
@@ -184,6 +196,22 @@ class Hello:
             untouched,
             kept,
         ) = cls.LAYOUT.unpack_from(payload)
+        if allocated > MOST_BYTES:
+            raise ValueError(f"allocated of {allocated}")
+        if pinned > MOST_BYTES:
+            raise ValueError(f"pinned of {pinned}")
+        if swapped_out > MOST_BYTES:
+            raise ValueError(f"swapped_out of {swapped_out}")
+        if memory_limit > MOST_BYTES:
+            raise ValueError(f"memory_limit of {memory_limit}")
+        if compute_percent > MOST_PERCENT:
+            raise ValueError(f"compute_percent of {compute_percent}")
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if untouched > MOST_BYTES:
+            raise ValueError(f"untouched of {untouched}")
+        if kept > MOST_BYTES:
+            raise ValueError(f"kept of {kept}")
         return cls(
             device_uuid,
             AllocationKind(allocation_kind),
@@ -225,7 +253,12 @@ class Want:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Want":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (turn,) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        return cls(
+            turn,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +319,28 @@ class Released:
             untouched,
             kept,
         ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if wants > MOST_BIT:
+            raise ValueError(f"wants of {wants}")
+        if handed_turn > MOST_TURN:
+            raise ValueError(f"handed_turn of {handed_turn}")
+        if allocated > MOST_BYTES:
+            raise ValueError(f"allocated of {allocated}")
+        if pinned > MOST_BYTES:
+            raise ValueError(f"pinned of {pinned}")
+        if swapped_out > MOST_BYTES:
+            raise ValueError(f"swapped_out of {swapped_out}")
+        if moved_bytes > MOST_BYTES:
+            raise ValueError(f"moved_bytes of {moved_bytes}")
+        if moved_ns > MOST_MOVE:
+            raise ValueError(f"moved_ns of {moved_ns}")
+        if left > MOST_BYTES:
+            raise ValueError(f"left of {left}")
+        if untouched > MOST_BYTES:
+            raise ValueError(f"untouched of {untouched}")
+        if kept > MOST_BYTES:
+            raise ValueError(f"kept of {kept}")
         return cls(
             turn,
             ReleaseReason(reason),
@@ -334,7 +389,32 @@ class Memory:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Memory":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            allocated,
+            pinned,
+            swapped_out,
+            ticket,
+            untouched,
+            kept,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if allocated > MOST_BYTES:
+            raise ValueError(f"allocated of {allocated}")
+        if pinned > MOST_BYTES:
+            raise ValueError(f"pinned of {pinned}")
+        if swapped_out > MOST_BYTES:
+            raise ValueError(f"swapped_out of {swapped_out}")
+        if untouched > MOST_BYTES:
+            raise ValueError(f"untouched of {untouched}")
+        if kept > MOST_BYTES:
+            raise ValueError(f"kept of {kept}")
+        return cls(
+            allocated,
+            pinned,
+            swapped_out,
+            ticket,
+            untouched,
+            kept,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +457,50 @@ class Moved:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Moved":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            turn,
+            allocated,
+            pinned,
+            swapped_out,
+            out_bytes,
+            in_bytes,
+            ns,
+            left,
+            untouched,
+            kept,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if allocated > MOST_BYTES:
+            raise ValueError(f"allocated of {allocated}")
+        if pinned > MOST_BYTES:
+            raise ValueError(f"pinned of {pinned}")
+        if swapped_out > MOST_BYTES:
+            raise ValueError(f"swapped_out of {swapped_out}")
+        if out_bytes > MOST_BYTES:
+            raise ValueError(f"out_bytes of {out_bytes}")
+        if in_bytes > MOST_BYTES:
+            raise ValueError(f"in_bytes of {in_bytes}")
+        if ns > MOST_MOVE:
+            raise ValueError(f"ns of {ns}")
+        if left > MOST_BYTES:
+            raise ValueError(f"left of {left}")
+        if untouched > MOST_BYTES:
+            raise ValueError(f"untouched of {untouched}")
+        if kept > MOST_BYTES:
+            raise ValueError(f"kept of {kept}")
+        return cls(
+            turn,
+            allocated,
+            pinned,
+            swapped_out,
+            out_bytes,
+            in_bytes,
+            ns,
+            left,
+            untouched,
+            kept,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +531,26 @@ class Usage:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Usage":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            busy_ns,
+            launches,
+            throttled_ns,
+            gpu_ns,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if busy_ns > MOST_COUNTER:
+            raise ValueError(f"busy_ns of {busy_ns}")
+        if launches > MOST_COUNTER:
+            raise ValueError(f"launches of {launches}")
+        if throttled_ns > MOST_COUNTER:
+            raise ValueError(f"throttled_ns of {throttled_ns}")
+        if gpu_ns > MOST_COUNTER:
+            raise ValueError(f"gpu_ns of {gpu_ns}")
+        return cls(
+            busy_ns,
+            launches,
+            throttled_ns,
+            gpu_ns,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +617,42 @@ class Pinned:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Pinned":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            as_asked,
+            handles,
+            rdma,
+            exported,
+            several_gpus,
+            pools,
+            arrays,
+            graphs,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if as_asked > MOST_BYTES:
+            raise ValueError(f"as_asked of {as_asked}")
+        if handles > MOST_BYTES:
+            raise ValueError(f"handles of {handles}")
+        if rdma > MOST_BYTES:
+            raise ValueError(f"rdma of {rdma}")
+        if exported > MOST_BYTES:
+            raise ValueError(f"exported of {exported}")
+        if several_gpus > MOST_BYTES:
+            raise ValueError(f"several_gpus of {several_gpus}")
+        if pools > MOST_BYTES:
+            raise ValueError(f"pools of {pools}")
+        if arrays > MOST_BYTES:
+            raise ValueError(f"arrays of {arrays}")
+        if graphs > MOST_BYTES:
+            raise ValueError(f"graphs of {graphs}")
+        return cls(
+            as_asked,
+            handles,
+            rdma,
+            exported,
+            several_gpus,
+            pools,
+            arrays,
+            graphs,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,7 +683,26 @@ class Host:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Host":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            received,
+            held,
+            most,
+            lacking,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if received > MOST_BYTES:
+            raise ValueError(f"received of {received}")
+        if held > MOST_BYTES:
+            raise ValueError(f"held of {held}")
+        if most > MOST_BYTES:
+            raise ValueError(f"most of {most}")
+        if lacking > MOST_BYTES:
+            raise ValueError(f"lacking of {lacking}")
+        return cls(
+            received,
+            held,
+            most,
+            lacking,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,6 +736,8 @@ class CannotDrain:
             reason,
             number,
         ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
         return cls(
             turn,
             UndrainedReason(reason),
@@ -569,7 +767,12 @@ class CanDrain:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "CanDrain":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (turn,) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        return cls(
+            turn,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -596,7 +799,16 @@ class Context:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Context":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            ticket,
+            has_context,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if has_context > MOST_BIT:
+            raise ValueError(f"has_context of {has_context}")
+        return cls(
+            ticket,
+            has_context,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -625,7 +837,22 @@ class Held:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Held":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            turn,
+            waits,
+            number,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if waits > MOST_BIT:
+            raise ValueError(f"waits of {waits}")
+        if number < 1:
+            raise ValueError(f"number of {number}")
+        return cls(
+            turn,
+            waits,
+            number,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -713,7 +940,22 @@ class Grant:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Grant":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            turn,
+            fill_bytes,
+            missing,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if turn < 1 or turn > MOST_GRANTED:
+            raise ValueError(f"turn of {turn}")
+        if fill_bytes > MOST_BYTES:
+            raise ValueError(f"fill_bytes of {fill_bytes}")
+        if missing > MOST_BYTES:
+            raise ValueError(f"missing of {missing}")
+        return cls(
+            turn,
+            fill_bytes,
+            missing,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -753,6 +995,10 @@ class Revoke:
             evict_bytes,
             flags,
         ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if evict_bytes > MOST_BYTES:
+            raise ValueError(f"evict_bytes of {evict_bytes}")
         return cls(
             turn,
             Urgency(urgency),
@@ -784,7 +1030,12 @@ class Keep:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Keep":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (turn,) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        return cls(
+            turn,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -811,7 +1062,18 @@ class PassTo:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "PassTo":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            turn,
+            next_turn,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if next_turn < 1 or next_turn > MOST_GRANTED:
+            raise ValueError(f"next_turn of {next_turn}")
+        return cls(
+            turn,
+            next_turn,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -840,7 +1102,22 @@ class Standby:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Standby":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            turn,
+            fill_bytes,
+            missing,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if turn < 1 or turn > MOST_GRANTED:
+            raise ValueError(f"turn of {turn}")
+        if fill_bytes > MOST_BYTES:
+            raise ValueError(f"fill_bytes of {fill_bytes}")
+        if missing > MOST_BYTES:
+            raise ValueError(f"missing of {missing}")
+        return cls(
+            turn,
+            fill_bytes,
+            missing,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -865,7 +1142,12 @@ class CancelPass:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "CancelPass":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (turn,) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        return cls(
+            turn,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -890,7 +1172,12 @@ class Evict:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Evict":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (evict_bytes,) = cls.LAYOUT.unpack_from(payload)
+        if evict_bytes > MOST_BYTES:
+            raise ValueError(f"evict_bytes of {evict_bytes}")
+        return cls(
+            evict_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -915,7 +1202,12 @@ class Fill:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Fill":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (fill_bytes,) = cls.LAYOUT.unpack_from(payload)
+        if fill_bytes > MOST_BYTES:
+            raise ValueError(f"fill_bytes of {fill_bytes}")
+        return cls(
+            fill_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -940,7 +1232,12 @@ class Trim:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Trim":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (trim_bytes,) = cls.LAYOUT.unpack_from(payload)
+        if trim_bytes > MOST_BYTES:
+            raise ValueError(f"trim_bytes of {trim_bytes}")
+        return cls(
+            trim_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -967,7 +1264,18 @@ class Room:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Room":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            turn,
+            missing,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if missing > MOST_BYTES:
+            raise ValueError(f"missing of {missing}")
+        return cls(
+            turn,
+            missing,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1013,6 +1321,16 @@ class Limits:
             own_ppm,
             clock,
         ) = cls.LAYOUT.unpack_from(payload)
+        if memory_limit > MOST_BYTES:
+            raise ValueError(f"memory_limit of {memory_limit}")
+        if compute_percent > MOST_PERCENT:
+            raise ValueError(f"compute_percent of {compute_percent}")
+        if share_ppm > MOST_PPM:
+            raise ValueError(f"share_ppm of {share_ppm}")
+        if own_ppm > MOST_PPM:
+            raise ValueError(f"own_ppm of {own_ppm}")
+        if clock > MOST_CLOCK:
+            raise ValueError(f"clock of {clock}")
         return cls(
             memory_limit,
             compute_percent,
@@ -1152,6 +1470,8 @@ class Answer:
             verdict,
             missing,
         ) = cls.LAYOUT.unpack_from(payload)
+        if missing > MOST_BYTES:
+            raise ValueError(f"missing of {missing}")
         return cls(
             ticket,
             Verdict(verdict),
@@ -1211,7 +1531,16 @@ class Quota:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Quota":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            slot,
+            seat,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if slot > MOST_SLOT:
+            raise ValueError(f"slot of {slot}")
+        return cls(
+            slot,
+            seat,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1270,7 +1599,12 @@ class Extent:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Extent":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (size,) = cls.LAYOUT.unpack_from(payload)
+        if size > MOST_BYTES:
+            raise ValueError(f"size of {size}")
+        return cls(
+            size,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1295,7 +1629,12 @@ class HostFull:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "HostFull":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (held,) = cls.LAYOUT.unpack_from(payload)
+        if held > MOST_BYTES:
+            raise ValueError(f"held of {held}")
+        return cls(
+            held,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1322,7 +1661,18 @@ class Hold:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Hold":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            turn,
+            number,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if number < 1:
+            raise ValueError(f"number of {number}")
+        return cls(
+            turn,
+            number,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1349,7 +1699,18 @@ class Step:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Step":
         """Read the fields; there may be more bytes behind them."""
-        return cls(*cls.LAYOUT.unpack_from(payload))
+        (
+            turn,
+            number,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if turn > MOST_TURN:
+            raise ValueError(f"turn of {turn}")
+        if number < 1:
+            raise ValueError(f"number of {number}")
+        return cls(
+            turn,
+            number,
+        )
 
 
 FromClient: TypeAlias = (

@@ -15,7 +15,7 @@ from nvshare.wire.frames import HEADER, MAGIC, MAX_PAYLOAD, VERSION
 from .client import hello
 
 _LAST_TYPE = 200
-_MOST = 2**52
+_MOST = frames.MOST_BYTES
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class Fuzzer:
     def _harmless(self, registered: bool) -> bytes:
         """A frame of a later version, or numbers that nothing depends on."""
         if registered and self._chance.random() < 0.2:
-            numbers = [self._chance.getrandbits(64) for _ in range(4)]
+            numbers = [self._chance.getrandbits(62) for _ in range(4)]
             return self._longer(frames.Usage(*numbers).pack())
         size = self._chance.randrange(65)
         return self._frame(self._chance.randrange(_LAST_TYPE, 65536), self._bytes(size))
 
     def _want(self) -> bytes:
-        return self._longer(frames.Want(self._chance.getrandbits(64)).pack())
+        return self._longer(frames.Want(self._chance.getrandbits(62)).pack())
 
     def _memory(self) -> bytes:
         allocated, pinned, swapped = (self._chance.randrange(_MOST) for _ in range(3))
@@ -75,9 +75,9 @@ class Fuzzer:
         return self._longer(frames.Memory(allocated, pinned, swapped, ticket).pack())
 
     def _moved(self) -> bytes:
-        amounts = [self._chance.randrange(_MOST) for _ in range(3)]
-        numbers = [self._chance.getrandbits(64) for _ in range(4)]
-        return frames.Moved(numbers[0], *amounts, *numbers[1:]).pack()
+        allocated, pinned, swapped, out, in_ = (self._chance.randrange(_MOST) for _ in range(5))
+        turn, ns = self._chance.getrandbits(62), self._chance.getrandbits(50)
+        return frames.Moved(turn, allocated, pinned, swapped, out, in_, ns).pack()
 
     def _oversized(self) -> bytes:
         size = self._chance.randint(MAX_PAYLOAD + 1, 2**32 - 1)

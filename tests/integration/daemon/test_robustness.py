@@ -74,9 +74,14 @@ def size(daemon: Daemon) -> Size:
 
 
 @pytest.mark.timeout(300)
-def test_bad_frames_close_that_connection_only(start_daemon: StartDaemon, bad_frames: int) -> None:
+def test_bad_frames_close_that_connection_only(
+    start_daemon: StartDaemon, bad_frames: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    # A process that says so much would be slowed.
+    config = tmp_path_factory.mktemp("config") / "config.toml"
+    config.write_text("[peers]\nburst = 1000\n")
     # A line in the log for everybody who comes and goes would be most of the work.
-    daemon = start_daemon(NVSHARE_LOG="warn")
+    daemon = start_daemon(f"--config={config}", NVSHARE_LOG="warn")
     bystander = Bystander(daemon)
     fuzzer = Fuzzer(daemon.gpus[0], seed=bad_frames)
     batches = -(-bad_frames // (CONNECTIONS * FRAMES))

@@ -106,17 +106,25 @@ class Link:
 
     def send(self, frame: FromDaemon, descriptor: int | None = None) -> None:
         """Send a frame, perhaps with a descriptor."""
+        self.send_bytes(frame.pack(), descriptor)
+
+    def send_bytes(self, data: bytes, descriptor: int | None = None) -> None:
+        """Send what may be no frame at all."""
         if descriptor is None:
-            self._sock.sendall(frame.pack())
+            self._sock.sendall(data)
             return
         rights = array.array("i", [descriptor])
-        self._sock.sendmsg(
-            [frame.pack()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights.tobytes())]
-        )
+        self._sock.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights.tobytes())])
 
-    def send_bytes(self, data: bytes) -> None:
-        """Send what may be no frame at all."""
-        self._sock.sendall(data)
+    def flood(self, data: bytes) -> None:
+        """Send the same again and again, until the connection ends."""
+
+        def send() -> None:
+            with suppress(OSError):
+                while True:
+                    self._sock.sendall(data)
+
+        threading.Thread(target=send, daemon=True).start()
 
     def welcome(self, inflight_us: int = 50_000, idle_us: int = 10_000) -> Hello:
         """Register the client."""

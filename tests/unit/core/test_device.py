@@ -183,6 +183,7 @@ def test_who_has_to_go_itself_misses_nothing() -> None:
 def test_measured_moves_feed_the_bandwidth() -> None:
     stage = Stage(initial_bandwidth=1e9)
     stage.join(1, 12)
+    stage.now += 1
     stage.moved(1, Memory(12), out_bytes=1 << 31, in_bytes=1 << 30, seconds=1.0)
     after_one = stage.device.state.pace.bandwidth
     assert after_one == pytest.approx(1e9 + (2**31 - 1e9) / 4)

@@ -42,3 +42,11 @@ def test_it_does_not_grow_for_ever() -> None:
         history.note(step / 4, step / 4)
     assert len(history._told) < 300
     assert history.percents(9999 / 4)[60] == pytest.approx(100.0)
+
+
+def test_what_is_told_all_the_time_takes_no_more_room() -> None:
+    history = History()
+    for count in range(100_000):
+        history.note(count * 1e-4, count * 1e-4)
+    assert len(history._told) <= 10 / 0.1 + 3
+    assert history.percents(10.0)[1] == pytest.approx(100, abs=1)

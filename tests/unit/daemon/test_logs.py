@@ -67,6 +67,24 @@ def test_a_warning_in_a_loop_is_throttled() -> None:
     assert all(throttle.filter(line(3, logging.INFO)) for _ in range(1000))
 
 
+def test_one_process_does_not_fill_the_log() -> None:
+    throttle = Throttle()
+
+    def line(second: float, pid: int | None) -> logging.LogRecord:
+        made = {"msg": "client joined", "created": second, "levelno": logging.INFO}
+        return logging.makeLogRecord({**made, **fields(pid=pid)})
+
+    # A thousand clients may come, and go.
+    assert all(throttle.filter(line(1, 7)) for _ in range(2000))
+    assert sum(throttle.filter(line(1, 7)) for _ in range(10_000)) == 500
+    assert sum(throttle.filter(line(2, 7)) for _ in range(10_000)) == 20
+    assert throttle.filter(line(2, 8))
+    other = line(3, None)
+    other.msg = "settings changed"
+    assert throttle.filter(other)
+    assert vars(other)["fields"] == {"not_shown_of_processes": 9_500 + 9_980}
+
+
 def test_a_line_stays_one_line(tmp_path: Path) -> None:
     file = tmp_path / "log"
     set_up("info", "text", str(file))

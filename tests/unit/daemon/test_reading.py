@@ -1,6 +1,6 @@
-import pytest
-
-from nvshare.daemon.reading import MOST_BYTES, Rejection, memory_of
+from nvshare.daemon.reading import memory_of, own_limits_of
+from nvshare.wire import frames
+from nvshare.wire.frames import LimitFlags
 from nvshare.wire.frames import Memory as MemoryFrame
 
 
@@ -15,7 +15,10 @@ def test_what_a_client_has() -> None:
     assert (memory.untouched, memory.kept, memory.context) == (2, 1, 0)
 
 
-def test_what_no_gpu_has_is_refused() -> None:
-    assert memory_of(frame(allocated=MOST_BYTES)).allocated == MOST_BYTES
-    with pytest.raises(Rejection, match="no GPU has that much memory"):
-        memory_of(frame(kept=MOST_BYTES + 1))
+def test_the_limits_that_a_client_was_started_with() -> None:
+    kind, flags = frames.AllocationKind.MANAGED, frames.HelloFlags(0)
+    hello = frames.Hello(
+        bytes(16), kind, flags, 0, 0, 0, 7, 100, LimitFlags.LOW, 0, bytes(16), "", 0
+    )
+    limits = own_limits_of(hello)
+    assert (limits.memory_limit, limits.compute_percent, limits.priority) == (7, 100, "low")

@@ -43,13 +43,14 @@ def test_the_library_is_named_as_a_reader_of_what_it_reads_and_of_nothing_else()
 def write(path: Path, fields: str) -> Path:
     path.write_text(
         "magic = 1\nversion = 1\nmax_payload = 64\nunasked_bytes = 1\nsocket_name = 's'\n"
-        "[enums]\n[flags]\n[frames.A]\n"
+        "[enums]\n[flags]\n[ranges.any]\nmeaning = 'a'\n[ranges.bit]\nmost = 1\nmeaning = 'b'\n"
+        "[frames.A]\n"
         f'number = 1\nfrom = "client"\nmeaning = "a"\nfields = [{fields}]\n'
     )
     return path
 
 
-def field(name: str, kind: str, more: str = "") -> str:
+def field(name: str, kind: str, more: str = ', range = "any"') -> str:
     return f'{{ name = "{name}", type = "{kind}", meaning = "m"{more} }},'
 
 
@@ -60,6 +61,8 @@ def field(name: str, kind: str, more: str = "") -> str:
         (field("a", "u32"), "fill it up"),
         (field("a", "u13"), "no type"),
         (field("a", "bytes", ", size = 128"), "longer than max_payload"),
+        (field("a", "u64", ""), "needs a range"),
+        (field("a", "u64", ', range = "nowhere"'), "needs a range"),
     ],
 )
 def test_a_bad_frame_is_refused(tmp_path: Path, fields: str, complaint: str) -> None:

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from nvshare.wire import frames
 from nvshare.wire.codec import VersionError, WireError, client_frames, daemon_frames
 from nvshare.wire.frames import HEADER, MAGIC, MAX_PAYLOAD, VERSION, Frame, FromClient, Hello, Want
+from protocol.model import Range, read_protocol
 
+PROTOCOL = read_protocol()
 FROM_CLIENT = get_args(FromClient)
 U64 = st.integers(0, 2**64 - 1)
 WIDTHS = {"H": 16, "I": 32, "Q": 64}
@@ -23,8 +25,11 @@ WIDTHS = {"H": 16, "I": 32, "Q": 64}
 def values(cls: type[Any]) -> st.SearchStrategy[Any]:
     """Frames of a class, with any values."""
     codes = [c for c in _codes(cls.LAYOUT.format) if not c.endswith("x")]
+    (frame,) = (one for one in PROTOCOL.frames if one.number == cls.TYPE)
+    ranges = {one.name: one.range for one in frame.fields}
     return st.builds(
-        cls, *[_value(f.type, code) for f, code in zip(fields(cls), codes, strict=True)]
+        cls,
+        *[_value(f.type, code, ranges[f.name]) for f, code in zip(fields(cls), codes, strict=True)],
     )
 
 
@@ -32,7 +37,7 @@ def _codes(layout: str) -> list[str]:
     return re.findall(r"\d*[sxHIQ]", layout)
 
 
-def _value(kind: Any, code: str) -> st.SearchStrategy[Any]:
+def _value(kind: Any, code: str, numbers: Range | None) -> st.SearchStrategy[Any]:
     if kind is bytes:
         size = int(code[:-1])
         return st.binary(min_size=size, max_size=size)
@@ -42,7 +47,9 @@ def _value(kind: Any, code: str) -> st.SearchStrategy[Any]:
             lambda text: len(text.encode()) <= room
         )
     if kind is int:
-        return st.integers(0, 2 ** WIDTHS[code] - 1)
+        widest = 2 ** WIDTHS[code] - 1
+        least, most = (numbers.least, numbers.most) if numbers else (0, None)
+        return st.integers(least, widest if most is None else min(most, widest))
     return st.sampled_from(kind)
 
 
@@ -70,7 +77,7 @@ def pieces(sent: "list[Any]", cuts: list[int]) -> list[bytes]:
 
 
 def test_byte_by_byte() -> None:
-    sent: list[Frame] = [Want(1), Want(2**64 - 1)]
+    sent: list[Frame] = [Want(1), Want(frames.MOST_TURN)]
     decoder = client_frames()
     data = b"".join(frame.pack() for frame in sent)
     assert [f for i in range(len(data)) for f in decoder.feed(data[i : i + 1])] == sent

@@ -1,0 +1,51 @@
+"""What is learned of a device's bandwidth from moves that clients tell of: what can be true.
+
+How much that counts is up to turns.py.
+"""
+
+from nvshare.core.client import Client
+from nvshare.core.events import Moved
+from nvshare.core.state import DeviceState
+
+
+def learn_from(state: DeviceState, client: Client, event: Moved) -> None:
+    """Learn from a move. Who has no turn, and was not told to move, has nothing to tell.
+
+    Unless it has just given its turn up, and what was on its way has arrived.
+    """
+    is_late = event.now - client.since < state.settings.turn_min
+    if client.holds or client.evicting or client.outbound or is_late:
+        measure_move(
+            state,
+            client,
+            event.now,
+            event.seconds,
+            out_bytes=event.out_bytes,
+            in_bytes=event.in_bytes,
+            more=event.left > 0,
+        )
+
+
+def measure_move(
+    state: DeviceState,
+    client: Client,
+    now: float,
+    seconds: float,
+    *,
+    out_bytes: int = 0,
+    in_bytes: int = 0,
+    more: bool = False,
+) -> None:
+    """Learn from a move that took so long: no longer than since the last one in its direction.
+
+    Both directions go on at the same time, and are told of one after the other.
+    """
+    since = client.moved_in_at if in_bytes and not out_bytes else client.moved_out_at
+    if out_bytes or not in_bytes:
+        client.moved_out_at = now
+    if in_bytes:
+        client.moved_in_at = now
+    seconds = min(seconds, now - since)
+    state.pace.measure(
+        now, seconds, out_bytes=out_bytes, in_bytes=in_bytes, more=more, client=client.id
+    )

@@ -1,0 +1,130 @@
+"""How much of the memory that clients claim is believed: what can be true.
+
+Who claims memory is given turns, and others make room for it; and nobody can be given what somebody
+claims to hold for good. So a claim counts as far as it can be true:
+
+* No more than the GPU has; or, where a program may be larger than that, than GPU and host have
+  together. No growth beyond the limit of its group: the library would have refused it.
+* What cannot leave the GPU, and what moves explicitly, is in NVML's figure of the process. Who has
+  claimed more of it than NVML knows, in two looks in a row, is caught: it is reported, and counts
+  as if it had none, until the two agree.
+
+Managed memory is in no figure of NVML's: a program may have allocated it, and not used it yet. It
+is believed up to the bounds above. Who claims that much has turns as everybody else has, and is
+told to move out; whether it does or not, others wait for that no longer than ``move_patience``.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nvshare.core.events import MemoryChanged
+from nvshare.core.memory import Kind, Memory
+from nvshare.daemon.logs import fields
+from nvshare.wire import frames
+
+if TYPE_CHECKING:
+    from nvshare.daemon.devices import Gpu
+    from nvshare.daemon.node import Member, Node
+    from nvshare.daemon.session import Session
+
+log = logging.getLogger("nvshare.belief")
+
+# NVML counts in pages and blocks of its own, and what is freed leaves a moment later.
+_SLACK = 256 << 20
+
+
+@dataclass(slots=True)
+class Claim:
+    """What a client has said last, and what is thought of it."""
+
+    memory: Memory
+    # What of it was believed last.
+    believed: int = 0
+    # NVML has not found it, when it looked last.
+    suspect: Memory | None = None
+    caught: bool = False
+
+
+class Belief:
+    """The claims of all clients, by their numbers."""
+
+    def __init__(self, node: "Node") -> None:
+        self._node = node
+        self._claims: dict[int, Claim] = {}
+
+    def forget(self, client: int) -> None:
+        """Forget one that has gone."""
+        self._claims.pop(client, None)
+
+    def of(self, session: "Session", member: "Member", said: Memory) -> Memory:
+        """Return what is believed of what a client says it has, with its context."""
+        claim = self._claims.get(member.id)
+        if claim is None:
+            # It may be from an earlier daemon, with more than its limit is by now.
+            claim = self._claims[member.id] = Claim(said, said.allocated)
+        claim.memory = said
+        if claim.caught:
+            return Memory().with_context(member.context)
+        most = self._most(session, member)
+        limit = member.group.in_force.memory_limit if member.group.in_force else None
+        if limit is not None:
+            # One that was lowered leaves people what they have.
+            most = min(most, max(limit, claim.believed))
+        claim.believed = min(said.allocated, most)
+        return replace(said, allocated=claim.believed).with_context(member.context)
+
+    def _most(self, session: "Session", member: "Member") -> int:
+        hello, gpu = session.hello, member.gpu
+        is_larger = hello is not None and hello.flags & frames.HelloFlags.MAY_BE_LARGER
+        if is_larger or self._node.settings[gpu.uuid].oversubscribe:
+            return gpu.memory + self._node.spare_memory
+        return gpu.memory
+
+    def judge(
+        self, gpu: "Gpu", found: Mapping[int, int], processes: "Mapping[int, Sequence[Member]]"
+    ) -> None:
+        """Compare what NVML has found with what is claimed, of processes that it can see."""
+        if not any(pid in found for pid in processes):
+            # It knows them by other numbers, or not at all.
+            return
+        for pid, members in processes.items():
+            claims = {one.id: c for one in members if (c := self._claims.get(one.id)) is not None}
+            claimed = sum(self._plain(client, claim.memory) for client, claim in claims.items())
+            is_true = claimed <= found.get(pid, 0) + _SLACK
+            for member in members:
+                if member.id in claims:
+                    self._judge_one(gpu, member, claims[member.id], is_true=is_true)
+
+    def _judge_one(self, gpu: "Gpu", member: "Member", claim: Claim, *, is_true: bool) -> None:
+        if is_true:
+            claim.suspect = None
+            if claim.caught:
+                claim.caught = False
+                self._tell(member, claim)
+        elif claim.suspect != claim.memory:
+            # A program tells of memory before it has it.
+            claim.suspect = claim.memory
+        elif not claim.caught and self._plain(member.id, claim.memory) > 0:
+            claim.caught = True
+            session = self._node.members[member.id]
+            log.warning(
+                "claims memory that the GPU does not know of: it counts as if it had none",
+                extra=fields(
+                    **session.log_fields, device=gpu.index, claimed=claim.memory.allocated
+                ),
+            )
+            self._tell(member, claim)
+
+    def _plain(self, client: int, memory: Memory) -> int:
+        """Return what of a claim NVML would count."""
+        kind = self._node.core.client_view(client).kind
+        if kind is Kind.NATIVE:
+            return memory.allocated
+        moving = memory.swapped if kind is Kind.EXPLICIT else memory.allocated - memory.pinned
+        return max(0, memory.allocated - moving)
+
+    def _tell(self, member: "Member", claim: Claim) -> None:
+        believed = self.of(self._node.members[member.id], member, claim.memory)
+        self._node.dispatch(MemoryChanged(now=self._node.now(), client=member.id, memory=believed))

@@ -1,0 +1,222 @@
+"""What tenants may try that want more than their part, and what that costs the others: little.
+
+Each attack is short, and judged by counts, or by what the same run gave without it. The list of
+them, with what happens, is in docs/security.md.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from nvshare.wire import frames
+from protocol.boundaries import cases
+
+from .client import Client, hello
+from .conftest import Daemon, StartDaemon
+
+MIB = 1 << 20
+HOSTILE = Path(__file__).parent / "hostile.py"
+
+
+def is_let_go(client: Client) -> bool:
+    """Whether the daemon closes the connection, whatever it says before."""
+    try:
+        while client.receive() is not None:
+            pass
+    except TimeoutError:
+        return False
+    return True
+
+
+def errors_of(daemon: Daemon) -> list[str]:
+    """What the daemon has logged as its own mistakes."""
+    return [line for line in daemon.log.splitlines() if " error " in line or "Traceback" in line]
+
+
+def test_every_number_at_every_edge(daemon: Daemon) -> None:
+    """One that cannot be ends that connection; one that can be ends nothing else."""
+    gpu = daemon.gpus[1]
+    bystander = daemon.connect()
+    bystander.join(gpu)
+    bystander.expect(frames.Grant)
+    greeting = hello(gpu).pack()
+    for case in cases("client"):
+        client = Client(daemon.folder)
+        is_hello = case.frame.number == frames.Hello.TYPE
+        data = case.bytes if is_hello else greeting + case.bytes
+        if is_hello:
+            # Of a GPU that there is, or nothing else would be looked at.
+            head = frames.HEADER.size
+            data = data[:head] + greeting[head : head + 16] + data[head + 16 :]
+        client.sock.sendall(data)
+        if not case.is_good:
+            assert is_let_go(client), case
+        client.close()
+    bystander.send(frames.Memory(MIB, 0, 0, 7))
+    while not isinstance(frame := bystander.receive(), frames.Answer):
+        assert frame is not None, "the bystander was let go"
+    assert [one.program for one in daemon.control.status().clients] != []
+    assert errors_of(daemon) == []
+
+
+def cpu_of(daemon: Daemon) -> float:
+    """Seconds of a core that the daemon has used."""
+    words = Path(f"/proc/{daemon.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def kilobytes_of(daemon: Daemon) -> int:
+    """Memory that the daemon has."""
+    text = Path(f"/proc/{daemon.pid}/status").read_text()
+    return int(re.findall(r"VmRSS:\s+(\d+) kB", text)[0])
+
+
+def attack(daemon: Daemon, name: str, *words: str) -> "subprocess.Popen[str]":
+    """Start another process that does something hostile; it says so when it has begun."""
+    command = [sys.executable, str(HOSTILE), str(daemon.folder), daemon.gpus[0], name, *words]
+    environ = {**os.environ, "PYTHONPATH": str(HOSTILE.parents[3])}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+@contextmanager
+def attacked(daemon: Daemon, name: str, *words: str) -> Iterator["subprocess.Popen[str]"]:
+    """For as long as this goes on, another process attacks."""
+    process = attack(daemon, name, *words)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=20)
+
+
+def granted(client: Client) -> int:
+    """Wait for a turn, whatever else comes before it; return its number."""
+    while not isinstance(frame := client.receive(), frames.Grant):
+        assert frame is not None, "an honest program was let go"
+        while client.descriptors:
+            os.close(client.take_descriptor())
+    return frame.turn
+
+
+def take_turns(daemon: Daemon, seconds: float) -> list[float]:
+    """Two honest programs of this process pass a turn to and fro; returns how long each took."""
+    pair = [daemon.connect() for _ in range(2)]
+    for client in pair:
+        client.join(daemon.gpus[1])
+        client.want()
+    taken: list[float] = []
+    begin = time.monotonic()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for client in pair:
+            turn = granted(client)
+            taken.append(time.monotonic() - begin)
+            # As fast as no honest programs are in the long run.
+            time.sleep(0.01)
+            begin = time.monotonic()
+            client.release(turn, wants=1)
+    for client in pair:
+        client.close()
+    return taken
+
+
+@pytest.fixture
+def short_of_time(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFactory) -> Daemon:
+    """A daemon whose peers use their budgets up in a moment, as with the usual ones in seconds."""
+    config = tmp_path_factory.mktemp("config") / "config.toml"
+    config.write_text("[peers]\nburst = 0.2\n")
+    return start_daemon(f"--config={config}", "--mode=serial", "--turn=3600")
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize(
+    ("name", "connections"),
+    [("want", 1), ("want", 8), ("want", 64), ("usage", 8), ("reconnect", 1)],
+)
+def test_a_flood_takes_its_part_of_the_daemon_and_no_more(
+    short_of_time: Daemon, name: str, connections: int
+) -> None:
+    daemon = short_of_time
+    with attacked(daemon, name, str(connections)):
+        # Until its budget is used up.
+        time.sleep(1.0)
+        before, memory, logged = cpu_of(daemon), kilobytes_of(daemon), len(daemon.log)
+        taken = take_turns(daemon, 1.5)
+        begin = time.monotonic()
+        daemon.control.status()
+        answered = time.monotonic() - begin
+        used = cpu_of(daemon) - before
+    # The honest two are a part of that.
+    honest = cpu_of(daemon)
+    take_turns(daemon, 0.5)
+    each = (cpu_of(daemon) - honest) / 0.5 * 1.5
+    assert used < each + 1.5 * 0.25 + 0.2
+    assert sorted(taken)[len(taken) * 95 // 100] < 0.1
+    assert max(taken) < 1.0
+    assert answered < 1.0
+    # A process has 1024 connections at most, each of a few kilobytes.
+    assert kilobytes_of(daemon) < memory + 16384
+    assert len(daemon.log) - logged < 100_000
+    assert errors_of(daemon) == []
+
+
+def test_one_process_leaves_places_for_others(daemon: Daemon) -> None:
+    with attacked(daemon, "connect", "4096") as process:
+        assert process.stdout is not None
+        # It says how many of its connections were taken in.
+        held = int(process.stdout.readline())
+        assert held == 1024
+        daemon.connect().join(daemon.gpus[0])
+        assert daemon.log.count("as many connections as it may") == 1
+
+
+def test_an_open_gate_is_believed_once(serial: Daemon) -> None:
+    gpu = serial.gpus[0]
+    resuming = frames.HelloFlags.RESUMING
+    liar = serial.connect()
+    liar.join(gpu, flags=resuming, turn=5)
+    honest = serial.connect()
+    honest.join(gpu)
+    honest.want()
+    liar.close()
+    turn = granted(honest)
+    # The same process again: it is told to go, and the honest one keeps its turn.
+    again = serial.connect()
+    again.join(gpu, flags=resuming, turn=turn)
+    while not isinstance(frame := again.receive(), frames.Revoke):
+        assert frame is not None
+    assert (frame.turn, frame.urgency) == (turn, frames.Urgency.NOW)
+    states = [one.state for one in serial.control.status().clients]
+    assert states[0] == "running"
+    assert "says that it holds a turn, as it did before" in serial.log
+    honest.send(frames.Memory(MIB, 0, 0, 7))
+    while not isinstance(honest.receive(), frames.Answer):
+        pass
+
+
+def test_memory_that_no_gpu_has_keeps_nobody_from_its_turns(daemon: Daemon) -> None:
+    gpu = daemon.gpus[0]
+    liar = daemon.connect()
+    liar.join(gpu)
+    granted(liar)
+    liar.send(frames.Memory(1 << 50, 0, 0, 0), frames.Want(0))
+    honest = daemon.connect()
+    honest.join(gpu, allocated=MIB)
+    honest.want()
+    # It is told to give way, and does; what it claims is the size of the GPU, and no more.
+    while not isinstance(frame := liar.receive(), frames.Revoke):
+        assert frame is not None
+    liar.release(frame.turn, allocated=1 << 50, swapped_out=1 << 50)
+    granted(honest)
+    claimed = max(one.allocated for one in daemon.control.status().clients)
+    assert claimed <= 16 << 30

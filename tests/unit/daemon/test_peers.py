@@ -1,0 +1,159 @@
+"""Who takes how much of the daemon, in the event loop's own order; no socket is needed for that."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from nvshare.daemon.identity import Identity
+from nvshare.daemon.peers import Budget, Peer, Peers
+from nvshare.daemon.reading import Rejection
+from nvshare.telemetry.settings import PeerSettings
+
+
+def process(pid: int, uid: int = 1, container: str = "") -> Identity:
+    return Identity(pid, uid, uid, "program", "", container, started=pid)
+
+
+class Talker:
+    """A connection that has so much to say, and each time costs so much."""
+
+    def __init__(self, peer: Peer, order: list[int], reads: int) -> None:
+        self.peer = peer
+        self.order = order
+        self.left = reads
+        self.closed: list[str] = []
+
+    def read_some(self) -> bool:
+        if self.left:
+            self.left -= 1
+            self.order.append(self.peer.who.pid)
+            return True
+        return False
+
+    def close(self, why: str) -> None:
+        self.closed.append(why)
+
+
+USUAL = PeerSettings()
+
+
+def play(scene: Callable[[Peers], None], settings: PeerSettings = USUAL) -> None:
+    async def act() -> None:
+        scene(Peers(asyncio.get_running_loop(), settings, max_clients=100))
+        # As many rounds as any of the scenes needs.
+        for _ in range(50):
+            await asyncio.sleep(0)
+
+    asyncio.run(act())
+
+
+def test_a_process_has_so_many_connections() -> None:
+    def scene(peers: Peers) -> None:
+        first = peers.enter(process(7))
+        peers.enter(process(7))
+        assert peers.is_full(7)
+        with pytest.raises(Rejection, match=r"pid 7.*process_connections is 2"):
+            peers.enter(process(7))
+        assert not peers.is_full(8)
+        peers.enter(process(8))
+        peers.leave(first)
+        assert not peers.is_full(7)
+        peers.enter(process(7))
+
+    play(scene, PeerSettings(process_connections=2))
+
+
+def take_all(peers: Peers, uid: int) -> int:
+    """Take places for a user, one process each, until there are no more; returns how many."""
+    for own in range(1000):
+        try:
+            peers.enter(process(1000 * uid + own, uid))
+        except Rejection:
+            return own
+    return 1000
+
+
+def test_there_is_always_a_place_for_another_tenant() -> None:
+    def scene(peers: Peers) -> None:
+        taken = 0
+        for uid in (1, 2, 3):
+            own = take_all(peers, uid)
+            taken += own
+            assert own > 0
+        assert taken < 100
+        # A container is a tenant of its own, whoever its processes are.
+        peers.enter(process(9, 1, container="c"))
+
+    play(scene)
+
+
+def test_who_pushes_is_read_after_others_and_one_at_a_time() -> None:
+    order: list[int] = []
+
+    def scene(peers: Peers) -> None:
+        loop = asyncio.get_running_loop()
+        flood, calm = peers.enter(process(1)), peers.enter(process(2))
+        flood.charge(loop.time(), 0.05)
+        talkers = [Talker(flood, order, 2) for _ in range(2)]
+        assert [peers.read(flood, talker) for talker in talkers] == [False, False]
+        assert peers.read(calm, Talker(calm, order, 1))
+        loop.call_soon(peers.read, calm, Talker(calm, order, 1))
+
+    play(scene)
+    assert order == [2, 1, 2, 1, 1, 1]
+
+
+def test_who_has_used_up_its_budget_is_not_read_until_it_has_some_again() -> None:
+    order: list[int] = []
+
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        flood, other = peers.enter(process(1)), peers.enter(process(2))
+        flood.charge(now, 5.0)
+        assert not peers.read(flood, Talker(flood, order, 1))
+        assert peers.read(other, Talker(other, order, 1))
+        # It does not help to come again, and again.
+        for _ in range(8):
+            peers.read(flood, Talker(flood, order, 1))
+        assert peers.is_full(1)
+        assert not peers.is_full(2)
+        again = peers.enter(process(1))
+        assert again is flood
+        assert flood.budget.pause == pytest.approx(10, rel=0.1)
+
+    play(scene)
+    assert order == [2]
+
+
+def test_a_tenant_without_a_budget_holds_up_those_who_made_work() -> None:
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        busy, calm = peers.enter(process(1)), peers.enter(process(2))
+        for pid in range(10, 20):
+            peers.enter(process(pid)).charge(now, 1.0)
+        busy.charge(now - 1, 0.5)
+        assert busy.tenant.budget.left < 0
+        assert busy.is_pushy(now)
+        assert not calm.is_pushy(now)
+        assert not peers.enter(process(3, uid=9)).is_pushy(now)
+
+    play(scene)
+
+
+def test_a_budget_fills_up_to_its_most() -> None:
+    budget = Budget(rate=0.1, most=2.0, left=-1.0, at=5.0)
+    assert budget.pause == pytest.approx(10)
+    budget.fill(20.0)
+    assert budget.left == pytest.approx(0.5)
+    budget.fill(1000.0)
+    assert budget.left == 2.0
+
+
+def test_those_that_are_gone_are_forgotten() -> None:
+    def scene(peers: Peers) -> None:
+        for pid in range(5000):
+            peers.leave(peers.enter(process(pid + 10**9)))
+        assert len(peers._peers) <= 2048
+
+    play(scene)

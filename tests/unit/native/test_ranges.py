@@ -1,0 +1,64 @@
+"""Every number of every frame at its edges: Python and C let pass what the table does."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nvshare.wire.codec import WireError, client_frames, daemon_frames
+from protocol.boundaries import PROTOCOL, Case, cases, payload
+
+ROOT = Path(__file__).parents[3]
+ALL = [*cases("client"), *cases("daemon")]
+
+
+def passes(case: Case) -> bool:
+    decoder = client_frames() if case.frame.sender == "client" else daemon_frames()
+    try:
+        (frame,) = decoder.feed(case.bytes)
+    except WireError:
+        return False
+    if case.field.values is None or not case.field.values.is_flags:
+        assert getattr(frame, case.field.name) == case.value
+    return True
+
+
+def test_python_lets_pass_what_the_table_does() -> None:
+    wrong = [case for case in ALL if passes(case) != case.is_good]
+    assert wrong == []
+    # Both happen, for every kind of range.
+    for one in PROTOCOL.ranges:
+        judged = {case.is_good for case in ALL if case.field.range is one}
+        assert judged == ({True} if one.most is None else {True, False}), one
+
+
+def test_c_lets_pass_what_the_table_does(judge: Callable[[list[str]], list[str]]) -> None:
+    said = judge([f"{case.frame.number} {case.payload.hex()}" for case in ALL])
+    assert said == ["good" if case.is_good else "range" for case in ALL]
+
+
+def test_c_wants_all_fields(judge: Callable[[list[str]], list[str]]) -> None:
+    good = [(frame.number, payload(frame, {}).hex()) for frame in PROTOCOL.frames]
+    assert set(judge([f"{number} {digits}" for number, digits in good])) == {"good"}
+    assert set(judge([f"{number} {digits}00" for number, digits in good])) == {"good"}
+    assert set(judge([f"{number} {digits[:-2]}" for number, digits in good])) == {"short"}
+    assert judge(["999 "]) == ["good"]
+
+
+@pytest.fixture(scope="module")
+def judge(build_common: Callable[[Path], Path]) -> Callable[[list[str]], list[str]]:
+    program = build_common(ROOT / "native/tests/common_check.c")
+
+    def call(lines: list[str]) -> list[str]:
+        done = subprocess.run(
+            [program, "check"],
+            input="\n".join(lines) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        return done.stdout.splitlines()
+
+    return call
