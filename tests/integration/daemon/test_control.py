@@ -98,7 +98,8 @@ def test_memory_that_could_never_be_used_is_refused_and_the_log_says_so(daemon: 
     status = daemon.control.status()
     assert [client.allocated for client in status.clients] == [1 * GIB]
     assert status.host.kept == 0
-    line = next(line for line in daemon.log.splitlines() if "was refused 19.0 GiB" in line)
+    # Of what it asks for, as much as the GPU has is believed.
+    line = next(line for line in daemon.log.splitlines() if "was refused 13.6 GiB" in line)
     assert "host_memory" in line
     assert f"pid={os.getpid()}" in line
 

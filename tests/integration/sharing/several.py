@@ -58,7 +58,7 @@ class Machine:
 
     def work(self, uid: int, **variables: str) -> "Popen[str]":
         """Start 12 GB of work under the daemon."""
-        workload = workload_command("pytorch-add", "--iterations", "1500")
+        workload = workload_command("pytorch-add", "--iterations", "2500")
         return self.start(uid, "run", "--", *TIMED, *workload, **variables)
 
     @property
