@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s test-torch bench lint build manifests clean FORCE
+.PHONY: help demo test test-k8s test-torch bench lint build docs manifests reference clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -44,6 +44,15 @@ lint: $(VENV)/installed ## Check style, types, C formatting and layers
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
 
+docs: $(VENV)/docs ## Build the documentation as a site, in build/docs; warnings and broken links are errors
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -c docs -d build/doctrees . build/docs
+
+# Pictures change with the scheduler; they are drawn again when somebody wants them to.
+reference: $(VENV)/installed ## Write the command line reference, the man pages and the pictures of the documentation
+	$(BIN)/python -m tools.docs.reference
+	$(BIN)/nvshare simulate X1 --svg docs/explanation/three-jobs.svg >/dev/null
+	$(BIN)/nvshare simulate gangs-over --svg docs/explanation/two-gangs.svg >/dev/null
+
 manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests
 	$(BIN)/python -m tools.manifests
 
@@ -56,6 +65,10 @@ $(VENV)/tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 # The names of all source files. It changes when a file appears or goes, and an editable install has to be told of that.

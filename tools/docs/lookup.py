@@ -38,9 +38,11 @@ def problem(words: Sequence[str], *, is_whole: bool = True) -> str | None:
 
 
 def _look_up(command: click.Command, name: str, words: list[str], is_whole: bool) -> str | None:
-    context = click.Context(command, info_name=name, resilient_parsing=True)
+    # As a usage line says it: a reader puts options there, or nothing.
+    words = [word for word in words if word != "OPTIONS"]
+    context = click.Context(command, info_name=name, **command.context_settings)
     inner: list[str] = []
-    if isinstance(command, click.Group) and "--" in words:
+    if name == "nvshare emulate" and "--" in words:
         words, inner = words[: words.index("--")], words[words.index("--") + 1 :]
     try:
         given, rest, _ = command.make_parser(context).parse_args(list(words))

@@ -1,8 +1,9 @@
-"""The pages of the documentation, as code blocks and code spans. Says nothing about what is in them.
+"""The pages of the documentation, as code blocks and code spans. What is in them is not looked at.
 
 A comment above a block says what becomes of its commands:
 
     <!-- run -->                  they are run, in a shell that all such blocks of the page share
+    <!-- run: shows "is gone" --> the same, and this is in what they print
     <!-- not run: needs a GPU --> they are only looked up, and this is why
 """
 
@@ -17,7 +18,9 @@ from markdown_it.token import Token
 ROOT = Path(__file__).parents[2]
 # Languages of blocks with commands; an indented block has none, and may be anything.
 _SHELL = {"", "console", "sh", "bash", "shell"}
-_MARK = re.compile(r"<!--\s*(run|not run:\s*(?P<why>.*?))\s*-->\s*$", re.DOTALL)
+_MARK = re.compile(
+    r'<!--\s*(run(: shows "(?P<shows>.*?)")?|not run:\s*(?P<why>.*?))\s*-->\s*$', re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,12 @@ class Block:
     line: int
     text: str
     is_run: bool = False
+    shows: str | None = None
     why_not: str | None = None
 
     @property
     def is_marked(self) -> bool:
-        """Does a comment say what becomes of it?"""
+        """Whether a comment says what becomes of it."""
         return self.is_run or self.why_not is not None
 
 
@@ -57,8 +61,9 @@ def blocks(page: Path) -> list[Block]:
     mark: re.Match[str] | None = None
     for token in _tokens(page):
         if token.type in ("fence", "code_block") and token.info.strip() in _SHELL:
-            is_run = mark is not None and mark["why"] is None
-            found.append(Block(page, _line(token), token.content, is_run, mark and mark["why"]))
+            shows, why_not = (mark["shows"], mark["why"]) if mark else (None, None)
+            is_run = mark is not None and why_not is None
+            found.append(Block(page, _line(token), token.content, is_run, shows, why_not))
         mark = _MARK.match(token.content) if token.type == "html_block" else None
     return found
 

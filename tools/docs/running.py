@@ -1,4 +1,4 @@
-"""Runs the commands of a page: all its blocks marked `<!-- run -->`, in one shell, as a reader would.
+"""Runs the commands of a page: its blocks marked `<!-- run -->`, in one shell, as a reader would.
 
 The shell is in a folder of its own that looks like the repository, with nodes, sockets and a home
 of its own, so that nothing of whoever runs this is touched.

@@ -56,10 +56,10 @@ def _plain(word: str) -> Iterator[str]:
     if word.endswith(";") and word != ";":
         yield from _plain(word[:-1])
         yield ";"
-    elif "=" not in word and (bare := word.strip("[]").rstrip("…")):
+    elif "=" not in word and (bare := word.strip("[]{}").rstrip("…")):
         yield bare
     elif "=" in word:
-        yield word.strip("[]").rstrip("…").rstrip("]")
+        yield word.strip("[]{}").rstrip("…").rstrip("]")
 
 
 def _split(words: list[str]) -> Iterator[list[str]]:

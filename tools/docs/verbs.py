@@ -95,7 +95,7 @@ def _paragraphs(command: click.Command) -> tuple[str, ...]:
 
 
 def is_example(paragraph: str) -> bool:
-    """Is it a command rather than a sentence?"""
+    """Whether it is a command rather than a sentence."""
     command = paragraph.strip()
     return paragraph.startswith("    ") or (
         command.startswith(("nvshare ", "kubectl nvshare ")) and not command.endswith(".")
