@@ -29,6 +29,8 @@ include_patterns = [
 
 html_theme = "furo"
 html_title = f"nvshare {release}"
+# The list of pages lies in docs/, as on a forge; whoever comes to the front door is sent there.
+html_extra_path = ["_site"]
 html_copy_source = False
 html_show_sourcelink = False
 # Most code blocks are commands with remarks; guessing at their language colours them wrongly.
