@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s test-torch bench lint build docs manifests reference clean FORCE
+.PHONY: help demo test test-k8s test-torch bench lint build manifests clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -44,6 +44,7 @@ lint: $(VENV)/installed ## Check style, types, C formatting and layers
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
 
+.PHONY: docs reference
 docs: $(VENV)/docs ## Build the documentation as a site, in build/docs; warnings and broken links are errors
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -c docs -d build/doctrees . build/docs
 
