@@ -47,6 +47,16 @@ lint: $(VENV)/installed ## Check style, types, C formatting and layers
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
 
+.PHONY: docs reference
+docs: $(VENV)/docs ## Build the documentation as a site, in build/docs; warnings and broken links are errors
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -c docs -d build/doctrees . build/docs
+
+# Pictures change with the scheduler; they are drawn again when somebody wants them to.
+reference: $(VENV)/installed ## Write the command line reference, the man pages and the pictures of the documentation
+	$(BIN)/python -m tools.docs.reference
+	$(BIN)/nvshare simulate X1 --svg docs/explanation/three-jobs.svg >/dev/null
+	$(BIN)/nvshare simulate gangs-over --svg docs/explanation/two-gangs.svg >/dev/null
+
 manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests
 	$(BIN)/python -m tools.manifests
 
@@ -59,6 +69,10 @@ $(VENV)/tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 # The names of all source files. It changes when a file appears or goes, and an editable install has to be told of that.

@@ -14,7 +14,7 @@ from nvshare.telemetry.snapshot import DeviceStatus
 from nvshare.validation import describe
 
 # What people say, and what the API calls it.
-_SHORT = {"turn": "turn_seconds"}
+SHORT_NAMES = {"turn": "turn_seconds"}
 
 
 @click.command("set")
@@ -70,7 +70,7 @@ def _parse(changes: tuple[str, ...], known: set[str]) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     for text in changes:
         name, equals, value = text.partition("=")
-        name = _SHORT.get(name, name).replace("-", "_")
+        name = SHORT_NAMES.get(name, name).replace("-", "_")
         if not equals or name not in known:
             raise BadInputError(
                 f'"{text}" cannot be set',

@@ -1,0 +1,1 @@
+"""Documentation that is checked and, in part, written by a program."""
