@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s test-torch bench lint build manifests clean FORCE
+.PHONY: help demo test test-k8s test-torch bench lint build manifests release clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -41,11 +41,16 @@ lint: $(VENV)/installed ## Check style, types, C formatting and layers
 	$(BIN)/mypy --strict src tests protocol tools native/emulator/exports native/interposer/generator native/tests/victims
 	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet --strict-collection .github
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
 
-manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests
+manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests, and write its README
 	$(BIN)/python -m tools.manifests
+	$(BIN)/python -m tools.chart_readme
+
+release: $(VENV)/installed $(VENV)/release ## Make all that is released into dist/, and try it (ARGS="versions sums": those steps)
+	$(BIN)/python -m tools.release $(ARGS)
 
 clean: ## Remove everything that make created
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -56,6 +61,10 @@ $(VENV)/tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/release: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --group release
 	touch $@
 
 # The names of all source files. It changes when a file appears or goes, and an editable install has to be told of that.
