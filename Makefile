@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s test-torch test-web bench lint build manifests clean FORCE
+.PHONY: help demo test test-k8s test-torch test-web bench lint build manifests release clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -44,6 +44,7 @@ lint: $(VENV)/installed ## Check style, types, C formatting and layers
 	$(BIN)/mypy --strict src tests protocol tools native/emulator/exports native/interposer/generator native/tests/victims
 	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet --strict-collection .github
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
 
@@ -57,8 +58,12 @@ reference: $(VENV)/installed ## Write the command line reference, the man pages 
 	$(BIN)/nvshare simulate X1 --svg docs/explanation/three-jobs.svg >/dev/null
 	$(BIN)/nvshare simulate gangs-over --svg docs/explanation/two-gangs.svg >/dev/null
 
-manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests
+manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests, and write its README
 	$(BIN)/python -m tools.manifests
+	$(BIN)/python -m tools.chart_readme
+
+release: $(VENV)/installed $(VENV)/release ## Make all that is released into dist/, and try it (ARGS="versions sums": those steps)
+	$(BIN)/python -m tools.release $(ARGS)
 
 clean: ## Remove everything that make created
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -73,6 +78,10 @@ $(VENV)/tools: pyproject.toml
 
 $(VENV)/docs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+$(VENV)/release: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --group release
 	touch $@
 
 # The names of all source files. It changes when a file appears or goes, and an editable install has to be told of that.

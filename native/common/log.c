@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "descriptor.h"
+#include "old_calls.h"
 
 static _Atomic int lowest = LOG_LEVEL_WARN;
 static _Atomic int output = STDERR_FILENO;
@@ -20,14 +20,9 @@ static _Atomic int output = STDERR_FILENO;
 /* What standard error was when we came. */
 static struct stat stderr_at_start;
 
-/* Not the function of this name, which old images do not have. */
-static bool look_at(int descriptor, struct stat *found) {
-    return syscall(SYS_fstat, descriptor, found) == 0;
-}
-
 __attribute__((constructor)) static void remember_stderr(void) {
     int before = errno;
-    look_at(STDERR_FILENO, &stderr_at_start);
+    old_fstat(STDERR_FILENO, &stderr_at_start);
     errno = before;
 }
 
@@ -35,7 +30,7 @@ __attribute__((constructor)) static void remember_stderr(void) {
  * its place was put there for what is written to standard error. */
 static bool is_stderr(void) {
     struct stat now;
-    if (!look_at(STDERR_FILENO, &now))
+    if (old_fstat(STDERR_FILENO, &now) < 0)
         return false;
     bool is_the_same = now.st_dev == stderr_at_start.st_dev && now.st_ino == stderr_at_start.st_ino;
     return is_the_same || S_ISCHR(now.st_mode) || S_ISFIFO(now.st_mode);

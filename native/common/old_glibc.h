@@ -1,14 +1,15 @@
 /* Binds to the versions of the C library's functions that glibc 2.17 has, whatever glibc is built against.
  *
- * libnvshare.so is preloaded into programs in other people's images, and an image is often older than the
- * machine it runs on: one function of a version that its glibc lacks, and the program does not start. The
+ * libnvshare.so and the emulated driver are loaded into programs in other people's images, and an image is
+ * often older than the machine it runs on: one function of a version that its glibc lacks, and the program
+ * does not start. The workloads come in the same wheel, and it installs only where all of it loads. The
  * linker takes the newest version of every function, and glibc 2.34 gave a new one to all that moved into
  * libc.so.6 from libpthread and libdl, although nothing else about them changed. The older versions are
  * still there for programs that were linked long ago, and here each is asked for by its name.
  *
  * The build puts this file before every source file. A function that is missing here, or that glibc 2.17
- * does not have at all, is named by tests/unit/interposer/test_old_glibc.py. dlsym and dlvsym must not be
- * here: those are our own. */
+ * does not have at all, is named by tests/unit/native/test_old_glibc.py. old_calls.h has those that are
+ * asked of the kernel instead. */
 #ifndef NVSHARE_OLD_GLIBC_H
 #define NVSHARE_OLD_GLIBC_H
 
@@ -29,6 +30,9 @@ OLD_GLIBC(dlclose, 2.2.5);
 OLD_GLIBC(dlerror, 2.2.5);
 OLD_GLIBC(dlinfo, 2.3.3);
 OLD_GLIBC(dlopen, 2.2.5);
+#ifndef NVSHARE_HAS_OWN_DLSYM
+OLD_GLIBC(dlsym, 2.2.5);
+#endif
 OLD_GLIBC(pthread_attr_getstack, 2.2.5);
 OLD_GLIBC(pthread_attr_setguardsize, 2.2.5);
 OLD_GLIBC(pthread_attr_setstack, 2.2.5);
@@ -43,10 +47,13 @@ OLD_GLIBC(pthread_join, 2.2.5);
 OLD_GLIBC(pthread_key_create, 2.2.5);
 OLD_GLIBC(pthread_key_delete, 2.2.5);
 OLD_GLIBC(pthread_kill, 2.2.5);
+OLD_GLIBC(pthread_mutex_consistent, 2.12);
 OLD_GLIBC(pthread_mutex_timedlock, 2.2.5);
 OLD_GLIBC(pthread_mutex_trylock, 2.2.5);
 OLD_GLIBC(pthread_mutexattr_destroy, 2.2.5);
 OLD_GLIBC(pthread_mutexattr_init, 2.2.5);
+OLD_GLIBC(pthread_mutexattr_setpshared, 2.2.5);
+OLD_GLIBC(pthread_mutexattr_setrobust, 2.12);
 OLD_GLIBC(pthread_mutexattr_settype, 2.2.5);
 OLD_GLIBC(pthread_once, 2.2.5);
 OLD_GLIBC(pthread_rwlock_destroy, 2.2.5);
@@ -65,6 +72,9 @@ OLD_GLIBC(sem_post, 2.2.5);
 OLD_GLIBC(sem_timedwait, 2.2.5);
 OLD_GLIBC(sem_trywait, 2.2.5);
 OLD_GLIBC(sem_wait, 2.2.5);
+
+/* Does not set errno from glibc 2.29 on. Nobody here looks at that. */
+OLD_GLIBC(log, 2.2.5);
 
 /* From glibc 2.38 on, the headers mean functions that also read binary numbers ("0b1"). Nobody here writes
  * them. */

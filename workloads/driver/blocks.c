@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* The emulated GPU finds no more allocations than this in the parameters of one kernel. */
-enum { MAX_POINTERS = 60, KERNEL_BYTES = 1 << 16 };
+enum { MAX_POINTERS = 60 };
 
 static uint64_t size_of(const struct blocks *blocks, size_t block) {
     return blocks->cuts.at[block + 1] - blocks->cuts.at[block];
@@ -69,15 +69,18 @@ static void write_kernel(FILE *file, size_t count, double cost_us) {
 }
 
 CUfunction blocks_kernel(const struct driver_functions *driver, size_t count, double cost_us) {
-    static char text[KERNEL_BYTES];
-    FILE *file = fmemopen(text, sizeof text, "w");
-    if (!file) {
-        perror("fmemopen");
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    if (file)
+        write_kernel(file, count, cost_us);
+    if (!file || fclose(file) != 0) {
+        perror("open_memstream");
         exit(1);
     }
-    write_kernel(file, count, cost_us);
-    fclose(file);
-    return gpu_load(driver, text, "touch");
+    CUfunction kernel = gpu_load(driver, text, "touch");
+    free(text);
+    return kernel;
 }
 
 void blocks_launch(const struct driver_functions *driver, const struct blocks *blocks,

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../native/common/old_calls.h"
 #include "gpu.h"
 
 enum { PAGE = 4096 };
@@ -23,7 +24,7 @@ static void give_up(const char *what) {
 }
 
 static int open_file(const char *name) {
-    int file = name ? open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : memfd_create("ranks", 0);
+    int file = name ? open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : old_memfd_create("ranks", 0);
     if (file < 0 || ftruncate(file, PAGE) < 0)
         give_up(name ? name : "memfd_create");
     return file;

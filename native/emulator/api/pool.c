@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../../common/old_calls.h"
 #include "../process/pool.h"
 
 #include "../unsupported.h"
@@ -55,7 +56,7 @@ CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
     bool can_be = pool_exists(pool) && pool->properties.handleTypes == handleType;
     driver_unlock();
     REQUIRE(can_be, CUDA_ERROR_INVALID_VALUE);
-    int file = memfd_create("nvshare-emulator-pool", MFD_CLOEXEC);
+    int file = old_memfd_create("nvshare-emulator-pool", MFD_CLOEXEC);
     REQUIRE(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
     memcpy(handle_out, &file, sizeof file);
     return CUDA_SUCCESS;

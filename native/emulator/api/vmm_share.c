@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../common/old_calls.h"
 #include "../unsupported.h"
 #include "vmm.h"
 
@@ -15,7 +16,7 @@
 CUresult shared_file_create(uint32_t gpu, uint64_t bytes, int *file) {
     char name[64];
     snprintf(name, sizeof name, FILE_NAME "%u", gpu);
-    *file = memfd_create(name, MFD_CLOEXEC);
+    *file = old_memfd_create(name, MFD_CLOEXEC);
     if (*file >= 0 && ftruncate(*file, (off_t)bytes) == 0)
         return CUDA_SUCCESS;
     if (*file >= 0)
@@ -45,7 +46,7 @@ static bool recognise(int file, uint32_t *gpu, uint64_t *bytes) {
     char path[64], target[256] = "";
     struct stat status;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (readlink(path, target, sizeof target - 1) < 0 || fstat(file, &status) < 0)
+    if (readlink(path, target, sizeof target - 1) < 0 || old_fstat(file, &status) < 0)
         return false;
     *bytes = (uint64_t)status.st_size;
     return sscanf(target, "/memfd:" FILE_NAME "%u", gpu) == 1 && *gpu < MAX_GPUS &&

@@ -83,7 +83,9 @@ static int make_or_check(struct node *node, const char *folder, char *why, size_
 static int map_state(int file, struct node **out) {
     if (ftruncate(file, (off_t)sizeof(struct node)) < 0)
         return -errno;
-    void *memory = mmap(NULL, sizeof(struct node), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    /* Most of it is never touched. The kernel does not reserve memory for a file; qemu's user mode would. */
+    void *memory = mmap(NULL, sizeof(struct node), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_NORESERVE, file, 0);
     if (memory == MAP_FAILED)
         return -errno;
     madvise(memory, sizeof(struct node), MADV_DONTDUMP);

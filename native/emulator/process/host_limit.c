@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../../common/cgroup.h"
+#include "../../common/old_calls.h"
 #include "../../common/quantity.h"
 
 static struct cgroup cgroup; /* the process's own, if it has a limit */
@@ -20,7 +21,7 @@ static bool read_cgroup(struct slot *slot, const struct cgroup_version *version)
     struct stat found;
     uint64_t limit;
     if (!cgroup_find(&cgroup, "", version) || !cgroup_limit(&cgroup, &limit) ||
-        stat(cgroup.folder, &found) < 0)
+        old_stat(cgroup.folder, &found) < 0)
         return false;
     slot->cgroup_limit = limit;
     slot->cgroup = (uint64_t)found.st_dev << 32 ^ (uint64_t)found.st_ino;

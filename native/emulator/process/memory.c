@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../common/old_calls.h"
 #include "../model/residency.h"
 #include "arena.h"
 #include "books.h"
@@ -54,7 +55,7 @@ static bool plain_create(struct plain_memory *plain, const struct gpu_profile *p
     if (!addresses)
         return false;
     plain->base = (uint64_t)(uintptr_t)addresses;
-    plain->file = memfd_create("nvshare-emulator-device-memory", MFD_CLOEXEC);
+    plain->file = old_memfd_create("nvshare-emulator-device-memory", MFD_CLOEXEC);
     if (plain->file < 0 || ftruncate(plain->file, (off_t)bytes) < 0)
         return false;
     void *data =

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../common/old_calls.h"
+
 enum { CELLS = 4096, FILE_BYTES = CELLS * sizeof(struct event_cell) };
 
 /* The cells of one process: ours, or another's that we have mapped. */
@@ -61,7 +63,7 @@ static struct event_file *own_file(void) {
     struct event_file *own = find_file(own_identity());
     if (own)
         return own;
-    int file = memfd_create("nvshare-events", MFD_CLOEXEC);
+    int file = old_memfd_create("nvshare-events", MFD_CLOEXEC);
     if (file >= 0 && ftruncate(file, FILE_BYTES) == 0)
         own = keep(own_identity(), file, file);
     if (!own && file >= 0)

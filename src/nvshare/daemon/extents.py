@@ -8,13 +8,13 @@ have, the core says; here is only counted what it has, and what is on its way.
 """
 
 import asyncio
-import fcntl
 import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nvshare import kernel
 from nvshare.core.events import HostDenied, HostRoomChanged
 from nvshare.core.hostroom import gib
 from nvshare.daemon.logs import fields
@@ -32,7 +32,6 @@ _WINDOW = 8 * EXTENT
 _SLACK = 2 * EXTENT
 _STEP = 2 << 20
 _ZEROS = bytes(_STEP)
-_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 # When making some has failed, it is tried again after so long.
 _RETRY_SECONDS = 5.0
 _POOL = "host memory"
@@ -40,13 +39,13 @@ _POOL = "host memory"
 
 def make_extent(size: int, *, populated: bool) -> int:
     """Return the descriptor of a new one. It is written to: a page that is read has no memory."""
-    descriptor = os.memfd_create("nvshare-extent", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    descriptor = kernel.memory_file("nvshare-extent")
     try:
         os.ftruncate(descriptor, size)
         for offset in range(0, size if populated else 0, _STEP):
             if os.pwrite(descriptor, _ZEROS, offset) < _STEP:
                 raise OSError(0, "the kernel has taken only a part")
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        kernel.seal_size(descriptor)
     except BaseException:
         os.close(descriptor)
         raise

@@ -147,7 +147,10 @@ class _Readiness:
 
     def wait(self, process: "subprocess.Popen[bytes]", seconds: float) -> bool:
         """Wait until it is ready, or has ended: then False."""
-        end = os.pidfd_open(process.pid)
+        # Loads ctypes, which is slow, and few starts of a program start a daemon.
+        from nvshare import kernel
+
+        end = kernel.pidfd_open(process.pid)
         try:
             while True:
                 ready, _, _ = select.select([self._sock.fileno(), end], [], [], seconds)

@@ -39,6 +39,7 @@ def _config(built: Built, digest: str) -> dict[str, Any]:
             "Env": [f"{key}={value}" for key, value in built.environment.items()],
             "User": built.user,
             "Cmd": built.command,
+            "Labels": built.labels,
         },
         "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
     }

@@ -7,10 +7,12 @@ What is unknown here is an error, so that the Dockerfile cannot say what nobody 
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import Template
 
 from tools.cache import kept_last
 
@@ -33,6 +35,9 @@ class Built:
     environment: dict[str, str] = field(default_factory=dict)
     user: str = ""
     command: list[str] = field(default_factory=list)
+    # Arguments as nobody gives any: they have their defaults.
+    arguments: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def parse(text: str) -> list[Stage]:
@@ -59,7 +64,7 @@ def build(dockerfile: Path, context: Path, scratch: Path) -> Built:
         done[stage.name] = last = Built(scratch / stage.name)
         rest = _begin(stage, last)
         for word, text in rest:
-            _carry_out(word, text, last, context, done)
+            carry_out(word, text, last, context, done)
     return last
 
 
@@ -79,7 +84,8 @@ def _begin(stage: Stage, built: Built) -> list[tuple[str, str]]:
     return rest
 
 
-def _carry_out(word: str, text: str, built: Built, context: Path, done: dict[str, Built]) -> None:
+def carry_out(word: str, text: str, built: Built, context: Path, done: dict[str, Built]) -> None:
+    """Carry out one instruction."""
     match word:
         case "RUN":
             _run(text, built)
@@ -88,6 +94,13 @@ def _carry_out(word: str, text: str, built: Built, context: Path, done: dict[str
         case "ENV":
             name, _, value = text.partition("=")
             built.environment[name] = value
+        case "ARG":
+            name, _, value = text.partition("=")
+            built.arguments[name] = value
+        case "LABEL":
+            (pair,) = shlex.split(text)
+            name, _, value = pair.partition("=")
+            built.labels[name] = Template(value).substitute(built.arguments)
         case "USER":
             built.user = text
         case "CMD":

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nvshare import kernel
 from nvshare.cli.control import Daemon
 from nvshare.cli.trial.quiet import LEAST, ahead_of_others
 from nvshare.emulator.conf import Settings
@@ -95,9 +96,9 @@ def _daemon(environ: dict[str, str]) -> Iterator[Daemon]:
 def _end(pid: int) -> None:
     """End the daemon, and wait until it has: its node goes next."""
     with contextlib.suppress(ProcessLookupError):
-        descriptor = os.pidfd_open(pid)
+        descriptor = kernel.pidfd_open(pid)
         try:
-            signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+            kernel.pidfd_send_signal(descriptor, signal.SIGTERM)
             select.select([descriptor], [], [], _PATIENCE_S)
         finally:
             os.close(descriptor)

@@ -1,0 +1,54 @@
+"""Calls of the kernel that not every Python has: those for processes and for files in memory.
+
+A Python that was built for old systems, as that of uv or of conda, leaves out of ``os``, ``signal``
+and ``fcntl`` what the headers there did not have, although the kernel it runs on has it. So these
+are asked of the kernel directly, everywhere. Not for what every Python has.
+"""
+
+import ctypes
+import fcntl
+import os
+import platform
+import signal
+
+# The same on every machine.
+_PIDFD_SEND_SIGNAL = 424
+_PIDFD_OPEN = 434
+_MEMFD_CREATE = {"x86_64": 319, "aarch64": 279}
+# From <linux/memfd.h> and <linux/fcntl.h>.
+_MFD_CLOEXEC, _MFD_ALLOW_SEALING = 0x1, 0x2
+_F_ADD_SEALS = 1033
+_F_SEAL_SEAL, _F_SEAL_SHRINK, _F_SEAL_GROW = 0x1, 0x2, 0x4
+
+
+def pidfd_open(pid: int) -> int:
+    """Return a descriptor of a process, which can be read from when it has ended."""
+    return _call(_PIDFD_OPEN, pid, 0)
+
+
+def pidfd_send_signal(descriptor: int, number: signal.Signals) -> None:
+    """Send a signal to the very process that the descriptor was opened for."""
+    _call(_PIDFD_SEND_SIGNAL, descriptor, int(number), 0, 0)
+
+
+def memory_file(name: str) -> int:
+    """Return the descriptor of a new file in memory, which can be sealed."""
+    number = _MEMFD_CREATE[platform.machine()]
+    return _call(number, ctypes.c_char_p(os.fsencode(name)), _MFD_CLOEXEC | _MFD_ALLOW_SEALING)
+
+
+def seal_size(descriptor: int) -> None:
+    """Keep a file in memory at its size, for good."""
+    fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW | _F_SEAL_SEAL)
+
+
+def _call(number: int, *arguments: int | ctypes.c_char_p) -> int:
+    syscall = ctypes.CDLL(None, use_errno=True).syscall
+    syscall.restype = ctypes.c_long
+    # The kernel reads whole registers.
+    wide = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    result: int = syscall(ctypes.c_long(number), *wide)
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return result

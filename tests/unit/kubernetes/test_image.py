@@ -1,0 +1,21 @@
+"""The image says what it is. That it can be built, tests/kubernetes shows."""
+
+from pathlib import Path
+
+import nvshare
+from tests.kubernetes.cluster.dockerfile import Built, carry_out, parse
+
+DOCKERFILE = Path(__file__).parents[3] / "deploy" / "docker" / "Dockerfile"
+LABEL = "org.opencontainers.image"
+
+
+def test_the_image_is_labelled(tmp_path: Path) -> None:
+    built = Built(tmp_path)
+    for word, text in parse(DOCKERFILE.read_text())[-1].instructions:
+        if word in ("ARG", "LABEL"):
+            carry_out(word, text, built, tmp_path, {})
+    assert built.labels[f"{LABEL}.title"] == "nvshare"
+    assert built.labels[f"{LABEL}.version"] == nvshare.__version__
+    assert " " in built.labels[f"{LABEL}.description"]
+    # Where it is from, whoever builds it says.
+    assert {f"{LABEL}.{name}" for name in ("source", "revision", "created")} <= set(built.labels)

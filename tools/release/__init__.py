@@ -1,0 +1,6 @@
+"""Makes a release: everything that people get, in dist/, each step in a file of its own.
+
+    python -m tools.release [STEP…]
+
+Nothing is published, tagged or pushed here.
+"""

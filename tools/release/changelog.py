@@ -1,0 +1,31 @@
+"""The part of CHANGELOG.md that a release is announced with."""
+
+import re
+
+from tools.release.tree import DIST, ROOT, ReleaseError, version
+
+_HEADING = re.compile(r"^## \[([^\]]+)\].*$", re.MULTILINE)
+UNRELEASED = "Unreleased"
+
+
+def section(text: str, name: str) -> str | None:
+    """Return what a changelog says of a version, without the heading; None: it has no such."""
+    headings = list(_HEADING.finditer(text))
+    for heading, following in zip(headings, [*headings[1:], None], strict=True):
+        if heading[1] == name:
+            return text[heading.end() : following.start() if following else len(text)].strip()
+    return None
+
+
+def notes(text: str, name: str) -> str:
+    """Return what is new in a version: its section, or that of what is not released yet."""
+    found = section(text, name) or section(text, UNRELEASED)
+    if not found:
+        raise ReleaseError(f"CHANGELOG.md says nothing of {name}, nor of what is not released yet")
+    return f"{found}\n"
+
+
+def write_notes() -> None:
+    """Write what is new, for the page of the release."""
+    text = notes((ROOT / "CHANGELOG.md").read_text(), version())
+    (DIST / f"nvshare-{version()}-changes.md").write_text(text)

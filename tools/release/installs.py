@@ -1,0 +1,56 @@
+"""The wheel of this machine, installed into an empty environment as a user would, and tried.
+
+No compiler is to be found there. What got installed with it is the list of parts (SBOM).
+"""
+
+import json
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+from tools.release.tree import DIST, ROOT, Command, ReleaseError, run, tool, version
+from tools.release.wheels import wheel
+
+_PARTS = "kubernetes"
+
+
+def try_wheel() -> None:
+    """Install the wheel, let it run a program on an emulated GPU, and write down its parts."""
+    with tempfile.TemporaryDirectory(prefix="nvshare-release-") as scratch:
+        place = Path(scratch) / "venv"
+        run([sys.executable, "-m", "venv", place])
+        environ = without_compiler(os.environ, place / "bin")
+        python = place / "bin" / "python"
+        install: Command = [python, "-m", "pip", "install", "--quiet", "--only-binary=:all:"]
+        run([*install, f"{wheel(platform.machine())}[{_PARTS}]"], environ)
+        told = run([place / "bin" / "nvshare", "--version"], environ)
+        if version() not in told:
+            raise ReleaseError(f"the wheel calls itself {told.strip()}, and not {version()}")
+        run([place / "bin" / "nvshare", "demo", "--iterations=100", "--speed=50"], environ)
+        # No part of nvshare: whoever installs it brings his own.
+        run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools", "pip"], environ)
+        write_parts(python)
+
+
+def without_compiler(environ: "os._Environ[str]", folder: Path) -> dict[str, str]:
+    """Return an environment in which programs of one folder are found, and no others."""
+    kept = {key: value for key, value in environ.items() if not key.startswith("PYTHON")}
+    return {**kept, "PATH": str(folder)}
+
+
+def write_parts(python: Path) -> None:
+    """Write a bill of materials (CycloneDX) of an environment."""
+    target = DIST / f"nvshare-{version()}.cdx.json"
+    command: Command = [
+        tool("cyclonedx-py"),
+        "environment",
+        "--output-reproducible",
+        "--mc-type=application",
+    ]
+    command += [f"--pyproject={ROOT / 'pyproject.toml'}", f"--output-file={target}", python]
+    run(command)
+    names = {part["name"] for part in json.loads(target.read_text())["components"]}
+    if not {"aiohttp", "grpcio"} <= names:
+        raise ReleaseError(f"{target.name} lacks parts of nvshare: it has {sorted(names)}")

