@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--bad-frames",
         type=int,
-        default=1_000_000,
+        default=200_000,
         metavar="N",
         help="how many bad frames the daemon has to survive (default: %(default)s)",
     )

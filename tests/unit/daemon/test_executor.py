@@ -35,6 +35,9 @@ class Script:
     def glance(self, client: int) -> None:
         """Know nobody."""
 
+    def companions(self) -> list[int]:
+        return []
+
 
 class Ear:
     """Remembers what it was sent. A descriptor is kept open by a copy."""
