@@ -17,8 +17,10 @@ _PIDFD_OPEN = 434
 _MEMFD_CREATE = {"x86_64": 319, "aarch64": 279}
 # From <linux/memfd.h> and <linux/fcntl.h>.
 _MFD_CLOEXEC, _MFD_ALLOW_SEALING = 0x1, 0x2
-_F_ADD_SEALS = 1033
-_F_SEAL_SEAL, _F_SEAL_SHRINK, _F_SEAL_GROW = 0x1, 0x2, 0x4
+_F_ADD_SEALS, _F_GET_SEALS = 1033, 1034
+_F_SEAL_WRITE, _F_SEAL_FUTURE_WRITE = 0x8, 0x10
+# Seal, shrink, grow.
+_SIZE_SEALS = 0x1 | 0x2 | 0x4
 
 
 def pidfd_open(pid: int) -> int:
@@ -39,7 +41,16 @@ def memory_file(name: str) -> int:
 
 def seal_size(descriptor: int) -> None:
     """Keep a file in memory at its size, for good."""
-    fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW | _F_SEAL_SEAL)
+    fcntl.fcntl(descriptor, _F_ADD_SEALS, _SIZE_SEALS)
+
+
+def has_sealed_size(descriptor: int) -> bool:
+    """Whether a file is one in memory that keeps its size, and can be written to all the same."""
+    try:
+        seals = fcntl.fcntl(descriptor, _F_GET_SEALS)
+    except OSError:
+        return False
+    return seals & _SIZE_SEALS == _SIZE_SEALS and not seals & (_F_SEAL_WRITE | _F_SEAL_FUTURE_WRITE)
 
 
 def _call(number: int, *arguments: int | ctypes.c_char_p) -> int:

@@ -12,6 +12,8 @@ import os
 import secrets
 import struct
 
+from nvshare.kernel import has_sealed_size, memory_file, seal_size
+
 MAGIC = int.from_bytes(b"NVQUOTA1", "little")
 NO_LIMIT = 2**64 - 1
 CHECK = 0x9E3779B97F4A7C15
@@ -37,11 +39,6 @@ _SLOT = struct.Struct("<QQQQ")
 _MOST_BYTES = 1 << 52
 
 
-# What others could do to the file: nothing but write to it.
-_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-_F_SEAL_FUTURE_WRITE = 0x10
-
-
 class Page:
     """One page, by its descriptor, which is the page's from now on: see make() and take_up()."""
 
@@ -59,12 +56,13 @@ class Page:
     @classmethod
     def make(cls) -> "Page":
         """Make a page that limits nobody. Raises OSError when there is no room for it."""
-        descriptor = os.memfd_create("nvshare-quota", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        descriptor = memory_file("nvshare-quota")
         try:
             os.fchmod(descriptor, 0o600)
             # It is written in full, so that whoever maps it finds memory behind every slot.
             os.pwrite(descriptor, bytes(SIZE), 0)
-            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+            # What others can do to it from now on: nothing but write.
+            seal_size(descriptor)
             page = cls(descriptor)
             page._count()
             page.limit = None
@@ -221,10 +219,7 @@ def _is_sealed(descriptor: int) -> bool:
     The seals come first: a file that has none may be on a file system that keeps whoever asks for
     anything else waiting.
     """
-    try:
-        seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
-        is_open = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
-    except OSError:
+    if not has_sealed_size(descriptor):
         return False
-    is_ours = seals & _SEALS == _SEALS and not seals & (fcntl.F_SEAL_WRITE | _F_SEAL_FUTURE_WRITE)
-    return is_ours and is_open and os.fstat(descriptor).st_size == SIZE
+    is_open = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+    return is_open and os.fstat(descriptor).st_size == SIZE

@@ -72,6 +72,7 @@ class Crowd:
 
     def __init__(self, sharing: Sharing, lodger: Path, count: int, **variables: str) -> None:
         self._sharing = sharing
+        self._rounds = 0
         sharing.daemon().change_devices("all", settings(count))
         self.programs = [
             sharing.start(
@@ -85,10 +86,21 @@ class Crowd:
 
     def look(self) -> None:
         """Let all of them look at their memory, again and again."""
+        self._rounds += 1
         for program in self.programs:
             assert program.stdin is not None
             program.stdin.write("\n" * LOOKS)
             program.stdin.flush()
+
+    def look_until_somebody_fills(self) -> None:
+        """See one in the middle of it. Whoever looked away then has another chance."""
+
+        def fills(status: NodeStatus) -> bool:
+            if all(one.state == "idle" for one in status.clients):
+                self.look()
+            return somebody_fills(status)
+
+        self._sharing.until_status(fills)
 
     def end(self) -> None:
         """Let all of them end, when they have looked."""
@@ -97,12 +109,12 @@ class Crowd:
             program.stdin.close()
             program.stdin = None  # or communicate() would write to it
 
-    def all_were_right(self, rounds: int) -> None:
+    def all_were_right(self) -> None:
         """Wait for their ends. Every look has found what there was."""
         for program in self.programs:
             said, errors = program.communicate(timeout=60)
             wrong = [one for one in errors.splitlines() if not one.startswith("nvshare[")]
-            assert (program.returncode, said, wrong) == (0, "right\n" * LOOKS * rounds, [])
+            assert (program.returncode, said, wrong) == (0, "right\n" * LOOKS * self._rounds, [])
         assert read_report(self._sharing.node.folder).difference is None
 
 
@@ -137,7 +149,7 @@ def test_all_that_come_back_at_once_without_a_daemon_get_on(
         crowd.look()
         sharing.kill_daemon()
         crowd.end()
-        crowd.all_were_right(1)
+        crowd.all_were_right()
 
 
 def somebody_fills(status: NodeStatus) -> bool:
@@ -153,9 +165,9 @@ def test_turns_are_taken_though_daemons_die_while_somebody_fills(
         crowd = Crowd(sharing, lodger, count, NVSHARE_EMULATOR_STEAL=theft)
         for _ in range(DEATHS):
             crowd.look()
-            sharing.until_status(somebody_fills)
+            crowd.look_until_somebody_fills()
             sharing.kill_daemon()
             sharing.start_daemon_again()
             sharing.daemon().change_devices("all", settings(count))
         crowd.end()
-        crowd.all_were_right(DEATHS)
+        crowd.all_were_right()

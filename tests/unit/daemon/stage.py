@@ -28,7 +28,7 @@ class Stage:
         self.node = Node(
             loop,
             version="test",
-            max_clients=9,
+            max_clients=32,
             spare_memory=99 * GIB,
             folder=folder / "groups",
             on_population=lambda _: None,
