@@ -154,10 +154,10 @@ def test_without_a_page_members_are_limited_one_by_one(
 ) -> None:
     group = groups.enter(session(ONE), 1, hello())
 
-    def refuse(_name: str, _flags: int) -> int:
+    def refuse(_name: str) -> int:
         raise OSError(errno.ENFILE, "Too many open files in system")
 
-    monkeypatch.setattr("os.memfd_create", refuse)
+    monkeypatch.setattr("nvshare.daemon.quota.memory_file", refuse)
     assert groups.seat(group, GPU, 0) is None
     assert "one by one" in caplog.text
     groups.leave(group, 1, GPU, 0)
