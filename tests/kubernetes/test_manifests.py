@@ -58,6 +58,7 @@ def test_nothing_more_is_asked_of_the_node_than_this(emulated: str) -> None:
     expected = {
         "/var/lib/nvshare",
         "/run/nvshare",
+        "/run/nvshare-private",
         "/var/lib/kubelet/device-plugins",
         "/var/lib/kubelet/pod-resources",
         "/sys/fs/cgroup",
