@@ -9,7 +9,7 @@ this is what is missing at least; it is never more than there is.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,15 +50,22 @@ def nvml_holdings(uuid: str) -> Holdings:
         open_nvml()
         handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         memory = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
-        found: dict[int, int | None] = {}
-        for one in pynvml.nvmlDeviceGetComputeRunningProcesses(handle):
-            found[int(one.pid)] = one.usedGpuMemory
-        for one in _graphics(pynvml, handle):
-            # A process that does both is in both lists, with the same figure.
-            found.setdefault(int(one.pid), one.usedGpuMemory)
+        compute = by_process(pynvml.nvmlDeviceGetComputeRunningProcesses(handle))
+        # A process that does both is in both lists, with the same figure.
+        found = {**by_process(_graphics(pynvml, handle)), **compute}
     except pynvml.NVMLError as error:
         raise OSError(str(error)) from error
     return Holdings(int(memory.used), found)
+
+
+def by_process(listed: Iterable[Any]) -> dict[int, int | None]:
+    """Add up what processes of one number have: in different containers, several may have it."""
+    found: dict[int, int | None] = {}
+    for one in listed:
+        pid, used = int(one.pid), one.usedGpuMemory
+        before = found.get(pid, 0)
+        found[pid] = None if used is None or before is None else before + used
+    return found
 
 
 def _graphics(nvml: Any, handle: Any) -> list[Any]:

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 import os
+from types import SimpleNamespace
 
 import pytest
 
 from nvshare.core.events import OutsideChanged
-from nvshare.daemon.outsiders import UNKNOWN, Holdings, Outsiders
+from nvshare.daemon.outsiders import UNKNOWN, Holdings, Outsiders, by_process
 from nvshare.daemon.status import describe_gpu
 from nvshare.telemetry.snapshot import OutsideProcess
 from nvshare.wire import frames
@@ -140,3 +141,9 @@ def test_little_changes_are_not_told(nvml: Nvml) -> None:
     nvml.processes = {OTHER: GIB + (32 << 20)}
     nvml.look(2)
     assert nvml.bytes_told == [GIB]
+
+
+def test_processes_of_the_same_number_in_several_containers_are_added_up() -> None:
+    listed = [(1, 3 * GIB), (7, None), (1, GIB), (7, GIB), (9, 0)]
+    processes = [SimpleNamespace(pid=pid, usedGpuMemory=used) for pid, used in listed]
+    assert by_process(processes) == {1: 4 * GIB, 7: None, 9: 0}
