@@ -25,6 +25,7 @@ include_patterns = [
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/**.md",
+    "deploy/helm/nvshare/README.md",
 ]
 
 html_theme = "furo"
