@@ -5,6 +5,7 @@
 Tests that are marked `timed` sleep most of the time, and must not be kept waiting when they wake.
 So they go ahead of all others (real-time priority), one after the other, and the others fill what
 is left of the machine. Who may not have that priority runs them afterwards, with nothing beside.
+Tests that failed run once more in the end, by themselves (tests/again.py).
 """
 
 import subprocess
@@ -12,12 +13,16 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
 from nvshare.cli.trial.quiet import ahead_of_others
+from tests.again import judged, remembering
 
 PYTEST = (sys.executable, "-m", "pytest")
 TIMED = (*PYTEST, "--part=timed")
+# What failed in each part is noted here.
+NOTES = Path(".pytest_cache")
 # Of four that run at a time some always wait. Files that take long come first, or one of them would
 # be waited for in the end.
 TOGETHER = (
@@ -26,19 +31,33 @@ TOGETHER = (
 )
 
 
-def run(together: Sequence[str], timed: Sequence[str]) -> int:
-    """Run two commands, the second ahead of the first or after it. Returns 1 if either fails.
+def main() -> int:
+    """Run both parts, then alone what failed. Returns 1 if anything fails for good."""
+    notes = [NOTES / "together", NOTES / "timed"]
+    together, timed = (remembering(note) for note in notes)
+    codes = run([*TOGETHER, *together], [*TIMED, *timed])
+    judgements = [judged(*one, run_alone) for one in zip(codes, notes, strict=True)]
+    return int(any(judgements))
+
+
+def run(together: Sequence[str], timed: Sequence[str]) -> tuple[int, int]:
+    """Run two commands, the second ahead of the first or after it. Returns their exit codes.
 
     What the second one prints is held back until the first has ended.
     """
     with tempfile.TemporaryFile("w+") as said, started_ahead(timed, said) as ahead:
-        failed = subprocess.run(together).returncode
+        code = subprocess.run(together).returncode
         if ahead is None:
-            return int(bool(subprocess.run(timed).returncode or failed))
-        failed |= ahead.wait()
+            return code, subprocess.run(timed).returncode
+        ahead_code = ahead.wait()
         said.seek(0)
         print(said.read(), end="", flush=True)
-        return int(bool(failed))
+        return code, ahead_code
+
+
+def run_alone(tests: Sequence[str]) -> int:
+    """Run these tests one after the other, with nothing beside."""
+    return subprocess.run([*PYTEST, *tests]).returncode
 
 
 @contextmanager
@@ -57,4 +76,4 @@ def started_ahead(
 
 
 if __name__ == "__main__":
-    sys.exit(run(TOGETHER, TIMED))
+    sys.exit(main())

@@ -2,7 +2,8 @@
 
     python -m tools.summary LOG…
 
-A run that did not get to its closing line counts as an error. If anything failed, so do we.
+A run that did not get to its closing line counts as an error. If anything failed, so do we. What
+failed and then passed by itself (tests/again.py) has passed.
 """
 
 import re
@@ -13,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 _CLOSING = re.compile(r"^(?:=+ )?(\d+ [a-z]+(?:, \d+ [a-z]+)*) in (\d+\.\d+)s\b", re.MULTILINE)
+_PASSED_ALONE = re.compile(r"^(\d+) failed at first, passed alone$", re.MULTILINE)
 # In the order in which pytest names them, in the singular where it has both.
 _WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "warning", "error")
 _WIDTH = 80
@@ -24,16 +26,26 @@ def total(logs: Iterable[str]) -> str:
     seconds = 0.0
     for log in logs:
         closing = _CLOSING.findall(log)
-        if not closing:
-            counts["error"] += 1
-            continue
-        for numbers, duration in closing:
-            seconds += float(duration)
-            for number, word in (one.split() for one in numbers.split(", ")):
-                counts[word.removesuffix("s")] += int(number)
+        seconds += sum(float(duration) for _, duration in closing)
+        counts += _counted([numbers for numbers, _ in closing], _PASSED_ALONE.findall(log))
     parts = [_count(counts[word], word) for word in _WORDS if counts[word]]
     clock = f" ({timedelta(seconds=int(seconds))})" if seconds >= 60 else ""
     return f" {', '.join(parts)} in {seconds:.2f}s{clock} ".center(_WIDTH, "=")
+
+
+def _counted(closing: list[str], passed_alone: list[str]) -> Counter[str]:
+    """What one run has counted, which may have run pytest more than once."""
+    if not closing:
+        return Counter(error=1)
+    counts: Counter[str] = Counter()
+    for number, word in (one.split() for numbers in closing for one in numbers.split(", ")):
+        counts[word.removesuffix("s")] += int(number)
+    for at_first in map(int, passed_alone):
+        # What could not be set up was an error.
+        failures = min(at_first, counts["failed"])
+        counts["failed"] -= failures
+        counts["error"] -= at_first - failures
+    return counts
 
 
 def _count(number: int, word: str) -> str:

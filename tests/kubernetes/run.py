@@ -14,13 +14,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from tests.again import judged, remembering
 from tests.kubernetes.cluster.images import all_archives
 from tests.kubernetes.cluster.leftovers import Leftovers
 from tests.kubernetes.machine import install, obstacles
 from tools.binaries import helm, kubernetes
 
 _WHERE_POSSIBLE = "--where-possible"
+_NOTES = Path(".pytest_cache/kubernetes")
 
 
 def main() -> int:
@@ -39,8 +43,12 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     leftovers, code = Leftovers(), 1
     try:
-        with tempfile.TemporaryDirectory(prefix="nvshare-k8s-") as folder:
-            code = _test({**prepared, "TEST_K8S_FOLDER": folder}, arguments)
+        options = [*remembering(_NOTES), *arguments]
+        code = judged(
+            _test(prepared, ["tests/kubernetes", *options]),
+            _NOTES,
+            lambda failed: _test(prepared, failed),
+        )
     finally:
         code = leftovers.clear() or code
     return code
@@ -53,16 +61,18 @@ def _skip(why: str, arguments: list[str]) -> int:
     ).returncode
 
 
-def _test(environment: dict[str, str], arguments: list[str]) -> int:
-    return subprocess.run(
-        [
-            *("/usr/bin/unshare", "--mount", "--net", "--pid", "--ipc", "--uts"),
-            *("--fork", "--kill-child", "--mount-proc", "--propagation=private"),
-            *(sys.executable, "-m", "tests.kubernetes.cluster.init"),
-            *("tests/kubernetes", "--timeout=600", *arguments),
-        ],
-        env={**os.environ, **environment},
-    ).returncode
+def _test(prepared: Mapping[str, str], arguments: Sequence[str]) -> int:
+    """Run pytest on a new cluster."""
+    with tempfile.TemporaryDirectory(prefix="nvshare-k8s-") as folder:
+        return subprocess.run(
+            [
+                *("/usr/bin/unshare", "--mount", "--net", "--pid", "--ipc", "--uts"),
+                *("--fork", "--kill-child", "--mount-proc", "--propagation=private"),
+                *(sys.executable, "-m", "tests.kubernetes.cluster.init"),
+                *("--timeout=600", *arguments),
+            ],
+            env={**os.environ, **prepared, "TEST_K8S_FOLDER": folder},
+        ).returncode
 
 
 if __name__ == "__main__":

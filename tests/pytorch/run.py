@@ -9,11 +9,14 @@ Makes the environments that are missing first. Where that cannot be done, that i
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from tests.again import judged, remembering
 from tests.pytorch.environment import VERSIONS, ImpossibleError, make
 
 _WHERE_POSSIBLE = "--where-possible"
+_NOTES = Path(".pytest_cache/pytorch")
 # Two programs at a time make matrices of 3 GB before they copy them to the GPU.
 _MEMORY = 9 << 30
 OBSTACLE = "TEST_TORCH_OBSTACLE"
@@ -44,10 +47,11 @@ def _check_memory() -> None:
 
 
 def _test(arguments: list[str], environment: dict[str, str]) -> int:
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "tests/pytorch", *arguments],
-        env={**os.environ, **environment},
-    ).returncode
+    def run(words: Sequence[str]) -> int:
+        command = [sys.executable, "-m", "pytest", *words]
+        return subprocess.run(command, env={**os.environ, **environment}).returncode
+
+    return judged(run(["tests/pytorch", *remembering(_NOTES), *arguments]), _NOTES, run)
 
 
 if __name__ == "__main__":

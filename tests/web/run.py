@@ -11,8 +11,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.again import judged, remembering
 
 _WHERE_POSSIBLE = "--where-possible"
+_NOTES = Path(".pytest_cache/web")
 # Programs, and the Debian packages that they are in.
 _NEEDED = {"chromium": "chromium", "chromedriver": "chromium-driver"}
 OBSTACLE = "TEST_WEB_OBSTACLE"
@@ -66,10 +71,11 @@ def _run(*command: str) -> None:
 
 
 def _test(arguments: list[str], environment: dict[str, str]) -> int:
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "tests/web", *arguments],
-        env={**os.environ, **environment},
-    ).returncode
+    def run(words: Sequence[str]) -> int:
+        command = [sys.executable, "-m", "pytest", *words]
+        return subprocess.run(command, env={**os.environ, **environment}).returncode
+
+    return judged(run(["tests/web", *remembering(_NOTES), *arguments]), _NOTES, run)
 
 
 if __name__ == "__main__":

@@ -52,8 +52,13 @@ def both_ways_at_once(cu: Any) -> None:
     """Two copy engines: nearly as fast as each alone. How nearly is the profile's bus.duplex."""
     first, second = (int(cu.cuMemAlloc(SIZE)) for _ in range(2))
     there, back = pinned(cu), pinned(cu)
-    streams = [cu.cuStreamCreate(1) for _ in range(2)]
-    begin, end = (cu.cuEventCreate(0) for _ in range(2))
+    *streams, ahead = (cu.cuStreamCreate(1) for _ in range(3))
+    begin, end, start = (cu.cuEventCreate(0) for _ in range(3))
+    # Both behind another copy, so that both are submitted by the time they begin.
+    cu.cuMemcpyHtoDAsync(first, there, SIZE, ahead)
+    cu.cuEventRecord(start, ahead)
+    for stream in streams:
+        cu.cuStreamWaitEvent(stream, start, 0)
     cu.cuEventRecord(begin, streams[0])
     cu.cuMemcpyHtoDAsync(first, there, SIZE, streams[0])
     cu.cuMemcpyDtoHAsync(back, second, SIZE, streams[1])
@@ -61,6 +66,7 @@ def both_ways_at_once(cu: Any) -> None:
     cu.cuEventRecord(done, streams[1])
     cu.cuStreamWaitEvent(streams[0], done, 0)
     cu.cuEventRecord(end, streams[0])
+    assert cu.error("cuEventQuery", start) == "NOT_READY"
     cu.cuEventSynchronize(end)
     assert cu.cuEventElapsedTime(begin, end) < 1.25 * SIZE / BUS * 1e3
 

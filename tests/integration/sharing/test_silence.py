@@ -57,6 +57,7 @@ def test_who_waits_for_a_daemon_that_answers_waits(sharing: Sharing) -> None:
     holder, waiter = sharing.guest(), sharing.guest()
     assert holder.ask("gpu.init() or gpu.launch(10)") == 0
     holder.ask("gpu.start('[gpu.launch(10, slow=True) for _ in iter(int, 1)]')")
+    sharing.until_status(lambda now: [one.state for one in now.clients] == ["running"])
     waiter.ask("gpu.start('gpu.init() or gpu.launch(10)')")
     sharing.until_status(lambda now: {one.state for one in now.clients} == {"running", "waiting"})
     assert not waiter.ask(f"gpu.done(0, {2 * SILENCE})")

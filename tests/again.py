@@ -1,0 +1,43 @@
+"""A second chance, alone, for tests that failed beside others.
+
+Six tests at a time on two cores make some of them late now and then. Whoever fails runs once more
+by itself: a test that fails again has failed. One that passes is named as flaky at the end, so that
+somebody looks at it. Many failures are no accident, and get no second chance.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+# More than these are never chance.
+MOST = 10
+# What pytest ends with when all went well but for tests that failed.
+_TESTS_FAILED = 1
+
+
+def remembering(cache: Path) -> list[str]:
+    """Return the options with which pytest notes in this folder, anew, what has failed."""
+    shutil.rmtree(cache, ignore_errors=True)
+    return ["-o", f"cache_dir={cache.absolute()}"]
+
+
+def judged(code: int, cache: Path, run_alone: Callable[[Sequence[str]], int]) -> int:
+    """Return the exit code of pytest, or 0 if everything that failed passes by itself."""
+    failed = _failed(cache)
+    if code != _TESTS_FAILED or not 0 < len(failed) <= MOST:
+        return code
+    print(f"Run again, alone: {len(failed)} that failed.", flush=True)
+    if again := run_alone(failed):
+        return again
+    print(*(f"flaky: {name}" for name in failed), sep="\n")
+    # tools/summary.py reads this line.
+    print(f"{len(failed)} failed at first, passed alone", flush=True)
+    return 0
+
+
+def _failed(cache: Path) -> list[str]:
+    try:
+        return sorted(json.loads((cache / "v/cache/lastfailed").read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return []
