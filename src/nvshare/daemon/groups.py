@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("nvshare.groups")
 
-Source = Literal["environment", "set", "pod"]
+Source = Literal["environment", "set", "pod", "ceiling"]
 
 _FROM_HIGH_TO_LOW = ("high", "normal", "low")
 
@@ -80,9 +80,11 @@ class Groups:
         return self._groups.values()
 
     def limits(self, group: Group) -> ClientLimits:
-        """What a group may use: its environment, over that what was set, over that its pod."""
-        chosen = group.environment.changed(group.chosen)
-        return self._pods.limits(group.identity, chosen).settled()
+        """What a group may use: its environment, over that what was set, over that its pod.
+
+        None of them goes beyond the ceiling of its pod.
+        """
+        return self._pods.limits(group.identity, _chosen(group)).settled()
 
     def in_force(self, group: Group) -> ClientLimits:
         """Return the same, as it was reckoned last: who changes something applies it at once."""
@@ -93,12 +95,19 @@ class Groups:
         orders = self._pods.orders(group.identity).orders
         found: dict[str, Source] = {}
         limits = self.in_force(group)
+        capped = self.capped(group)
         for name in ClientLimits.model_fields:
-            if getattr(limits, name) is not None:
+            if name in capped:
+                found[name] = "ceiling"
+            elif getattr(limits, name) is not None:
                 is_ordered = getattr(orders, name) is not None
                 is_set = name in group.chosen
                 found[name] = "pod" if is_ordered else "set" if is_set else "environment"
         return found
+
+    def capped(self, group: Group) -> frozenset[str]:
+        """Return which limits are what they are because of a ceiling."""
+        return self._pods.capped(group.identity, _chosen(group))
 
     def enter(self, session: "Session", client: int, hello: frames.Hello) -> Group:
         """Find the group of a client, or begin one."""
@@ -160,10 +169,11 @@ class Groups:
     def limit_page(self, group: Group, page: Page) -> None:
         """Write into a page what the group may use by now, and who says so."""
         limit = self.limits(group).memory_limit
-        if page.inherited is not None and "memory_limit" not in self.sources(group):
+        source = self.sources(group).get("memory_limit")
+        if page.inherited is not None and source in (None, "ceiling"):
             # Who limits it has perhaps not come back yet, or not been heard of.
-            limit = page.inherited
-        page.name_source(self.sources(group).get("memory_limit"))
+            limit = page.inherited if limit is None else min(limit, page.inherited)
+        page.name_source(source)
         page.limit = limit
 
     def leave(self, group: Group, client: int, device: str, seat: int) -> None:
@@ -215,6 +225,10 @@ class Groups:
         # If nothing is left to take up, there is no folder either.
         with contextlib.suppress(OSError):
             self._folder.rmdir()
+
+
+def _chosen(group: Group) -> ClientLimits:
+    return group.environment.changed(group.chosen)
 
 
 def key_of(who: Identity, token: bytes, client: int, own_container: str) -> str:

@@ -1,6 +1,7 @@
 """What the pods of a cluster ask of the programs in them. Who says so is not known here."""
 
 from nvshare.daemon.identity import Identity
+from nvshare.telemetry.ceilings import NO_CEILING, Ceiling, Ceilings
 from nvshare.telemetry.pods import ContainerOrders, PodOrders
 from nvshare.telemetry.settings import ClientLimits
 
@@ -19,6 +20,8 @@ class Pods:
     def __init__(self) -> None:
         self._pods: dict[str, PodOrders] = {}
         self._homes: dict[str, str] = {}
+        # Most that pods may have, whatever is asked.
+        self.ceilings = Ceilings()
 
     def set(self, uid: str, orders: PodOrders | None) -> None:
         """Note what a pod asks for; None: there is no such pod any more."""
@@ -46,4 +49,22 @@ class Pods:
 
     def limits(self, who: Identity, own: ClientLimits) -> ClientLimits:
         """What a program may use, if it could use so much outside of a pod."""
-        return self.orders(who).orders.over(own)
+        return self.ceiling(who).cut(self.orders(who).orders.over(own))
+
+    def ceiling(self, who: Identity) -> Ceiling:
+        """Most that a program may have. One outside of pods is no tenant of a cluster."""
+        if not who.pod:
+            return NO_CEILING
+        pod = self._pods.get(self.uid(who))
+        return self.ceilings.of(pod.namespace) if pod else self.ceilings.of_unknown()
+
+    def capped(self, who: Identity, own: ClientLimits) -> frozenset[str]:
+        """Which limits of a program are what they are because of its ceiling."""
+        ceiling = self.ceiling(who)
+        if ceiling == NO_CEILING:
+            return frozenset()
+        asked = self.orders(who).orders.over(own)
+        limits = ceiling.cut(asked).settled()
+        asked = asked.settled()
+        names = ClientLimits.model_fields
+        return frozenset(name for name in names if getattr(asked, name) != getattr(limits, name))

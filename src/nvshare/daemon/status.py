@@ -125,7 +125,8 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         raise ValueError("a member has said hello")
     client, outlook = node.core.client_view(member.id), node.core.outlook(member.id)
     asked = node.pods.orders(who)
-    wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders)
+    ceiling = node.pods.ceiling(who)
+    wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders, ceiling)
     return ClientStatus(
         id=member.id,
         device=member.gpu.uuid,
@@ -163,6 +164,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         in_gang=client.in_gang,
         gang_waits_for=outlook.waits_for,
         limits=shown_limits(client.limits),
+        capped=tuple(sorted(node.groups.capped(member.group))),
         group_used=group_used,
         turns=tally.turns,
         running_seconds=tally.running_until(now),
