@@ -212,4 +212,4 @@ def test_calls_within_succeed_and_calls_outside_are_refused(lab: Lab) -> None:
         ("create", "token", "nvshare", "-n", "nvshare"),
         ("exec", "bystander", "--", "true"),
     ):
-        assert "forbidden" in refused(lab, *call, account).lower(), call
+        assert "forbidden" in refused(lab, account, *call).lower(), call
