@@ -166,6 +166,7 @@ class _Daemon:
         )
         node.change_node(self._config.node_settings())
         node.change_ceilings(self._config.cluster.all_ceilings())
+        node.peers.must_see = bool(self._config.cluster.node)
         control = Control(node)
         self._looking = Looking(
             control,
