@@ -95,6 +95,8 @@ def _program(pid: int) -> str:
 
 def shown_name(name: str) -> str:
     """Return a name as people see it: what would steer their terminal is left out."""
+    if len(name) <= _LONGEST_NAME and name.isprintable():
+        return name
     shown = "".join(one if one.isprintable() else "?" for one in name[: _LONGEST_NAME + 1])
     return shown if len(shown) <= _LONGEST_NAME else shown[: _LONGEST_NAME - 1] + "…"
 

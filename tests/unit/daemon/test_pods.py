@@ -110,10 +110,11 @@ class Stage:
         compute_percent: int = 0,
         flags: frames.HelloFlags = NO_FLAGS,
         limit_flags: frames.LimitFlags = NO_LIMIT_FLAGS,
+        library: str = "test",
     ) -> None:
         hello = frames.Hello(
             GPU.key, frames.AllocationKind.MANAGED, flags, 0, 0, 0,
-            memory_limit, compute_percent, limit_flags, 0, bytes(16), "test", 0,
+            memory_limit, compute_percent, limit_flags, 0, bytes(16), library, 0,
         )  # fmt: skip
         self.client.send(hello.pack())
 
@@ -352,3 +353,10 @@ def test_a_way_of_allocating_that_a_ceiling_does_not_allow_is_not_taken(stage: S
     (told,) = [one for one in stage.told() if isinstance(one, frames.Allocation)]
     assert told.allocation_kind is frames.AllocationKind.MANAGED
     assert allocates(stage) == ("managed", "", "")
+
+
+def test_what_a_program_says_of_its_library_steers_no_terminal(stage: Stage) -> None:
+    stage.join(library="\x1b]0;you are root\x07 1.0")
+    stage.told()
+    (client,) = describe_node(stage.node, 0.0).clients
+    assert client.library_version == "?]0;you are root? 1.0"
