@@ -51,7 +51,8 @@ def licences(one: Distribution) -> list[str]:
     """Return what a distribution says of its licence: an expression, or names."""
     tags = one.metadata.get_all("Classifier") or []
     named = [tag.rpartition(" :: ")[2] for tag in tags if tag.startswith("License :: ")]
-    said = one.metadata.get("License-Expression") or one.metadata.get("License") or ""
+    fields = (one.metadata.get_all(name) or [""] for name in ("License-Expression", "License"))
+    said = next((field[0] for field in fields if field[0]), "")
     # Some put the whole text there.
     first = said.strip().partition("\n")[0]
     parts = re.split(r" (?:AND|OR) ", first.strip("()")) if first else []

@@ -45,6 +45,8 @@ class Group:
     parked: bool = False
     # What its members were last told.
     in_force: ClientLimits | None = None
+    # The limits that are what they are because of a ceiling.
+    capped: frozenset[str] = frozenset()
 
     @property
     def identity(self) -> Identity:
@@ -82,9 +84,13 @@ class Groups:
     def limits(self, group: Group) -> ClientLimits:
         """What a group may use: its environment, over that what was set, over that its pod.
 
-        None of them goes beyond the ceiling of its pod.
+        None of them goes beyond the ceiling of its pod; which of them would have, is noted.
         """
-        return self._pods.limits(group.identity, _chosen(group)).settled()
+        who, own = group.identity, group.environment.changed(group.chosen)
+        asked, limits = self._pods.asked(who, own).settled(), self._pods.limits(who, own).settled()
+        names = ClientLimits.model_fields
+        group.capped = frozenset(n for n in names if getattr(asked, n) != getattr(limits, n))
+        return limits
 
     def in_force(self, group: Group) -> ClientLimits:
         """Return the same, as it was reckoned last: who changes something applies it at once."""
@@ -95,19 +101,14 @@ class Groups:
         orders = self._pods.orders(group.identity).orders
         found: dict[str, Source] = {}
         limits = self.in_force(group)
-        capped = self.capped(group)
         for name in ClientLimits.model_fields:
-            if name in capped:
+            if name in group.capped:
                 found[name] = "ceiling"
             elif getattr(limits, name) is not None:
                 is_ordered = getattr(orders, name) is not None
                 is_set = name in group.chosen
                 found[name] = "pod" if is_ordered else "set" if is_set else "environment"
         return found
-
-    def capped(self, group: Group) -> frozenset[str]:
-        """Return which limits are what they are because of a ceiling."""
-        return self._pods.capped(group.identity, _chosen(group))
 
     def enter(self, session: "Session", client: int, hello: frames.Hello) -> Group:
         """Find the group of a client, or begin one."""
@@ -225,10 +226,6 @@ class Groups:
         # If nothing is left to take up, there is no folder either.
         with contextlib.suppress(OSError):
             self._folder.rmdir()
-
-
-def _chosen(group: Group) -> ClientLimits:
-    return group.environment.changed(group.chosen)
 
 
 def key_of(who: Identity, token: bytes, client: int, own_container: str) -> str:

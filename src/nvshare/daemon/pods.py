@@ -47,9 +47,13 @@ class Pods:
         pod = self._pods.get(self.uid(who))
         return pod.of(who.container) if pod else _NOTHING
 
+    def asked(self, who: Identity, own: ClientLimits) -> ClientLimits:
+        """What is asked for a program that could use so much outside of a pod."""
+        return self.orders(who).orders.over(own)
+
     def limits(self, who: Identity, own: ClientLimits) -> ClientLimits:
-        """What a program may use, if it could use so much outside of a pod."""
-        return self.ceiling(who).cut(self.orders(who).orders.over(own))
+        """What it may use."""
+        return self.ceiling(who).cut(self.asked(who, own))
 
     def ceiling(self, who: Identity) -> Ceiling:
         """Most that a program may have. One outside of pods is no tenant of a cluster."""
@@ -57,14 +61,3 @@ class Pods:
             return NO_CEILING
         pod = self._pods.get(self.uid(who))
         return self.ceilings.of(pod.namespace) if pod else self.ceilings.of_unknown()
-
-    def capped(self, who: Identity, own: ClientLimits) -> frozenset[str]:
-        """Which limits of a program are what they are because of its ceiling."""
-        ceiling = self.ceiling(who)
-        if ceiling == NO_CEILING:
-            return frozenset()
-        asked = self.orders(who).orders.over(own)
-        limits = ceiling.cut(asked).settled()
-        asked = asked.settled()
-        names = ClientLimits.model_fields
-        return frozenset(name for name in names if getattr(asked, name) != getattr(limits, name))

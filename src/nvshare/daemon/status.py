@@ -165,7 +165,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         in_gang=client.in_gang,
         gang_waits_for=outlook.waits_for,
         limits=shown_limits(client.limits),
-        capped=tuple(sorted(node.groups.capped(member.group))),
+        capped=tuple(sorted(member.group.capped)),
         group_used=group_used,
         turns=tally.turns,
         running_seconds=tally.running_until(now),
