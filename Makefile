@@ -38,13 +38,18 @@ test-web: $(VENV)/installed ## Run the web page in Chromium (installs Debian's c
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json
 
-lint: $(VENV)/installed ## Check style, types, C formatting and layers
+lint: $(VENV)/installed ## Check style, types, C formatting, layers, image and workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict src tests protocol tools native/emulator/exports native/interposer/generator native/tests/victims
 	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
+	$(BIN)/hadolint --config deploy/docker/hadolint.yaml deploy/docker/Dockerfile
 	$(BIN)/zizmor --offline --quiet --strict-collection .github
+
+.PHONY: audit
+audit: $(VENV)/installed $(VENV)/audit ## Look up what is known to be wrong with what nvshare needs, and its licences (network)
+	$(BIN)/python -m tools.audit
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
 
@@ -78,6 +83,10 @@ $(VENV)/tools: pyproject.toml
 
 $(VENV)/docs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+$(VENV)/audit: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --group audit
 	touch $@
 
 $(VENV)/release: $(VENV)/tools

@@ -32,6 +32,7 @@ def frames_header(protocol: Protocol) -> str:
             [
                 ("FRAME_MAGIC", f"UINT32_C({protocol.magic:#x})"),
                 ("FRAME_VERSION", str(protocol.version)),
+                ("FRAME_OLDEST_VERSION", str(protocol.oldest_version)),
                 ("FRAME_MAX_PAYLOAD", str(protocol.max_payload)),
                 ("FRAME_UNASKED_BYTES", str(protocol.unasked_bytes)),
                 ("FRAME_SOCKET_NAME", f'"{protocol.socket_name}"'),
@@ -70,7 +71,13 @@ def checks_source(protocol: Protocol) -> str:
     ]
     for frame in protocol.frames:
         lines += ["", *_check(frame)]
+    later = [(f.name, f.version) for f in protocol.frames if f.version > 1]
+    shorter = [(f.name, f.least_size) for f in protocol.frames if f.least_size < f.size]
     lines += [
+        "",
+        *_switch("uint16_t frame_version(uint16_t type)", later, "1"),
+        "",
+        *_switch("size_t frame_least(uint16_t type, size_t size)", shorter, "size"),
         "",
         "int frame_check(const struct frame_view *view) {",
         "    switch (view->type) {",
@@ -106,6 +113,16 @@ def environment_header(variables: Iterable[Variable]) -> str:
         if variable.default:
             defines.append((f"DEFAULT_{short}", f'"{variable.default}"'))
     return "\n".join([*lines, *_defines(defines), "", "#endif", ""])
+
+
+def _switch(head: str, cases: Iterable[tuple[str, int]], otherwise: str) -> Iterator[str]:
+    yield f"{head} {{"
+    yield "    switch (type) {"
+    for name, value in cases:
+        yield f"    case FRAME_{name}: return {value};"
+    yield f"    default: return {otherwise};"
+    yield "    }"
+    yield "}"
 
 
 def _check(frame: Frame) -> Iterator[str]:

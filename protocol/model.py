@@ -64,7 +64,7 @@ class Field:
     offset: int
     size: int
     values: Values | None
-    # Senders in Python may leave it out, and mean 0.
+    # Senders may leave it out, and mean 0.
     optional: bool = False
     # Of a number that is neither an enumerator nor flags.
     range: Range | None = None
@@ -85,11 +85,23 @@ class Frame:
     meaning: str
     descriptor: bool
     fields: tuple[Field, ...]
+    # In which it got its meaning.
+    version: int = 1
 
     @property
     def size(self) -> int:
         """Bytes of payload."""
         return sum(field.size for field in self.fields)
+
+    @property
+    def least_size(self) -> int:
+        """Bytes of payload without the optional fields at its end: earlier senders lack them."""
+        size = self.size
+        for field in reversed(self.fields):
+            if not (field.optional or field.is_reserved):
+                break
+            size = field.offset
+        return size
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,7 @@ class Protocol:
 
     magic: int
     version: int
+    oldest_version: int
     max_payload: int
     unasked_bytes: int
     socket_name: str
@@ -132,11 +145,14 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
     numbers = [frame.number for frame in frames]
     if len(set(numbers)) != len(numbers):
         raise TableError("two frames have the same number")
+    if any(not table["oldest_version"] <= f.version <= table["version"] for f in frames):
+        raise TableError("a frame is of a version that nobody understands")
     if any(frame.size > table["max_payload"] for frame in frames):
         raise TableError("a frame is longer than max_payload")
     return Protocol(
         table["magic"],
         table["version"],
+        table["oldest_version"],
         table["max_payload"],
         table["unasked_bytes"],
         table["socket_name"],
@@ -190,6 +206,7 @@ def _frame(name: str, entry: dict[str, Any], named: dict[str, Values | Range]) -
         entry["meaning"],
         entry.get("descriptor", False),
         tuple(fields),
+        entry.get("version", 1),
     )
 
 
@@ -218,9 +235,17 @@ def _field(
         item.get("optional", False),
         meant if isinstance(meant, Range) else None,
     )
+    if field.optional and not _may_be_zero(field):
+        raise TableError(f"{frame}.{field.name}: an optional field is 0 where it is missing")
     if kind in WIDTHS and not field.is_reserved and meant is None:
         raise TableError(f"{frame}.{field.name}: a number needs a range, or a table of values")
     return field
+
+
+def _may_be_zero(field: Field) -> bool:
+    if field.values is not None:
+        return field.values.is_flags
+    return field.range is None or field.range.least == 0
 
 
 def _variable(name: str, entry: dict[str, Any]) -> Variable:

@@ -25,12 +25,23 @@ from typing import ClassVar, TypeAlias
 '''
 
 
+_LENGTHEN = '''
+
+def _lengthen(payload: bytes | bytearray | memoryview, least: int, size: int) -> bytes:
+    """Fill up what an earlier sender does not know yet."""
+    if len(payload) < least:
+        raise ValueError(f"only {len(payload)} bytes")
+    return bytes(payload).ljust(size, b"\\0")
+'''
+
+
 def frames_module(protocol: Protocol) -> str:
     """src/nvshare/wire/frames.py."""
     lines = [
         _HEAD,
         f"MAGIC = 0x{protocol.magic:X}",
         f"VERSION = {protocol.version}",
+        f"OLDEST_VERSION = {protocol.oldest_version}",
         f"MAX_PAYLOAD = {protocol.max_payload}",
         f"UNASKED_BYTES = {protocol.unasked_bytes}",
         f'SOCKET_NAME = "{protocol.socket_name}"',
@@ -38,6 +49,7 @@ def frames_module(protocol: Protocol) -> str:
         *_mosts(protocol),
         "",
         'HEADER = Struct("<IHHII")',
+        *_LENGTHEN.splitlines(),
     ]
     for values in protocol.values:
         lines += ["", "", *_values(values)]
@@ -101,7 +113,7 @@ def _class(frame: Frame) -> Iterator[str]:
     yield ""
     yield "    def pack(self) -> bytes:"
     yield '        """The payload, with its header."""'
-    head = f"HEADER.pack(MAGIC, VERSION, self.TYPE, {frame.size}, 0)"
+    head = f"HEADER.pack(MAGIC, {frame.version}, self.TYPE, {frame.size}, 0)"
     # A comma after the last item keeps a formatter from joining the lines.
     yield f"        return {head} + self.LAYOUT.pack("
     for field in shown:
@@ -111,6 +123,9 @@ def _class(frame: Frame) -> Iterator[str]:
     yield "    @classmethod"
     yield f'    def unpack(cls, payload: bytes | bytearray | memoryview) -> "{class_name(frame)}":'
     yield '        """Read the fields; there may be more bytes behind them."""'
+    if frame.least_size < frame.size:
+        yield f"        if len(payload) < {frame.size}:"
+        yield f"            payload = _lengthen(payload, {frame.least_size}, {frame.size})"
     if all(_unpacked(field) == field.name and not _excess(field) for field in shown):
         yield "        return cls(*cls.LAYOUT.unpack_from(payload))"
         return

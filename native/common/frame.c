@@ -9,7 +9,7 @@ ssize_t frame_build(void *buffer, size_t room, enum frame_type type, const void 
         return -EMSGSIZE;
     struct frame_header header = {
         .magic = FRAME_MAGIC,
-        .version = FRAME_VERSION,
+        .version = frame_version((uint16_t)type),
         .type = (uint16_t)type,
         .length = (uint32_t)length,
     };
@@ -27,7 +27,7 @@ ssize_t frame_parse(const void *bytes, size_t size, struct frame_view *view) {
     memcpy(&header, bytes, sizeof header);
     if (header.magic != FRAME_MAGIC)
         return -EPROTO;
-    if (header.version != FRAME_VERSION)
+    if (header.version < FRAME_OLDEST_VERSION || header.version > FRAME_VERSION)
         return -EPROTONOSUPPORT;
     if (header.length > FRAME_MAX_PAYLOAD)
         return -EMSGSIZE;
@@ -40,9 +40,11 @@ ssize_t frame_parse(const void *bytes, size_t size, struct frame_view *view) {
 }
 
 int frame_take(const struct frame_view *view, void *fields, size_t size) {
-    if (view->length < size)
+    if (view->length < frame_least(view->type, size))
         return -EBADMSG;
-    memcpy(fields, view->payload, size);
+    size_t known = view->length < size ? view->length : size;
+    memcpy(fields, view->payload, known);
+    memset((char *)fields + known, 0, size - known);
     return 0;
 }
 

@@ -33,8 +33,15 @@ ssize_t frame_build(void *buffer, size_t room, enum frame_type type, const void 
  * after which the connection is of no use. */
 ssize_t frame_parse(const void *bytes, size_t size, struct frame_view *view);
 
-/* Copies the fields of a frame; what lies behind them is of a later day and is left out. Returns 0,
- * or -EBADMSG if there are fewer bytes than fields. */
+/* In which version of the protocol a type of frames got its meaning. */
+uint16_t frame_version(uint16_t type);
+
+/* Bytes of payload that a type of frames has at least: earlier senders lack the optional fields at
+ * its end. `size` is what it has with all of them. */
+size_t frame_least(uint16_t type, size_t size);
+
+/* Copies the fields of a frame; what lies behind them is of a later day and is left out, and what an
+ * earlier sender does not know is 0. Returns 0, or -EBADMSG if there are fewer bytes than that. */
 int frame_take(const struct frame_view *view, void *fields, size_t size);
 
 /* Whether every field is what protocol/frames.toml lets it be. Returns 0, also for types that nobody knows, or

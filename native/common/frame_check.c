@@ -417,6 +417,31 @@ static int check_step(const struct frame_view *view) {
     return result;
 }
 
+uint16_t frame_version(uint16_t type) {
+    switch (type) {
+    default: return 1;
+    }
+}
+
+size_t frame_least(uint16_t type, size_t size) {
+    switch (type) {
+    case FRAME_HELLO: return 128;
+    case FRAME_RELEASED: return 64;
+    case FRAME_MEMORY: return 32;
+    case FRAME_MOVED: return 56;
+    case FRAME_ALLOCATES: return 4;
+    case FRAME_PINNED: return 56;
+    case FRAME_CANNOT_DRAIN: return 12;
+    case FRAME_GRANT: return 16;
+    case FRAME_REVOKE: return 24;
+    case FRAME_STANDBY: return 16;
+    case FRAME_SETTINGS: return 12;
+    case FRAME_HOLD: return 12;
+    case FRAME_STEP: return 12;
+    default: return size;
+    }
+}
+
 int frame_check(const struct frame_view *view) {
     switch (view->type) {
     case FRAME_HELLO: return check_hello(view);

@@ -11,11 +11,12 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "protocol/frames.toml");
 
-#define FRAME_MAGIC         UINT32_C(0x4853564e)
-#define FRAME_VERSION       1
-#define FRAME_MAX_PAYLOAD   4096
-#define FRAME_UNASKED_BYTES 33554432
-#define FRAME_SOCKET_NAME   "nvshare.sock"
+#define FRAME_MAGIC          UINT32_C(0x4853564e)
+#define FRAME_VERSION        1
+#define FRAME_OLDEST_VERSION 1
+#define FRAME_MAX_PAYLOAD    4096
+#define FRAME_UNASKED_BYTES  33554432
+#define FRAME_SOCKET_NAME    "nvshare.sock"
 
 enum frame_type {
     FRAME_HELLO = 1,

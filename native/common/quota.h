@@ -26,6 +26,7 @@ enum quota_source {
     QUOTA_SOURCE_ENVIRONMENT, /* that of a process of the group */
     QUOTA_SOURCE_SET,         /* a person, with nvshare limit */
     QUOTA_SOURCE_POD,         /* the annotation of a pod */
+    QUOTA_SOURCE_CEILING,     /* whoever runs the cluster, for the pod's namespace */
 };
 
 struct quota_slot {

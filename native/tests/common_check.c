@@ -57,10 +57,11 @@ static int take(void) {
     for (size_t length = 0; length < 32; length++) {
         char *payload = calloc(1, length ? length : 1);
         struct frame_view view = {.type = FRAME_GRANT, .payload = payload, .length = length};
-        struct frame_grant grant = {.turn = 7};
+        struct frame_grant grant = {.turn = 7, .missing = 9};
         int result = frame_take(&view, &grant, sizeof grant);
-        int expected = length < sizeof grant ? -EBADMSG : 0;
-        if (result != expected || grant.turn != (result ? 7 : 0))
+        int expected = length < offsetof(struct frame_grant, missing) ? -EBADMSG : 0;
+        if (result != expected || grant.turn != (result ? 7 : 0) ||
+            grant.missing != (result ? 9 : 0))
             return 1;
         free(payload);
     }

@@ -1,15 +1,23 @@
 """The chart and what is rendered from it."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from nvshare.daemon.config import Config
+from nvshare.telemetry.ceilings import Ceiling
 from tools.manifests import CHART, TARGET, manifests, render
 
 from .cluster.node import Cluster
 from .lab import Lab
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def things(text: str) -> list[dict[str, Any]]:
@@ -111,6 +119,12 @@ def test_cgroups_are_for_the_daemon_to_read() -> None:
         "web.enabled=true",
         "web.port=80",
         "web.token=secret",
+        "ceilings.node.memory=8Gi",
+        "ceilings.node.compute_percent=0",
+        "ceilings.namespaces.Team_A.priority=high",
+        "ceilings.team.priority=high",
+        "annotationPolicy.actions[0]=Allow",
+        "annotationPolicy.serviceAccounts[0]=runner",
     ],
 )
 def test_a_slip_of_the_pen_is_found(wrong: str) -> None:
@@ -204,6 +218,15 @@ VARIANTS: dict[str, dict[str, str]] = {
     },
     "web": {**WEB, "web.changes": "true", "web.hosts[0]": "gpus.example.com"},
     "silent": {"metrics.enabled": "false"},
+    "bounded": {
+        "ceilings.node.memory_limit": "8Gi",
+        "ceilings.namespaces.research.memory_limit": "none",
+        "annotationPolicy.enabled": "true",
+        "annotationPolicy.groups[0]": "gpu-admins",
+        "annotationPolicy.serviceAccounts[0].namespace": "pipelines",
+        "annotationPolicy.serviceAccounts[0].name": "runner",
+        "annotationPolicy.actions": "{Warn,Audit}",
+    },
     "blind": {"cgroupFolder": ""},
     "named": {"resourceName": "nvidia.com/gpu", "priorityClassName": ""},
 }
@@ -218,6 +241,31 @@ def test_the_api_server_takes_every_variant(
     path = tmp_path / "manifest.yaml"
     path.write_text(text.replace("namespace: nvshare", "namespace: default"))
     lab.kubectl("apply", "--validate=strict", "--dry-run=server", "-f", str(path))
+
+
+def test_ceilings_are_what_the_daemon_reads() -> None:
+    text = render(
+        {
+            "ceilings.node.compute_percent": "50",
+            "ceilings.node.allocation": "{managed,auto}",
+            "ceilings.namespaces.research.priority": "high",
+        }
+    )
+    (config,) = [one for one in things(text) if one["kind"] == "ConfigMap"]
+    cluster = Config.model_validate(tomllib.loads(config["data"]["config.toml"])).cluster
+    node = Ceiling(compute_percent=50, allocation=("managed", "auto"))
+    assert cluster.ceiling == node
+    assert cluster.all_ceilings().of("research") == Ceiling(
+        compute_percent=50, allocation=("managed", "auto"), priority="high"
+    )
+
+
+def test_a_policy_names_accounts_as_the_api_server_does_and_needs_one_that_knows_it() -> None:
+    text = render(VARIANTS["bounded"])
+    assert '"system:serviceaccount:pipelines:runner"' in text
+    assert '"gpu-admins"' in text
+    with pytest.raises(RuntimeError, match=r"annotationPolicy needs Kubernetes 1\.30"):
+        render(VARIANTS["bounded"], "--kube-version=1.29.0")
 
 
 def test_every_value_is_in_the_manual() -> None:

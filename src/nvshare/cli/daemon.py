@@ -86,6 +86,7 @@ def _companion(config: Config) -> "Companion | None":
         config.cluster.node,
         node.change_pod,
         hami=config.cluster.hami,
+        ceiling_of=lambda namespace: node.pods.ceilings.of(namespace),
         on_notice=node.on_notice,
     )
 

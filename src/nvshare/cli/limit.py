@@ -102,7 +102,7 @@ def draw_groups(groups: list[GroupStatus], index: dict[str, int]) -> Rows:
                 f"{gib(use.swapped_out)} GiB",
                 _compute(group.limits),
                 group.limits.priority or "normal",
-                _sources(group),
+                escape(_sources(group)),
             )
     return table
 
@@ -124,5 +124,10 @@ def _compute(limits: ClientLimits) -> str:
 
 
 def _sources(group: GroupStatus) -> str:
-    words = {"environment": "its environment", "set": "nvshare limit", "pod": "its pod"}
+    words = {
+        "environment": "its environment",
+        "set": "nvshare limit",
+        "pod": "its pod",
+        "ceiling": "the ceiling of its namespace",
+    }
     return ", ".join(words[source] for source in dict.fromkeys(group.sources.values())) or "-"

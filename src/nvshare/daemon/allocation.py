@@ -1,11 +1,13 @@
 """How the memory of a program is allocated: decided once, before it allocates any.
 
 Who has a say, from the strongest to the weakest: the annotation of its pod, its own environment,
-the setting of the GPU. What a GPU or a program cannot do is not done, whoever asks for it.
+the setting of the GPU. A pod and its environment may only ask for what their ceiling allows. What a
+GPU or a program cannot do is not done, whoever asks for it.
 """
 
 from dataclasses import dataclass, replace
 
+from nvshare.telemetry.ceilings import NO_CEILING, Ceiling
 from nvshare.telemetry.settings import AllocationName, DeviceSettings, Orders
 from nvshare.wire.frames import AllocationKind, Hello, HelloFlags
 
@@ -47,20 +49,24 @@ class Decision:
         )
 
 
-def wish_for(hello: Hello, settings: DeviceSettings, orders: Orders) -> Wish:
+def wish_for(
+    hello: Hello, settings: DeviceSettings, orders: Orders, ceiling: Ceiling = NO_CEILING
+) -> Wish:
     """Find who has the say."""
-    if orders.allocation is not None:
+    if orders.allocation is not None and ceiling.allows(orders.allocation):
         return Wish(orders.allocation, "its pod")
     flags = int(hello.flags)
     for flag, name in _ASKED.items():
-        if flags & flag:
+        if flags & flag and ceiling.allows(name):
             return Wish(name, "its environment")
     return Wish(settings.allocation)
 
 
-def decide(hello: Hello, settings: DeviceSettings, orders: Orders) -> Decision:
+def decide(
+    hello: Hello, settings: DeviceSettings, orders: Orders, ceiling: Ceiling = NO_CEILING
+) -> Decision:
     """Decide how a program is to allocate; or say why one that has decided does so as it does."""
-    wish = wish_for(hello, settings, orders)
+    wish = wish_for(hello, settings, orders, ceiling)
     decision = _decide(hello, settings, wish)
     if hello.flags & HelloFlags.UNDECIDED or decision.kind is hello.allocation_kind:
         return decision

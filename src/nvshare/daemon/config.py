@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from nvshare.daemon.address import parse_address
 from nvshare.errors import BadInputError
+from nvshare.telemetry.ceilings import NO_CEILING, Ceiling, Ceilings
 from nvshare.telemetry.settings import BytesOrAuto, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.validation import describe
 from nvshare.wire import environment
@@ -71,6 +72,14 @@ class Cluster(BaseModel):
     node: str = ""
     # Also take what pods ask for in the way of HAMi.
     hami: bool = False
+    # Most that pods may have, whatever they are annotated with; and what is said otherwise of the
+    # pods of some namespaces.
+    ceiling: Ceiling = NO_CEILING
+    ceilings: dict[str, Ceiling] = {}
+
+    def all_ceilings(self) -> Ceilings:
+        """Return them together."""
+        return Ceilings(self.ceiling, self.ceilings)
 
 
 class Config(BaseModel):

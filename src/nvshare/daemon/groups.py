@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("nvshare.groups")
 
-Source = Literal["environment", "set", "pod"]
+Source = Literal["environment", "set", "pod", "ceiling"]
 
 _FROM_HIGH_TO_LOW = ("high", "normal", "low")
 
@@ -45,6 +45,8 @@ class Group:
     parked: bool = False
     # What its members were last told.
     in_force: ClientLimits | None = None
+    # The limits that are what they are because of a ceiling.
+    capped: frozenset[str] = frozenset()
 
     @property
     def identity(self) -> Identity:
@@ -80,9 +82,15 @@ class Groups:
         return self._groups.values()
 
     def limits(self, group: Group) -> ClientLimits:
-        """What a group may use: its environment, over that what was set, over that its pod."""
-        chosen = group.environment.changed(group.chosen)
-        return self._pods.limits(group.identity, chosen).settled()
+        """What a group may use: its environment, over that what was set, over that its pod.
+
+        None of them goes beyond the ceiling of its pod; which of them would have, is noted.
+        """
+        who, own = group.identity, group.environment.changed(group.chosen)
+        asked, limits = self._pods.asked(who, own).settled(), self._pods.limits(who, own).settled()
+        names = ClientLimits.model_fields
+        group.capped = frozenset(n for n in names if getattr(asked, n) != getattr(limits, n))
+        return limits
 
     def in_force(self, group: Group) -> ClientLimits:
         """Return the same, as it was reckoned last: who changes something applies it at once."""
@@ -94,7 +102,9 @@ class Groups:
         found: dict[str, Source] = {}
         limits = self.in_force(group)
         for name in ClientLimits.model_fields:
-            if getattr(limits, name) is not None:
+            if name in group.capped:
+                found[name] = "ceiling"
+            elif getattr(limits, name) is not None:
                 is_ordered = getattr(orders, name) is not None
                 is_set = name in group.chosen
                 found[name] = "pod" if is_ordered else "set" if is_set else "environment"
@@ -160,10 +170,11 @@ class Groups:
     def limit_page(self, group: Group, page: Page) -> None:
         """Write into a page what the group may use by now, and who says so."""
         limit = self.limits(group).memory_limit
-        if page.inherited is not None and "memory_limit" not in self.sources(group):
+        source = self.sources(group).get("memory_limit")
+        if page.inherited is not None and source in (None, "ceiling"):
             # Who limits it has perhaps not come back yet, or not been heard of.
-            limit = page.inherited
-        page.name_source(self.sources(group).get("memory_limit"))
+            limit = page.inherited if limit is None else min(limit, page.inherited)
+        page.name_source(source)
         page.limit = limit
 
     def leave(self, group: Group, client: int, device: str, seat: int) -> None:

@@ -14,6 +14,8 @@ EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 # A program names itself: what is longer, or no character for people, does not reach log and views.
 _LONGEST_NAME = 64
 _PROC = Path("/proc")
+# PF_EXITING, among the flags in /proc/<pid>/stat.
+_EXITING = 0x4
 
 # A pod's cgroup is …/pod<uid> (cgroupfs) or …-pod<uid>.slice with underscores in the uid
 # (systemd); that of a pod that kubelet has read from a file has a hash for a uid. The container's
@@ -40,6 +42,8 @@ class Identity:
     container: str = ""
     # When it began, in the kernel's ticks: a pid comes back, and this does not.
     started: int = 0
+    # Whether pod and container are what they are, and not just what could not be found out.
+    is_known: bool = True
 
 
 def identify(connection: socket.socket) -> Identity:
@@ -50,7 +54,11 @@ def identify(connection: socket.socket) -> Identity:
     """
     pid, uid, gid = peer(connection)
     pod, container = parse_cgroup(_read(pid, "cgroup"))
-    return Identity(pid, uid, gid, _program(pid), pod, container, _started(pid))
+    program = _program(pid)
+    # The last to be read: who is alive now was so when the kernel was asked for its cgroup.
+    started, is_alive = _life(pid)
+    is_known = is_alive or bool(container) or not pid
+    return Identity(pid, uid, gid, program, pod, container, started, is_known)
 
 
 def describe_process(pid: int) -> tuple[int | None, str]:
@@ -87,14 +95,22 @@ def _program(pid: int) -> str:
 
 def shown_name(name: str) -> str:
     """Return a name as people see it: what would steer their terminal is left out."""
+    if len(name) <= _LONGEST_NAME and name.isprintable():
+        return name
     shown = "".join(one if one.isprintable() else "?" for one in name[: _LONGEST_NAME + 1])
     return shown if len(shown) <= _LONGEST_NAME else shown[: _LONGEST_NAME - 1] + "…"
 
 
-def _started(pid: int) -> int:
+def _life(pid: int) -> tuple[int, bool]:
+    """Return when a process began, and whether it goes on.
+
+    One that ends is in no cgroup any more, to those who ask, and others may have its connections.
+    """
     # The name of the program comes before, in parentheses, and can have anything in it.
     words = _read(pid, "stat").rpartition(")")[2].split()
-    return int(words[19]) if len(words) > 19 else 0
+    if len(words) <= 19:
+        return 0, False
+    return int(words[19]), not int(words[6]) & _EXITING
 
 
 def _read(pid: int, name: str) -> str:

@@ -165,6 +165,8 @@ class _Daemon:
             populated=populates(self._sources.environ),
         )
         node.change_node(self._config.node_settings())
+        node.change_ceilings(self._config.cluster.all_ceilings())
+        node.peers.must_see = bool(self._config.cluster.node)
         control = Control(node)
         self._looking = Looking(
             control,
@@ -285,6 +287,7 @@ class _Daemon:
             self._node.max_clients = config.max_clients
             self._node.outsiders.warns = config.warn_outside
             self._node.change_node(config.node_settings())
+            self._node.change_ceilings(config.cluster.all_ceilings())
             for gpu in self._node.gpus.values():
                 self._node.change_settings(gpu, self._settings_of(gpu))
             log.info("configuration read")

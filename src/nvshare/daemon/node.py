@@ -37,6 +37,7 @@ from nvshare.daemon.pods import Pods
 from nvshare.daemon.reading import Rejection
 from nvshare.daemon.session import Session
 from nvshare.launch.unix_http import peer
+from nvshare.telemetry.ceilings import Ceilings
 from nvshare.telemetry.pods import PodOrders
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.wire import frames
@@ -210,6 +211,12 @@ class Node:
             for group in [g for g in self.groups.all() if self.pods.uid(g.identity) == uid]:
                 self.apply_limits(group, f"pod {orders.namespace}/{orders.name}")
 
+    def change_ceilings(self, ceilings: Ceilings) -> None:
+        """Let the programs of pods have at most this from now on."""
+        self.pods.ceilings = ceilings
+        for group in self.groups.all():
+            self.apply_limits(group, "ceilings")
+
     def on_notice(self, listener: Callable[[str, str, str], None]) -> None:
         """Have somebody hear what the people who run a pod should know: uid, kind, words."""
         self._listeners.append(listener)
@@ -280,7 +287,12 @@ class Node:
         self.executor.add(number, session)
         self.extents.enter(number)
         self._seat(session, member, hello.seat)
-        session.decision = decide(hello, settings, self.pods.orders(session.identity).orders)
+        session.decision = decide(
+            hello,
+            settings,
+            self.pods.orders(session.identity).orders,
+            self.pods.ceiling(session.identity),
+        )
         if hello.flags & frames.HelloFlags.UNDECIDED:
             session.send(client_allocation(session.decision))
         session.send(frames.Welcome(number, self._version))

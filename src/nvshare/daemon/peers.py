@@ -169,9 +169,17 @@ class Peers:
         # By pid, those with connections that wait to be read.
         self._waiters: dict[int, Peer] = {}
         self._prune_at = _MANY
+        # Whether all processes that may come can be seen, as on a node of a cluster.
+        self.must_see = False
 
     def enter(self, who: Identity) -> Peer:
-        """Take a connection in, or refuse it a place."""
+        """Take a connection in, or refuse it a place.
+
+        One whose container is not known would be in none, and the limits of its pod would not hold.
+        """
+        if not who.is_known or (self.must_see and not who.pid):
+            text = "the daemon cannot see which process this is: it has ended, or /proc hides it"
+            raise Rejection(RejectCode.PERMISSION, text)
         peer = self._find(who)
         free, reserve = self._max_clients - self._connections, self._max_clients // 4
         if peer.connections >= self._settings.process_connections:

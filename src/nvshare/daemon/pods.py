@@ -1,6 +1,7 @@
 """What the pods of a cluster ask of the programs in them. Who says so is not known here."""
 
 from nvshare.daemon.identity import Identity
+from nvshare.telemetry.ceilings import NO_CEILING, Ceiling, Ceilings
 from nvshare.telemetry.pods import ContainerOrders, PodOrders
 from nvshare.telemetry.settings import ClientLimits
 
@@ -19,6 +20,8 @@ class Pods:
     def __init__(self) -> None:
         self._pods: dict[str, PodOrders] = {}
         self._homes: dict[str, str] = {}
+        # Most that pods may have, whatever is asked.
+        self.ceilings = Ceilings()
 
     def set(self, uid: str, orders: PodOrders | None) -> None:
         """Note what a pod asks for; None: there is no such pod any more."""
@@ -44,6 +47,17 @@ class Pods:
         pod = self._pods.get(self.uid(who))
         return pod.of(who.container) if pod else _NOTHING
 
-    def limits(self, who: Identity, own: ClientLimits) -> ClientLimits:
-        """What a program may use, if it could use so much outside of a pod."""
+    def asked(self, who: Identity, own: ClientLimits) -> ClientLimits:
+        """What is asked for a program that could use so much outside of a pod."""
         return self.orders(who).orders.over(own)
+
+    def limits(self, who: Identity, own: ClientLimits) -> ClientLimits:
+        """What it may use."""
+        return self.ceiling(who).cut(self.asked(who, own))
+
+    def ceiling(self, who: Identity) -> Ceiling:
+        """Most that a program may have. One outside of pods is no tenant of a cluster."""
+        if not who.pod:
+            return NO_CEILING
+        pod = self._pods.get(self.uid(who))
+        return self.ceilings.of(pod.namespace) if pod else self.ceilings.of_unknown()

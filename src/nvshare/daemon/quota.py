@@ -28,7 +28,7 @@ _LIMIT_AT = 8
 _SOURCE = struct.Struct("<Q")
 _SOURCE_AT = 32
 # As in enum quota_source of quota.h.
-SOURCES = {None: 0, "environment": 1, "set": 2, "pod": 3}
+SOURCES = {None: 0, "environment": 1, "set": 2, "pod": 3, "ceiling": 4}
 _HELD = struct.Struct("<Q")
 _HELD_AT = 40
 _SEATS = struct.Struct("<I")

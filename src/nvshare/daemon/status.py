@@ -8,6 +8,7 @@ from nvshare.core.client_time import NAMES
 from nvshare.daemon.allocation import wish_for
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
+from nvshare.daemon.identity import shown_name
 from nvshare.daemon.minute import look, time_parts
 from nvshare.daemon.naming import name_of
 from nvshare.daemon.node import Member, Node, shown_limits
@@ -125,7 +126,8 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         raise ValueError("a member has said hello")
     client, outlook = node.core.client_view(member.id), node.core.outlook(member.id)
     asked = node.pods.orders(who)
-    wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders)
+    ceiling = node.pods.ceiling(who)
+    wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders, ceiling)
     return ClientStatus(
         id=member.id,
         device=member.gpu.uuid,
@@ -138,7 +140,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         pod_name=node.pods.name(who),
         container_name=asked.name,
         group=member.group.key,
-        library_version=hello.library_version,
+        library_version=shown_name(hello.library_version),
         allocation=KINDS[decision.kind].value,
         allocation_because=decision.because,
         allocation_next=wish.value if wish.value != decision.wish.value else "",
@@ -163,6 +165,7 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         in_gang=client.in_gang,
         gang_waits_for=outlook.waits_for,
         limits=shown_limits(client.limits),
+        capped=tuple(sorted(member.group.capped)),
         group_used=group_used,
         turns=tally.turns,
         running_seconds=tally.running_until(now),

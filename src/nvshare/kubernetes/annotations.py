@@ -11,6 +11,7 @@ A value that makes no sense is complained of, and what was in force before it st
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pydantic import ValidationError
 
@@ -43,12 +44,14 @@ _LONGEST = 300
 class Complaint:
     """A value that changes nothing, and why."""
 
+    reason: ClassVar[str] = "BadGpuAnnotation"
+
     key: str
     value: str
     why: str
 
     def __str__(self) -> str:
-        return f'{_shown(self.key)}: "{_shown(self.value)}" changes nothing: {_shown(self.why)}'
+        return f'{shown(self.key)}: "{shown(self.value)}" changes nothing: {shown(self.why)}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class Reading:
     in_force: tuple[tuple[str, Orders], ...] = ()
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Return what is repeated of what somebody has written."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -11,9 +11,11 @@ from datetime import datetime, timezone
 from nvshare.kubernetes.annotations import Complaint, Reading, read_orders
 from nvshare.kubernetes.cache import Change
 from nvshare.kubernetes.client import PASSING, Access, Client
+from nvshare.kubernetes.cuts import Cut, find_cuts
 from nvshare.kubernetes.events import EventBudget, warning
 from nvshare.kubernetes.pods import Pod
 from nvshare.kubernetes.watch import PodWatch
+from nvshare.telemetry.ceilings import NO_CEILING, Ceiling
 from nvshare.telemetry.pods import PodOrders
 
 log = logging.getLogger("nvshare.pods")
@@ -36,6 +38,14 @@ Sink = Callable[[str, PodOrders | None], None]
 Listener = Callable[[str, str, str], None]
 """Is told the uid of a pod, what kind of thing has happened to a program of it, and what."""
 
+CeilingOf = Callable[[str], Ceiling]
+"""Is asked for the most that the pods of a namespace may have."""
+
+
+def no_ceiling(_namespace: str) -> Ceiling:
+    """Answer that pods may have as much as they like."""
+    return NO_CEILING
+
 
 async def follow_pods(
     access: Access,
@@ -43,11 +53,12 @@ async def follow_pods(
     sink: Sink,
     *,
     hami: bool,
+    ceiling_of: CeilingOf = no_ceiling,
     on_notice: Callable[[Listener], None] | None = None,
 ) -> None:
     """Follow the pods of a node until cancelled. What programs hear is passed on to their pods."""
     async with Client(access) as client:
-        follower = Follower(client, node, sink, hami=hami)
+        follower = Follower(client, node, sink, hami=hami, ceiling_of=ceiling_of)
         if on_notice is not None:
             on_notice(follower.notice)
         try:
@@ -59,13 +70,22 @@ async def follow_pods(
 class Follower:
     """What was made of each pod the last time, and who has been told."""
 
-    def __init__(self, client: Client, node: str, sink: Sink, *, hami: bool) -> None:
+    def __init__(
+        self,
+        client: Client,
+        node: str,
+        sink: Sink,
+        *,
+        hami: bool,
+        ceiling_of: CeilingOf = no_ceiling,
+    ) -> None:
         self._client = client
         self._node = node
         self._sink = sink
         self._hami = hami
+        self._ceiling_of = ceiling_of
         self._readings: dict[str, Reading] = {}
-        self._told: dict[str, set[Complaint]] = {}
+        self._told: dict[str, set[Complaint | Cut]] = {}
         self._pods: dict[str, Pod] = {}
         self._budgets: dict[str, EventBudget] = {}
         self._sending: set[asyncio.Task[None]] = set()
@@ -84,7 +104,8 @@ class Follower:
         self._readings[pod.uid] = reading
         if before is None or reading.orders != before.orders:
             self._sink(pod.uid, reading.orders)
-        self._complain(pod, set(reading.complaints))
+        cuts = find_cuts(pod, reading, self._ceiling_of(pod.namespace))
+        self._complain(pod, {*reading.complaints, *cuts})
 
     def notice(self, uid: str, kind: str, text: str) -> None:
         """Tell the people who run a pod what has happened to a program of it."""
@@ -97,14 +118,14 @@ class Follower:
         for task in self._sending:
             task.cancel()
 
-    def _complain(self, pod: Pod, complaints: set[Complaint]) -> None:
+    def _complain(self, pod: Pod, complaints: set[Complaint | Cut]) -> None:
         """Say once what is wrong; once more if it was put right and is wrong again."""
         fresh = complaints - self._told.get(pod.uid, set())
         self._told[pod.uid] = complaints
         for complaint in sorted(fresh, key=str):
-            if not self._post(pod, "BadGpuAnnotation", str(complaint)):
+            if not self._post(pod, complaint.reason, str(complaint)):
                 break
-            log.warning("an annotation of %s makes no sense: %s", pod, complaint)
+            log.warning("an annotation of %s is not in force: %s", pod, complaint)
 
     def _post(self, pod: Pod, reason: str, text: str) -> bool:
         """Send an event, unless its pod has had too many. Returns whether that was not so."""

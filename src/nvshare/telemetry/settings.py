@@ -79,11 +79,13 @@ AllocationName: TypeAlias = Literal["managed", "explicit", "native", "auto"]
 PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
 
 
-class _Model(BaseModel):
+class SettingsModel(BaseModel):
+    """Values that people write: frozen, and a field that does not exist is a mistake."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class DeviceSettings(_Model):
+class DeviceSettings(SettingsModel):
     """All that can be chosen for one GPU. Durations are in seconds."""
 
     mode: Literal["auto", "serial", "concurrent", "off"] = "auto"
@@ -180,7 +182,7 @@ class DeviceSettings(_Model):
         return min(256 * _MIB + memory // 256, memory // 30)
 
 
-class NodeSettings(_Model):
+class NodeSettings(SettingsModel):
     """What can be chosen for all GPUs of a machine together."""
 
     # Most that may be moved from all GPUs to the host; "auto": a share of what was free at the
@@ -192,7 +194,7 @@ class NodeSettings(_Model):
         return NodeSettings.model_validate({**self.model_dump(), **changes})
 
 
-class PeerSettings(_Model):
+class PeerSettings(SettingsModel):
     """How much of the daemon a process and a tenant may take; no honest program comes near it."""
 
     # Connections of one process: it has one for each GPU.
@@ -204,7 +206,7 @@ class PeerSettings(_Model):
     burst: float = Field(default=4.0, gt=0)
 
 
-class ClientLimits(_Model):
+class ClientLimits(SettingsModel):
     """What the processes of a group may use of each GPU together. None: no limit."""
 
     memory_limit: SomeBytes | None = None

@@ -100,6 +100,8 @@ class ClientStatus(_Model):
     in_gang: bool = False
     gang_waits_for: tuple[str, ...] = ()
     limits: ClientLimits
+    # The limits that are what they are because of the ceiling of its pod's namespace.
+    capped: tuple[str, ...] = ()
     # What its group uses of this GPU.
     group_used: int = 0
 
@@ -146,7 +148,7 @@ class GroupStatus(_Model):
     pids: tuple[int, ...]
     limits: ClientLimits
     # Where each limit in force comes from.
-    sources: dict[str, Literal["environment", "set", "pod"]]
+    sources: dict[str, Literal["environment", "set", "pod", "ceiling"]]
     uses: tuple[GroupUse, ...]
     # By hand: it gets no turn.
     parked: bool = False

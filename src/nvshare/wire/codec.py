@@ -8,7 +8,15 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar, get_args
 
-from nvshare.wire.frames import HEADER, MAGIC, MAX_PAYLOAD, VERSION, FromClient, FromDaemon
+from nvshare.wire.frames import (
+    HEADER,
+    MAGIC,
+    MAX_PAYLOAD,
+    OLDEST_VERSION,
+    VERSION,
+    FromClient,
+    FromDaemon,
+)
 
 Received = TypeVar("Received")
 
@@ -21,7 +29,10 @@ class VersionError(WireError):
     """The peer speaks another version of the protocol."""
 
     def __init__(self, version: int) -> None:
-        super().__init__(f"frames of version {version}, and this is version {VERSION}")
+        known = (
+            f"version {VERSION}" if OLDEST_VERSION == VERSION else f"{OLDEST_VERSION} to {VERSION}"
+        )
+        super().__init__(f"frames of version {version}, and this is {known}")
         self.version = version
 
 
@@ -79,7 +90,7 @@ def daemon_frames() -> Decoder[FromDaemon]:
 def _check(magic: int, version: int, length: int) -> None:
     if magic != MAGIC:
         raise WireError(f"{magic:#010x} is not how a frame begins")
-    if version != VERSION:
+    if not OLDEST_VERSION <= version <= VERSION:
         raise VersionError(version)
     if length > MAX_PAYLOAD:
         raise WireError(f"a frame of {length} bytes, and {MAX_PAYLOAD} is the most")

@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias
 
 MAGIC = 0x4853564E
 VERSION = 1
+OLDEST_VERSION = 1
 MAX_PAYLOAD = 4096
 UNASKED_BYTES = 33554432
 SOCKET_NAME = "nvshare.sock"
@@ -28,6 +29,13 @@ MOST_ANSWERED = 0xFFFFFFFF  # a number that is never 0
 MOST_SLOT = 0x3FF  # QUOTA_SLOTS of quota.h
 
 HEADER = Struct("<IHHII")
+
+
+def _lengthen(payload: bytes | bytearray | memoryview, least: int, size: int) -> bytes:
+    """Fill up what an earlier sender does not know yet."""
+    if len(payload) < least:
+        raise ValueError(f"only {len(payload)} bytes")
+    return bytes(payload).ljust(size, b"\0")
 
 
 class AllocationKind(IntEnum):
@@ -158,7 +166,7 @@ class Hello:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 144, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 144, 0) + self.LAYOUT.pack(
             self.device_uuid,
             self.allocation_kind,
             self.flags,
@@ -179,6 +187,8 @@ class Hello:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Hello":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 144:
+            payload = _lengthen(payload, 128, 144)
         (
             device_uuid,
             allocation_kind,
@@ -246,7 +256,7 @@ class Want:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.turn,
         )
 
@@ -287,7 +297,7 @@ class Released:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 88, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 88, 0) + self.LAYOUT.pack(
             self.turn,
             self.reason,
             self.wants,
@@ -305,6 +315,8 @@ class Released:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Released":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 88:
+            payload = _lengthen(payload, 64, 88)
         (
             turn,
             reason,
@@ -377,7 +389,7 @@ class Memory:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 48, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 48, 0) + self.LAYOUT.pack(
             self.allocated,
             self.pinned,
             self.swapped_out,
@@ -389,6 +401,8 @@ class Memory:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Memory":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 48:
+            payload = _lengthen(payload, 32, 48)
         (
             allocated,
             pinned,
@@ -441,7 +455,7 @@ class Moved:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 80, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 80, 0) + self.LAYOUT.pack(
             self.turn,
             self.allocated,
             self.pinned,
@@ -457,6 +471,8 @@ class Moved:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Moved":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 80:
+            payload = _lengthen(payload, 56, 80)
         (
             turn,
             allocated,
@@ -521,7 +537,7 @@ class Usage:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.busy_ns,
             self.launches,
             self.throttled_ns,
@@ -568,13 +584,15 @@ class Allocates:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.allocation_kind,
         )
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Allocates":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 8:
+            payload = _lengthen(payload, 4, 8)
         (allocation_kind,) = cls.LAYOUT.unpack_from(payload)
         return cls(
             AllocationKind(allocation_kind),
@@ -603,7 +621,7 @@ class Pinned:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 64, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 64, 0) + self.LAYOUT.pack(
             self.as_asked,
             self.handles,
             self.rdma,
@@ -617,6 +635,8 @@ class Pinned:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Pinned":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 64:
+            payload = _lengthen(payload, 56, 64)
         (
             as_asked,
             handles,
@@ -673,7 +693,7 @@ class Host:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.received,
             self.held,
             self.most,
@@ -722,7 +742,7 @@ class CannotDrain:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.turn,
             self.reason,
             self.number,
@@ -731,6 +751,8 @@ class CannotDrain:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "CannotDrain":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 16:
+            payload = _lengthen(payload, 12, 16)
         (
             turn,
             reason,
@@ -760,7 +782,7 @@ class CanDrain:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.turn,
         )
 
@@ -791,7 +813,7 @@ class Context:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.ticket,
             self.has_context,
         )
@@ -828,7 +850,7 @@ class Held:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.turn,
             self.waits,
             self.number,
@@ -870,7 +892,7 @@ class Ping:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.number,
         )
 
@@ -896,7 +918,7 @@ class Welcome:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 40, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 40, 0) + self.LAYOUT.pack(
             self.client_id,
             self.daemon_version.encode()[:31],
         )
@@ -931,7 +953,7 @@ class Grant:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 24, 0) + self.LAYOUT.pack(
             self.turn,
             self.fill_bytes,
             self.missing,
@@ -940,6 +962,8 @@ class Grant:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Grant":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 24:
+            payload = _lengthen(payload, 16, 24)
         (
             turn,
             fill_bytes,
@@ -977,7 +1001,7 @@ class Revoke:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.turn,
             self.urgency,
             self.idle_us,
@@ -988,6 +1012,8 @@ class Revoke:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Revoke":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 32:
+            payload = _lengthen(payload, 24, 32)
         (
             turn,
             urgency,
@@ -1023,7 +1049,7 @@ class Keep:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.turn,
         )
 
@@ -1054,7 +1080,7 @@ class PassTo:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.turn,
             self.next_turn,
         )
@@ -1093,7 +1119,7 @@ class Standby:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 24, 0) + self.LAYOUT.pack(
             self.turn,
             self.fill_bytes,
             self.missing,
@@ -1102,6 +1128,8 @@ class Standby:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Standby":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 24:
+            payload = _lengthen(payload, 16, 24)
         (
             turn,
             fill_bytes,
@@ -1135,7 +1163,7 @@ class CancelPass:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.turn,
         )
 
@@ -1165,7 +1193,7 @@ class Evict:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.evict_bytes,
         )
 
@@ -1195,7 +1223,7 @@ class Fill:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.fill_bytes,
         )
 
@@ -1225,7 +1253,7 @@ class Trim:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.trim_bytes,
         )
 
@@ -1256,7 +1284,7 @@ class Room:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.turn,
             self.missing,
         )
@@ -1299,7 +1327,7 @@ class Limits:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 32, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.memory_limit,
             self.compute_percent,
             self.flags,
@@ -1359,7 +1387,7 @@ class Settings:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.inflight_us,
             self.idle_grace_us,
             self.flags,
@@ -1368,6 +1396,8 @@ class Settings:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Settings":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 16:
+            payload = _lengthen(payload, 12, 16)
         (
             inflight_us,
             idle_grace_us,
@@ -1395,7 +1425,7 @@ class Pong:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.number,
         )
 
@@ -1421,7 +1451,7 @@ class Reject:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 136, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 136, 0) + self.LAYOUT.pack(
             self.code,
             self.text.encode()[:127],
         )
@@ -1456,7 +1486,7 @@ class Answer:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 24, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 24, 0) + self.LAYOUT.pack(
             self.ticket,
             self.verdict,
             self.missing,
@@ -1494,7 +1524,7 @@ class Notice:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 512, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 512, 0) + self.LAYOUT.pack(
             self.text.encode()[:511],
         )
 
@@ -1523,7 +1553,7 @@ class Quota:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.slot,
             self.seat,
         )
@@ -1559,7 +1589,7 @@ class Allocation:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.allocation_kind,
             self.flags,
         )
@@ -1592,7 +1622,7 @@ class Extent:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.size,
         )
 
@@ -1622,7 +1652,7 @@ class HostFull:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 8, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 8, 0) + self.LAYOUT.pack(
             self.held,
         )
 
@@ -1653,7 +1683,7 @@ class Hold:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.turn,
             self.number,
         )
@@ -1661,6 +1691,8 @@ class Hold:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Hold":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 16:
+            payload = _lengthen(payload, 12, 16)
         (
             turn,
             number,
@@ -1691,7 +1723,7 @@ class Step:
 
     def pack(self) -> bytes:
         """The payload, with its header."""
-        return HEADER.pack(MAGIC, VERSION, self.TYPE, 16, 0) + self.LAYOUT.pack(
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.turn,
             self.number,
         )
@@ -1699,6 +1731,8 @@ class Step:
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Step":
         """Read the fields; there may be more bytes behind them."""
+        if len(payload) < 16:
+            payload = _lengthen(payload, 12, 16)
         (
             turn,
             number,

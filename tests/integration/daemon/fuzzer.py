@@ -11,11 +11,13 @@ from dataclasses import dataclass, fields
 
 from nvshare.wire import frames
 from nvshare.wire.frames import HEADER, MAGIC, MAX_PAYLOAD, VERSION
+from protocol.model import read_protocol
 
 from .client import hello
 
 _LAST_TYPE = 200
 _MOST = frames.MOST_BYTES
+_LEAST_SIZES = {frame.number: frame.least_size for frame in read_protocol().frames}
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class Fuzzer:
             frames.Moved(0, 0, 0, 0, 1, 1, 1).pack(),
             frames.Released(1, frames.ReleaseReason.IDLE, 1, 0, 0, 0, 0, 0, 0).pack(),
         ]
-        self._odd: list[Callable[[], bytes]] = [self._want, self._memory, self._moved]
+        self._odd: list[Callable[[], bytes]] = [
+            *(self._want, self._memory, self._moved, self._earlier),
+        ]
         self._fatal: list[Callable[[], bytes]] = [
             *(self._oversized, self._of_no_version, self._short, self._out_of_order),
             *(self._no_such_turn, self._beyond_reason, self._no_such_reason),
@@ -87,10 +91,17 @@ class Fuzzer:
         return HEADER.pack(MAGIC, self._chance.randint(VERSION + 1, 65535), 1, 0, 0)
 
     def _short(self) -> bytes:
-        """A whole frame, without some of its last fields."""
+        """A whole frame, without some of its fields, and not just those that may miss."""
         good = self._chance.choice(self._good)
-        payload = good[HEADER.size : self._chance.randrange(HEADER.size, len(good))]
-        return self._frame(HEADER.unpack_from(good)[2], payload)
+        kind = HEADER.unpack_from(good)[2]
+        size = self._chance.randrange(_LEAST_SIZES[kind])
+        return self._frame(kind, good[HEADER.size : HEADER.size + size])
+
+    def _earlier(self) -> bytes:
+        """A frame of an earlier day: it ends before some of the fields that were added since."""
+        good = frames.Memory(1 << 30, 0, 0, 0).pack()
+        size = self._chance.randint(_LEAST_SIZES[frames.Memory.TYPE], len(good) - HEADER.size)
+        return self._frame(frames.Memory.TYPE, good[HEADER.size : HEADER.size + size])
 
     def _out_of_order(self) -> bytes:
         """A second HELLO; or, unless there was one, too early a WANT and then too late a HELLO."""

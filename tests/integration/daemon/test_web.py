@@ -28,7 +28,11 @@ def tmp_path() -> Iterator[Path]:
 
 @contextmanager
 def web(
-    folder: Path, *, uid: int | None = None, options: tuple[str, ...] = ()
+    folder: Path,
+    *,
+    uid: int | None = None,
+    options: tuple[str, ...] = (),
+    secret: Path | None = None,
 ) -> Iterator[tuple[str, str]]:
     """Serve the page of a daemon; give its URL and its token."""
     base = dict(os.environ) if uid is None else environment_of(uid)
@@ -42,9 +46,13 @@ def web(
     assert process.stdout is not None
     try:
         url, _, token = process.stdout.readline().strip().partition("#")
+        if secret is not None:
+            # Into a log, which is what the output of a service is, the token does not go.
+            url, token = url.partition(" ")[0], secret.read_text().strip()
         yield url, token
-        command = Path(f"/proc/{process.pid}/cmdline").read_text()
-        assert token not in command
+        # Other users can read neither, but lists of processes and dumps do.
+        for name in ("cmdline", "environ"):
+            assert token not in Path(f"/proc/{process.pid}/{name}").read_text()
     finally:
         process.terminate()
         said, errors = process.communicate(timeout=SECONDS)
@@ -98,3 +106,19 @@ def test_somebody_else_looks_and_changes_nothing(daemon: Daemon) -> None:
         assert status == 502
         assert said["error"]["what"] == "you may look at the daemon, but not change anything"
     assert daemon.control.status().clients[0].limits.priority is None
+
+
+def test_a_token_that_is_kept_in_a_file_is_nowhere_else(daemon: Daemon, tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("s" * 43 + "\n")
+    secret.chmod(0o600)
+    with web(daemon.folder, options=(f"--token-file={secret}",), secret=secret) as (url, token):
+        assert token == "s" * 43
+        assert token not in url
+        assert ask(url, "/v1/view", token)[0] == 200
+        status, said = ask(url, "/v1/view", token[:-1] + "x")
+        assert status == 401
+        assert token[:-1] not in json.dumps(said)
+        assert token not in json.dumps(ask(url, "/v1/view", token)[1])
+    assert token not in daemon.control.status().model_dump_json()
+    assert token not in daemon.log

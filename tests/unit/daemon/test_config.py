@@ -7,6 +7,7 @@ import pytest
 
 from nvshare.daemon.config import Config, Sources, find_file
 from nvshare.errors import BadInputError
+from nvshare.telemetry.ceilings import Ceiling
 from nvshare.telemetry.settings import DeviceSettings
 
 
@@ -83,6 +84,26 @@ def test_the_cluster_is_off_unless_somebody_names_the_node(tmp_path: Path) -> No
     assert load(tmp_path, "", {}).cluster.node == ""
     assert load(tmp_path, "", {"NVSHARE_NODE_NAME": "worker-1"}).cluster.node == "worker-1"
     assert load(tmp_path, "[cluster]\nhami = true", {}).cluster.hami
+
+
+CEILINGS = """
+[cluster.ceiling]
+memory_limit = "8Gi"
+priority = "normal"
+[cluster.ceilings.research]
+memory_limit = "none"
+"""
+
+
+def test_ceilings_are_of_the_node_and_of_namespaces(tmp_path: Path) -> None:
+    ceilings = load(tmp_path, CEILINGS, {}).cluster.all_ceilings()
+    assert ceilings.of("other") == Ceiling(memory_limit=8 << 30, priority="normal")
+    assert ceilings.of("research") == Ceiling(priority="normal")
+
+
+def test_a_slip_of_the_pen_in_a_ceiling_is_found(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"cluster\.ceilings\.research\.memory"):
+        load(tmp_path, '[cluster.ceilings.research]\nmemory = "8Gi"', {})
 
 
 def test_a_file_that_is_no_toml(tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
 import errno
 import os
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -137,3 +140,49 @@ def test_one_who_cannot_be_asked_about_is_not_let_in(monkeypatch: pytest.MonkeyP
 def test_a_process_that_cannot_be_seen() -> None:
     assert Identity(0, 1, 2).program == "?"
     assert identity._program(0) == "?"
+
+
+STAT = "7 (a) b) S 1 7 7 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0"
+
+
+@pytest.mark.parametrize(
+    ("files", "is_known"),
+    [
+        ({"cgroup": "0::/\n", "stat": STAT.format(flags=0x400000)}, True),
+        # It ends: to those who ask, it is in no cgroup any more.
+        ({"cgroup": "4:memory:/\n", "stat": STAT.format(flags=0x400004)}, False),
+        ({"cgroup": f"0::/kubepods/pod{POD}/{CONTAINER}", "stat": STAT.format(flags=4)}, True),
+        # It has gone, or /proc hides it.
+        ({"cgroup": "", "stat": ""}, False),
+    ],
+)
+def test_one_of_whom_nothing_can_be_found_out_is_not_one_without_a_pod(
+    monkeypatch: pytest.MonkeyPatch, files: dict[str, str], is_known: bool
+) -> None:
+    monkeypatch.setattr(identity, "_read", lambda _pid, name: files.get(name, ""))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        who = identify(ours)
+    assert who.is_known is is_known
+    assert who.started == (4242 if files["stat"] else 0)
+
+
+def test_a_process_that_has_left_its_connection_to_another_is_not_known() -> None:
+    """The kernel names the one that has connected."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0nvshare-test-{os.getpid()}")
+        listener.listen()
+        script = f"""
+import os, socket, time
+one = socket.socket(socket.AF_UNIX)
+one.connect({listener.getsockname()!r})
+os.fork() or time.sleep(60)
+"""
+        done = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
+        try:
+            done.wait()
+            with listener.accept()[0] as sock:
+                who = identify(sock)
+        finally:
+            os.killpg(done.pid, signal.SIGKILL)
+    assert (who.pid, who.is_known) == (done.pid, False)

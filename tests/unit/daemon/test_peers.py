@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from nvshare.daemon.identity import Identity
 from nvshare.daemon.peers import Budget, Peer, Peers
 from nvshare.daemon.reading import Rejection
 from nvshare.telemetry.settings import PeerSettings
+from nvshare.wire.frames import RejectCode
 
 
 def process(pid: int, uid: int = 1, container: str = "") -> Identity:
@@ -155,5 +157,21 @@ def test_those_that_are_gone_are_forgotten() -> None:
         for pid in range(5000):
             peers.leave(peers.enter(process(pid + 10**9)))
         assert len(peers._peers) <= 2048
+
+    play(scene)
+
+
+def test_one_who_cannot_be_seen_is_not_let_in() -> None:
+    def scene(peers: Peers) -> None:
+        hidden = replace(process(7), is_known=False)
+        with pytest.raises(Rejection, match="cannot see which process this is") as caught:
+            peers.enter(hidden)
+        assert caught.value.code is RejectCode.PERMISSION
+        # Of a container that we do not see into: on a node of a cluster we see into all.
+        elsewhere = Identity(0, 0, 0)
+        peers.enter(elsewhere)
+        peers.must_see = True
+        with pytest.raises(Rejection, match="cannot see which process this is"):
+            peers.enter(elsewhere)
 
     play(scene)

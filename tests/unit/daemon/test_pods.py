@@ -16,9 +16,11 @@ from nvshare.daemon.devices import Gpu
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.node import Node
 from nvshare.daemon.pods import Pods
-from nvshare.daemon.status import describe_node
+from nvshare.daemon.status import describe_group, describe_node
+from nvshare.telemetry.ceilings import Ceiling, Ceilings
 from nvshare.telemetry.pods import ContainerOrders, PodOrders
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, Orders
+from nvshare.telemetry.snapshot import GroupStatus
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
 
@@ -27,6 +29,7 @@ GPU = Gpu(0, "GPU-00000000-0000-0000-0000-000000000001", "T", 16 * GIB)
 POD, CONTAINER = "uid-1", "a" * 64
 WHO = Identity(7, 0, 0, "train.py", POD, CONTAINER)
 NO_FLAGS = frames.HelloFlags(0)
+NO_LIMIT_FLAGS = frames.LimitFlags(0)
 
 
 def asks(container: Orders | None = None, **orders: Any) -> PodOrders:
@@ -106,10 +109,12 @@ class Stage:
         memory_limit: int = 0,
         compute_percent: int = 0,
         flags: frames.HelloFlags = NO_FLAGS,
+        limit_flags: frames.LimitFlags = NO_LIMIT_FLAGS,
+        library: str = "test",
     ) -> None:
         hello = frames.Hello(
             GPU.key, frames.AllocationKind.MANAGED, flags, 0, 0, 0,
-            memory_limit, compute_percent, frames.LimitFlags(0), 0, bytes(16), "test", 0,
+            memory_limit, compute_percent, limit_flags, 0, bytes(16), library, 0,
         )  # fmt: skip
         self.client.send(hello.pack())
 
@@ -275,3 +280,83 @@ def test_a_pod_hears_of_memory_that_is_refused_and_not_of_what_it_gets_in_anothe
     (answer,) = [one for one in stage.told() if isinstance(one, frames.Answer)]
     assert answer.verdict is frames.Verdict.TOO_LARGE
     assert told == kinds
+
+
+CEILINGS = Ceilings(
+    Ceiling(memory_limit=4 * GIB, compute_percent=50, priority="normal", allocation=("auto",)),
+    {"team": Ceiling(memory_limit=6 * GIB), "rich": Ceiling(memory_limit=8 * GIB)},
+)
+
+
+def group(stage: Stage) -> GroupStatus:
+    (found,) = (describe_group(stage.node, one) for one in stage.node.groups.all())
+    return found
+
+
+def test_nobody_gets_more_than_its_ceiling_whoever_asks(stage: Stage) -> None:
+    stage.node.change_ceilings(CEILINGS)
+    stage.node.change_pod(POD, asks(memory_limit=9 * GIB, priority="high"))
+    stage.join(compute_percent=90, limit_flags=frames.LimitFlags.BURST)
+    assert stage.heard() == [(6 * GIB, 50)]
+    (client,) = describe_node(stage.node, 0.0).clients
+    assert client.limits == ClientLimits(memory_limit=6 * GIB, compute_percent=50)
+    assert client.capped == ("burst", "compute_percent", "memory_limit", "priority")
+    assert set(group(stage).sources.values()) == {"ceiling"}
+    # Less than the ceiling is what was asked for.
+    stage.node.change_pod(POD, asks(memory_limit=1 * GIB, priority="low"))
+    assert stage.heard() == [(1 * GIB, 50)]
+    assert group(stage).sources["memory_limit"] == group(stage).sources["priority"] == "pod"
+    # To ask for nothing is to ask for everything.
+    stage.node.change_pod(POD, asks())
+    assert stage.heard() == [(6 * GIB, 50)]
+
+
+def test_what_is_set_by_hand_is_cut_too(stage: Stage) -> None:
+    stage.node.change_ceilings(CEILINGS)
+    stage.node.change_pod(POD, asks())
+    stage.join()
+    assert stage.heard() == [(6 * GIB, 50)]
+    assert patch(stage, {"memory_limit": 7 * GIB, "compute_percent": 20})[0] == 200
+    assert stage.heard() == [(6 * GIB, 20)]
+
+
+def test_a_ceiling_that_changes_holds_for_those_who_run(stage: Stage) -> None:
+    stage.node.change_pod(POD, asks(memory_limit=9 * GIB))
+    stage.join()
+    assert stage.heard() == [(9 * GIB, 0)]
+    stage.node.change_ceilings(CEILINGS)
+    stage.node.change_ceilings(Ceilings())
+    assert stage.heard() == [(6 * GIB, 50), (9 * GIB, 0)]
+
+
+def test_a_pod_that_is_not_known_yet_has_what_some_pod_may_have(stage: Stage) -> None:
+    stage.node.change_ceilings(CEILINGS)
+    stage.join()
+    assert stage.heard() == [(8 * GIB, 50)]
+    stage.node.change_pod(POD, asks())
+    assert stage.heard() == [(6 * GIB, 50)]
+
+
+def test_programs_outside_of_pods_have_no_ceiling() -> None:
+    pods = Pods()
+    pods.ceilings = CEILINGS
+    own = ClientLimits(memory_limit=9 * GIB, priority="high")
+    assert pods.limits(Identity(7, 0, 0, "x", "", CONTAINER), own) == own
+    assert pods.limits(WHO, own) != own
+
+
+def test_a_way_of_allocating_that_a_ceiling_does_not_allow_is_not_taken(stage: Stage) -> None:
+    """Neither from the annotation nor from the environment: memory that stays is in others' way."""
+    stage.node.change_ceilings(CEILINGS)
+    stage.node.change_pod(POD, asks(allocation="native"))
+    stage.join(flags=UNDECIDED)
+    (told,) = [one for one in stage.told() if isinstance(one, frames.Allocation)]
+    assert told.allocation_kind is frames.AllocationKind.MANAGED
+    assert allocates(stage) == ("managed", "", "")
+
+
+def test_what_a_program_says_of_its_library_steers_no_terminal(stage: Stage) -> None:
+    stage.join(library="\x1b]0;you are root\x07 1.0")
+    stage.told()
+    (client,) = describe_node(stage.node, 0.0).clients
+    assert client.library_version == "?]0;you are root? 1.0"

@@ -6,7 +6,8 @@ import pytest
 
 from nvshare.daemon.session import FOR_PODS
 from nvshare.kubernetes.events import warning
-from nvshare.kubernetes.follow import REASONS, Follower
+from nvshare.kubernetes.follow import REASONS, CeilingOf, Follower, no_ceiling
+from nvshare.telemetry.ceilings import Ceiling
 from nvshare.telemetry.pods import PodOrders
 
 from .apiserver import ApiServer
@@ -18,14 +19,21 @@ GIB = 1 << 30
 Told = list[tuple[str, PodOrders | None]]
 
 
-def play(script: Callable[[Follower, Told], None], *, status: int = 201) -> ApiServer:
+def play(
+    script: Callable[[Follower, Told], None],
+    *,
+    status: int = 201,
+    ceiling_of: CeilingOf = no_ceiling,
+) -> ApiServer:
     """Run a script with a follower, and return the server that it has told of mistakes."""
 
     async def run() -> ApiServer:
         async with ApiServer() as server, server.client() as client:
             server.event_status = status
             told: Told = []
-            follower = Follower(client, "here", lambda *one: told.append(one), hami=False)
+            follower = Follower(
+                client, "here", lambda *one: told.append(one), hami=False, ceiling_of=ceiling_of
+            )
             script(follower, told)
             await asyncio.gather(*follower._sending)
             follower.close()
@@ -90,6 +98,24 @@ def test_a_mistake_is_an_event_once_and_again_after_it_was_put_right() -> None:
     assert events[0]["involvedObject"]["uid"] == "uid-of-trainer"
     assert events[0]["reason"] == "BadGpuAnnotation"
     assert '"4GB" changes nothing' in events[0]["message"]
+
+
+def test_who_asks_for_more_than_a_ceiling_allows_hears_so_within_the_same_bounds() -> None:
+    def ceiling_of(namespace: str) -> Ceiling:
+        assert namespace == "team"
+        return Ceiling(memory_limit=GIB)
+
+    def script(follower: Follower, told: Told) -> None:
+        for size in range(2, 40):
+            follower.take((make_pod(annotations={MEMORY: f"{size}Gi"}), True))
+        # What was asked for goes on as it is: it is the daemon that cuts.
+        sizes = [orders.orders.memory_limit for _, orders in told if orders]
+        assert sizes[-1] == 39 * GIB
+
+    events = play(script, ceiling_of=ceiling_of).events
+    assert len(events) == 10
+    assert {one["reason"] for one in events} == {"GpuAnnotationCut"}
+    assert "beyond the ceiling of namespace team: 1Gi is in force" in events[0]["message"]
 
 
 def test_an_event_that_cannot_be_sent_is_logged(caplog: pytest.LogCaptureFixture) -> None:

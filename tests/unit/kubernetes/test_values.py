@@ -3,9 +3,15 @@
 import json
 from pathlib import Path
 
+from nvshare.telemetry.ceilings import Ceiling
 from nvshare.telemetry.settings import DeviceSettings
 
 CHART = Path(__file__).parents[3] / "deploy" / "helm" / "nvshare"
+
+
+def test_every_field_of_a_ceiling_can_be_a_value() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+    assert set(schema["definitions"]["ceiling"]["properties"]) == set(Ceiling.model_fields)
 
 
 def test_every_setting_of_a_gpu_can_be_a_value() -> None:

@@ -1,5 +1,6 @@
 """Every number of every frame at its edges: Python and C let pass what the table does."""
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from nvshare.wire.codec import WireError, client_frames, daemon_frames
+from nvshare.wire.frames import HEADER
 from protocol.boundaries import PROTOCOL, Case, cases, payload
+from tools.record_frames import FOLDER
 
 ROOT = Path(__file__).parents[3]
 ALL = [*cases("client"), *cases("daemon")]
@@ -38,12 +41,25 @@ def test_c_lets_pass_what_the_table_does(judge: Callable[[list[str]], list[str]]
     assert said == ["good" if case.is_good else "range" for case in ALL]
 
 
-def test_c_wants_all_fields(judge: Callable[[list[str]], list[str]]) -> None:
+def test_c_wants_all_fields_that_are_not_optional(judge: Callable[[list[str]], list[str]]) -> None:
     good = [(frame.number, payload(frame, {}).hex()) for frame in PROTOCOL.frames]
     assert set(judge([f"{number} {digits}" for number, digits in good])) == {"good"}
     assert set(judge([f"{number} {digits}00" for number, digits in good])) == {"good"}
-    assert set(judge([f"{number} {digits[:-2]}" for number, digits in good])) == {"short"}
+    least = [(frame.number, payload(frame, {})[: frame.least_size]) for frame in PROTOCOL.frames]
+    assert set(judge([f"{number} {some.hex()}" for number, some in least])) == {"good"}
+    assert set(judge([f"{number} {some[:-1].hex()}" for number, some in least])) == {"short"}
     assert judge(["999 "]) == ["good"]
+
+
+def test_c_reads_what_predecessors_send(judge: Callable[[list[str]], list[str]]) -> None:
+    """Shorter frames among them: what is not there is of a later day."""
+    sent = [
+        bytes.fromhex(frame["bytes"])
+        for path in FOLDER.glob("*.json")
+        for frame in json.loads(path.read_text(encoding="utf-8")).values()
+    ]
+    lines = [f"{HEADER.unpack_from(data)[2]} {data[HEADER.size :].hex()}" for data in sent]
+    assert judge(lines) == ["good"] * len(sent)
 
 
 @pytest.fixture(scope="module")

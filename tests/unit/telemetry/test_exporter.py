@@ -289,6 +289,7 @@ NOT_EXPORTED = {
     "clients.in_gang": "whether its group is on several GPUs, which its programs tell",
     "clients.gang_waits_for": "for people, who find it in `nvshare status`",
     "clients.limits.burst": "chosen by people, who find it in `nvshare status`",
+    "clients.capped": "where a limit is from is for `nvshare limit` and `nvshare why`",
     "clients.group_used": "the metrics of its group have it",
     "groups.parked": "its programs have it",
     "groups.ids": "programs have the group in their info",

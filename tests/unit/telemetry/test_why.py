@@ -210,3 +210,23 @@ def test_programs_get_causes_and_numbers() -> None:
     assert values["causes"][0]["numbers"]["held_back"] == pytest.approx(0.7)
     assert values["attribution"]["computing"] == 18.0
     assert values["text"] == text(found)
+
+
+def test_limits_that_a_ceiling_has_set_say_so() -> None:
+    limits = ClientLimits(memory_limit=4 * GIB, compute_percent=40)
+    capped = ("compute_percent", "memory_limit", "priority")
+    found = why(
+        make_client(
+            limits=limits,
+            capped=capped,
+            pod_name="team/trainer",
+            parts={"computing": 24.0, "held_back": 36.0},
+        )
+    )
+    assert found.main.cause == "held_back"
+    assert (
+        "Its memory limit (4Gi), its share (40 %) and its priority (normal) are set by the ceiling "
+        "of namespace team." in text(found)
+    )
+    assert "Whoever runs the cluster can raise the ceiling" in text(found)
+    assert "nvshare limit" not in text(found)

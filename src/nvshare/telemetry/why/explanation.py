@@ -5,6 +5,7 @@ from typing import Any
 
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.telemetry.why.case import Case, case_of, name_of
+from nvshare.telemetry.why.ceiling import say_capped
 from nvshare.telemetry.why.finding import Finding
 from nvshare.telemetry.why.table import CAUSES
 from nvshare.telemetry.words import duration, percent
@@ -37,7 +38,9 @@ class Explanation:
         """Say what it spent the last minute on, why, and what would help."""
         said = [one for one in self.findings if one is self.main or one.weight >= _LEAST]
         helps = [one.helps for one in said if one.helps]
-        return [_spent(self.case), *(one.says for one in said), *helps[:2]]
+        capped = say_capped(self.case.client)
+        says = [one.says for one in said]
+        return [_spent(self.case), *says, *([capped] if capped else []), *helps[:2]]
 
     def values(self) -> dict[str, Any]:
         """Return the same for programs."""

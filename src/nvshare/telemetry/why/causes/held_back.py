@@ -12,12 +12,15 @@ def find(case: Case) -> Finding | None:
     if not held_back or client.limits.compute_percent is None or is_scaled(case):
         return None
     more = "" if client.limits.burst else ", or `--burst` to let it have what nobody else wants"
+    helps = f"`nvshare limit {client.pid} --compute none` lifts its share{more}."
+    if "compute_percent" in client.capped:
+        helps = "Whoever runs the cluster can raise the ceiling (docs/kubernetes.md)."
     return Finding(
         cause="held_back",
         weight=held_back,
         says=f"Its share is {client.limits.compute_percent} % of the GPU's time: it computed "
         f"{percent(case.part('computing'))}, and was held back {percent(held_back)}.",
-        helps=f"`nvshare limit {client.pid} --compute none` lifts its share{more}.",
+        helps=helps,
         numbers={
             "set": client.limits.compute_percent,
             "share": client.share,
