@@ -19,10 +19,11 @@ from nvshare.core.events import (
     SettingsChanged,
     TimerFired,
     UsageReported,
+    Wanted,
 )
 from nvshare.core.excess import Group, excess_changes, groups_to_judge
 from nvshare.core.gangs import Gangs
-from nvshare.core.hearing import Hearing, usage_pause
+from nvshare.core.hearing import Hearing, is_known, usage_pause
 from nvshare.core.host import Host
 from nvshare.core.invariants import validate
 from nvshare.core.lease import IllegalTransition, State
@@ -126,6 +127,9 @@ class Core:
         return effect if runs else replace(effect, missing=0)
 
     def _listen(self, event: Event) -> Event | None:
+        if isinstance(event, Wanted):
+            client = self._home(event).roster.clients[event.client]
+            return None if is_known(event, client) else event
         if not isinstance(event, UsageReported):
             return event
         home = self._home(event)
