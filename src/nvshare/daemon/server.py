@@ -17,8 +17,10 @@ from nvshare.daemon.logs import fields
 
 log = logging.getLogger("nvshare.server")
 
-# How many to refuse before others get a chance, and how long to wait for the system to recover.
+# How many to accept, and for how long, before others get a chance; and how long to wait for the
+# system to recover.
 _AT_ONCE = 64
+_SECONDS_AT_ONCE = 0.001
 _PAUSE = 0.2
 # What refusing may take of a core in the long run; and how many seconds of it at once.
 _REFUSING = 0.04
@@ -50,9 +52,9 @@ class Server:
         self._sock.close()
 
     def _accept(self) -> None:
+        # Of this thread: what others do on the machine does not count.
+        first = begin = time.thread_time()
         for _ in range(_AT_ONCE):
-            # Of this thread: what others do on the machine does not count.
-            begin = time.thread_time()
             try:
                 client, _ = self._sock.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
@@ -62,11 +64,16 @@ class Server:
                     raise
                 self._run_out(error)
                 return
+            is_in = self._take(client)
+            end = time.thread_time()
+            if not is_in:
+                self._refusing.spend(self._loop.time(), end - begin)
+            if self._resuming is not None or self._has_refused_enough():
+                return
             # Letting one in takes much longer than refusing one: those who are in come between.
-            if self._take(client):
+            if end - first > _SECONDS_AT_ONCE:
                 return
-            if self._has_refused(time.thread_time() - begin):
-                return
+            begin = end
 
     def _take(self, client: socket.socket) -> bool:
         """Let a client in. One that cannot be told from others for now is sent away."""
@@ -77,11 +84,9 @@ class Server:
             if error.errno not in EXHAUSTED:
                 raise
             self._run_out(error)
-            return True
+            return False
 
-    def _has_refused(self, seconds: float) -> bool:
-        """Take note of what it took to refuse one; true: that was enough for now."""
-        self._refusing.spend(self._loop.time(), seconds)
+    def _has_refused_enough(self) -> bool:
         if self._refusing.left > 0:
             return False
         # Until there is some of it, and not just the next one's worth.

@@ -75,6 +75,8 @@ def reconnect(folder: Path, gpu: str, count: int) -> None:
 
 def fork(folder: Path, gpu: str, count: int) -> None:
     """Come as another process each time, so many of them side by side."""
+    # The processors of the machine are another matter.
+    os.nice(10)
     begun()
     data = hello(gpu).pack() + frames.Want(0).pack() * 20
     for number in itertools.count():

@@ -113,6 +113,7 @@ def take_turns(daemon: Daemon, seconds: float) -> list[float]:
     """Two honest programs of this process pass a turn to and fro; returns how long each took."""
     pair = [daemon.connect() for _ in range(2)]
     for client in pair:
+        client.sock.settimeout(30)
         client.join(daemon.gpus[1])
         client.want()
     taken: list[float] = []
@@ -156,7 +157,7 @@ def short_of_time(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFa
             ("reconnect", 1, ()),
         ),
         # A process is as good as any other of its user's, so it is somebody else's.
-        pytest.param("fork", 8, (str(ALICE),), marks=pytest.mark.needs("root")),
+        pytest.param("fork", 4, (str(ALICE),), marks=pytest.mark.needs("root")),
     ],
 )
 def test_a_flood_takes_its_part_of_the_daemon_and_no_more(
