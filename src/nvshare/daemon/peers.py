@@ -39,6 +39,8 @@ log = logging.getLogger("nvshare.peers")
 
 Done = TypeVar("Done")
 
+# What a round of the event loop takes that is for somebody who waited for its turn: assumed.
+_ROUND = 0.00006
 # Who takes more than this of a stretch of time is pushy in it.
 _STRETCH = 0.02
 _PUSHY = 0.004
@@ -281,6 +283,7 @@ class Peers:
             self._schedule(tenant, pause)
             return
         pauses = []
+        tenant.budget.left -= _ROUND
         for _ in range(len(tenant.queue)):
             peer, reader = tenant.queue.popleft()
             if peer is None:
@@ -290,19 +293,22 @@ class Peers:
                 pauses.append(pause)
                 tenant.queue.append((peer, reader))
                 continue
-            elif self.timed(peer, reader.read_some):
+            elif self._read_in_turn(peer, reader):
                 tenant.queue.append((peer, reader))
-            else:
-                self._is_read(peer)
             pauses.clear()
             break
         if tenant.queue:
             self._schedule(tenant, min(pauses, default=0.0))
 
-    def _is_read(self, peer: Peer) -> None:
+    def _read_in_turn(self, peer: Peer, reader: Reader) -> bool:
+        """Read once; false: there was nothing, and it does not wait any more."""
+        peer.budget.left -= _ROUND
+        if self.timed(peer, reader.read_some):
+            return True
         peer.waiting -= 1
         if not peer.waiting:
             self._waiters.pop(peer.who.pid, None)
+        return False
 
     def _debt(self, peer: Peer, reader: Reader, now: float) -> float:
         """How long a process has to wait. It is said once; one that never stops is let go."""
