@@ -31,12 +31,14 @@ from nvshare.core.outlook import outlook_of
 from nvshare.core.state import Snapshot
 from nvshare.core.story import Story
 from nvshare.core.view import (
+    Belongings,
     ClientView,
     DeviceView,
     Glance,
     Holding,
     HostView,
     Outlook,
+    belongings_of,
     glance_at,
     holding_of,
     view_client,
@@ -147,6 +149,10 @@ class Core:
     def client_view(self, client: int) -> ClientView:
         """Show a client that is there."""
         return view_client(*self._find(client))
+
+    def belongings(self, client: int) -> Belongings:
+        """Show what a client has that is there. That costs much less than a view."""
+        return belongings_of(self._find(client)[1])
 
     def glance(self, client: int) -> Glance | None:
         """Say what a client is at, if it is there. That costs less than a view."""
