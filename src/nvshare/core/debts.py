@@ -8,6 +8,9 @@ else wants the device, it need not wait.
 
 The owner is whoever the shell says: the process, or the container that it is in. So to connect
 again changes nothing. Clients without an owner owe nothing.
+
+A process can make others like itself. So an owner may be somebody's (``user 7/process 12``). While
+clients of others than this somebody are there, all that are its owe what one of them does.
 """
 
 from math import inf
@@ -40,16 +43,20 @@ def note_end(state: DeviceState, roster: Roster, client: Client, now: float) -> 
     state.debts[client.owner] = min(owed, now + most)
 
 
+def _whose(client: Client) -> str:
+    return client.owner.rpartition("/")[0] or client.owner
+
+
 def _competes(client: Client) -> bool:
     return client.state is State.WAITING or client.holds
 
 
 def pays(state: DeviceState, roster: Roster, client: Client, now: float) -> bool:
     """Whether a client that waits has to let others go before it."""
-    if not state.debts or now >= _until(state, client):
+    if not state.debts or now >= _until(state, roster, client, now):
         return False
     return any(one.owner != client.owner for one in roster.running.values()) or any(
-        now >= _until(state, one) for one in roster.waiting if one is not client
+        now >= _until(state, roster, one, now) for one in roster.waiting if one is not client
     )
 
 
@@ -57,9 +64,18 @@ def next_payment(state: DeviceState, roster: Roster, now: float) -> float:
     """Return when somebody who waits owes nothing any more; never: infinity."""
     if not state.debts:
         return inf
-    ends = (_until(state, client) for client in roster.waiting)
+    ends = (_until(state, roster, client, now) for client in roster.waiting)
     return min((end for end in ends if end > now), default=inf)
 
 
-def _until(state: DeviceState, client: Client) -> float:
-    return state.debts.get(client.owner, -inf) if client.owner else -inf
+def _until(state: DeviceState, roster: Roster, client: Client, now: float) -> float:
+    own = state.debts.get(client.owner, -inf) if client.owner else -inf
+    whose, part, _ = client.owner.rpartition("/")
+    if not part:
+        return own
+    owed = (until for owner, until in state.debts.items() if owner.startswith(whose + part))
+    most = max(owed, default=-inf)
+    if most <= max(own, now):
+        return own
+    is_among_others = any(_whose(one) != whose for one in roster.clients.values())
+    return most if is_among_others else own

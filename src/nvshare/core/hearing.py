@@ -3,12 +3,16 @@
 A client reports its usage several times a second. More often than it can make a difference it is
 not heard: what must hold would be restored for nothing, and a story would tell of little else. What
 is kept here is no part of a story, which has the reports that were heard, and no others.
+
+For the same reason nobody hears that a client wants its turn which is known to wait for it.
 """
 
 from dataclasses import dataclass
 from math import inf
 
-from nvshare.core.events import UsageReported, Used
+from nvshare.core.client import Client
+from nvshare.core.events import UsageReported, Used, Wanted
+from nvshare.core.lease import State
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 
@@ -46,6 +50,13 @@ class Hearing:
     def forget(self, client: int) -> None:
         """Forget a client that is gone."""
         self._last.pop(client, None)
+
+
+def is_known(event: Wanted, client: Client) -> bool:
+    """Whether it is known already that a client wants its turn."""
+    if client.state is not State.WAITING or client.park is not None:
+        return False
+    return client.wants or event.turn != client.next_turn
 
 
 def usage_pause(settings: Settings, roster: Roster) -> float:

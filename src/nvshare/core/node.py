@@ -19,10 +19,11 @@ from nvshare.core.events import (
     SettingsChanged,
     TimerFired,
     UsageReported,
+    Wanted,
 )
 from nvshare.core.excess import Group, excess_changes, groups_to_judge
 from nvshare.core.gangs import Gangs
-from nvshare.core.hearing import Hearing, usage_pause
+from nvshare.core.hearing import Hearing, is_known, usage_pause
 from nvshare.core.host import Host
 from nvshare.core.invariants import validate
 from nvshare.core.lease import IllegalTransition, State
@@ -30,12 +31,14 @@ from nvshare.core.outlook import outlook_of
 from nvshare.core.state import Snapshot
 from nvshare.core.story import Story
 from nvshare.core.view import (
+    Belongings,
     ClientView,
     DeviceView,
     Glance,
     Holding,
     HostView,
     Outlook,
+    belongings_of,
     glance_at,
     holding_of,
     view_client,
@@ -126,6 +129,9 @@ class Core:
         return effect if runs else replace(effect, missing=0)
 
     def _listen(self, event: Event) -> Event | None:
+        if isinstance(event, Wanted):
+            client = self._home(event).roster.clients[event.client]
+            return None if is_known(event, client) else event
         if not isinstance(event, UsageReported):
             return event
         home = self._home(event)
@@ -143,6 +149,10 @@ class Core:
     def client_view(self, client: int) -> ClientView:
         """Show a client that is there."""
         return view_client(*self._find(client))
+
+    def belongings(self, client: int) -> Belongings:
+        """Show what a client has that is there. That costs much less than a view."""
+        return belongings_of(self._find(client)[1])
 
     def glance(self, client: int) -> Glance | None:
         """Say what a client is at, if it is there. That costs less than a view."""

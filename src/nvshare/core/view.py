@@ -5,7 +5,7 @@ something. A view does not follow what happens after it was made; whoever needs 
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nvshare.core.client import Client, Park
 from nvshare.core.lease import State
@@ -81,6 +81,14 @@ class ClientView:
     charged: int
 
 
+class Belongings(NamedTuple):
+    """What a client has. Somebody asks for that of everybody again and again: it costs little."""
+
+    kind: Kind
+    memory: Memory
+    is_moving: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Glance:
     """The little of a client that is asked for after every event (time_log.py)."""
@@ -149,6 +157,12 @@ def view_device(device: "Device") -> DeviceView:
         last_turn=state.last_turn,
         bandwidth=state.pace.bandwidth,
     )
+
+
+def belongings_of(client: Client) -> Belongings:
+    """Return what a client has."""
+    is_moving = bool(client.outbound or client.evicting or client.missing)
+    return Belongings(client.kind, client.memory, is_moving)
 
 
 def glance_at(client: Client) -> Glance:

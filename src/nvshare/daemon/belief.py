@@ -119,7 +119,7 @@ class Belief:
 
     def _plain(self, client: int, memory: Memory) -> int:
         """Return what of a claim NVML would count."""
-        kind = self._node.core.client_view(client).kind
+        kind = self._node.core.belongings(client).kind
         if kind is Kind.NATIVE:
             return memory.allocated
         moving = memory.swapped if kind is Kind.EXPLICIT else memory.allocated - memory.pinned

@@ -14,6 +14,8 @@ from collections.abc import Callable
 
 # A few frames: who has more to say is read again, after others.
 _READ = 256
+# One or two: of one who floods, so that it holds up nobody for longer than that takes.
+_SIP = 48
 _MOST_WAITING = 65536
 
 
@@ -95,7 +97,7 @@ class Connection:
         if not self._is_open:
             return False
         try:
-            data = self._receive()
+            data = self._receive(_SIP if self._is_waiting else _READ)
         except (BlockingIOError, InterruptedError):
             if self._is_waiting:
                 self._is_waiting = False
@@ -118,12 +120,12 @@ class Connection:
             self._is_waiting = True
             self._loop.remove_reader(self._sock.fileno())
 
-    def _receive(self) -> bytes:
+    def _receive(self, most: int) -> bytes:
         if not self._takes_descriptor:
-            return self._sock.recv(_READ)
+            return self._sock.recv(most)
         # There is room for one descriptor: the kernel drops those that come with it.
         room = socket.CMSG_LEN(array.array("i").itemsize)
-        data, messages, _, _ = self._sock.recvmsg(_READ, room, socket.MSG_CMSG_CLOEXEC)
+        data, messages, _, _ = self._sock.recvmsg(most, room, socket.MSG_CMSG_CLOEXEC)
         for level, kind, content in messages:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 _close(self._handed)

@@ -21,7 +21,7 @@ from nvshare.daemon.held import Held
 from nvshare.daemon.logs import fields
 
 if TYPE_CHECKING:
-    from nvshare.core.view import ClientView
+    from nvshare.core.view import Belongings
     from nvshare.daemon.devices import Gpu
     from nvshare.daemon.node import Member, Node
 
@@ -177,5 +177,5 @@ class Footprint:
         event = MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
         self._node.dispatch(event)
 
-    def _client(self, member: "Member") -> "ClientView":
-        return self._node.core.client_view(member.id)
+    def _client(self, member: "Member") -> "Belongings":
+        return self._node.core.belongings(member.id)

@@ -25,9 +25,13 @@ _MANY_PROCESSES = 10_000
 _PLAIN = re.compile(r"[\w./:@%+-]+")
 
 
-def fields(**values: Any) -> dict[str, dict[str, Any]]:
-    """What belongs to a line beside its text. Empty values are left out."""
-    return {"fields": {key: value for key, value in values.items() if value not in (None, "")}}
+def fields(*, payer: str = "", **values: Any) -> dict[str, Any]:
+    """What belongs to a line beside its text. Empty values are left out.
+
+    ``payer``, which is not shown, is whoever makes many processes whose lines are one's own.
+    """
+    shown = {key: value for key, value in values.items() if value not in (None, "")}
+    return {"fields": shown, "payer": payer}
 
 
 def set_up(level: str, form: Literal["text", "json"], file: str) -> None:
@@ -50,13 +54,14 @@ class Throttle(logging.Filter):
     """Lets the same warning through a few times a second only: a client can be in a loop.
 
     Of one process, as many lines come through as a thousand clients need to come and to go, and a
-    few each second after that.
+    few each second after that. Of all processes of one payer, twice as many.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._seen: dict[str, tuple[int, int]] = {}
-        # By process, when it had lines to spare, and how many it has had since; and the hushed.
+        # By process and payer, when it had lines to spare, and how many it has had since; and the
+        # hushed.
         self._lines: dict[Any, tuple[float, float]] = {}
         self._hushed = 0
 
@@ -75,13 +80,20 @@ class Throttle(logging.Filter):
         pid = getattr(record, "fields", {}).get("pid")
         if pid is None:
             return True
-        if pid not in self._lines and len(self._lines) >= _MANY_PROCESSES:
+        payer = getattr(record, "payer", "")
+        return self._has_left(pid, record.created, 1) and (
+            not payer or self._has_left(payer, record.created, 2)
+        )
+
+    def _has_left(self, who: Any, now: float, times: int) -> bool:
+        """Take a line of somebody who has so many times as many as a process."""
+        if who not in self._lines and len(self._lines) >= _MANY_PROCESSES:
             self._lines.clear()
-        at, used = self._lines.get(pid, (record.created, 0.0))
-        used = max(0.0, used - (record.created - at) * _PER_SECOND)
-        if used >= _LINES_AT_ONCE:
+        at, used = self._lines.get(who, (now, 0.0))
+        used = max(0.0, used - (now - at) * _PER_SECOND * times)
+        if used >= _LINES_AT_ONCE * times:
             return False
-        self._lines[pid] = (record.created, used + 1)
+        self._lines[who] = (now, used + 1)
         return True
 
     def _passes(self, record: logging.LogRecord) -> bool:

@@ -248,10 +248,12 @@ class _Daemon:
         task.add_done_callback(_log_end)
         self._beside.append(task)
 
-    def _connect(self, sock: socket.socket) -> None:
+    def _connect(self, sock: socket.socket) -> bool:
+        if not self._node.connect(sock):
+            return False
         # Whoever looks whether we are there is about to send somebody.
         self._population_changed(len(self._node.members))
-        self._node.connect(sock)
+        return True
 
     def _population_changed(self, count: int) -> None:
         if self._idle is not None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nvshare.daemon.session import Session
 
 SECONDS = 60
+# How many are looked at before somebody else gets a chance.
+_AT_ONCE = 20
 _PERIOD = 1.0
 # What is shown of the past second by second.
 _SHOWN = 30
@@ -90,10 +92,14 @@ def look(node: "Node", session: "Session", member: "Member", now: float) -> Samp
 
 
 async def follow_minutes(node: "Node") -> None:
-    """Look at everybody once a second."""
+    """Look at everybody once a second; a few at a time, since others wait for their turns."""
     while True:
-        now = node.now()
-        for session in node.members.values():
-            if session.member is not None:
-                session.minute.note(look(node, session, session.member, now))
+        sessions = list(node.members.values())
+        for first in range(0, len(sessions), _AT_ONCE):
+            now = node.now()
+            for session in sessions[first : first + _AT_ONCE]:
+                # It may have left meanwhile.
+                if session.member is not None and session.member.id in node.members:
+                    session.minute.note(look(node, session, session.member, now))
+            await asyncio.sleep(0)
         await asyncio.sleep(_PERIOD)

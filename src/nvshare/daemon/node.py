@@ -1,7 +1,6 @@
 """The GPUs with their settings, and who is connected: what the rest of the daemon meets around."""
 
 import asyncio
-import contextlib
 import itertools
 import logging
 import os
@@ -23,12 +22,13 @@ from nvshare.daemon.absence import Absences
 from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.belief import Belief
 from nvshare.daemon.devices import Gpu
+from nvshare.daemon.door import Door
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.extents import Extents
 from nvshare.daemon.footprint import Footprint
 from nvshare.daemon.groups import Group, Groups
 from nvshare.daemon.headroom import Headroom, Reader, no_limits
-from nvshare.daemon.identity import Identity, own_container
+from nvshare.daemon.identity import Identity, Visitor, own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
 from nvshare.daemon.outsiders import Outsiders
@@ -36,7 +36,6 @@ from nvshare.daemon.peers import Peers
 from nvshare.daemon.pods import Pods
 from nvshare.daemon.reading import Rejection
 from nvshare.daemon.session import Session
-from nvshare.launch.unix_http import peer
 from nvshare.telemetry.ceilings import Ceilings
 from nvshare.telemetry.pods import PodOrders
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
@@ -92,6 +91,7 @@ class Node:
         self._version = version
         self.max_clients = max_clients
         self.peers = Peers(loop, peers, max_clients)
+        self._door = Door(self.peers, self._begin)
         # What "auto" stands for in host_memory.
         self.spare_memory = spare_memory
         self._on_population = on_population
@@ -243,21 +243,12 @@ class Node:
         """Return the clients of a GPU."""
         return [s for s in self.members.values() if s.member and s.member.gpu is gpu]
 
-    def connect(self, sock: socket.socket) -> None:
-        """Take in a connection; it may introduce itself."""
-        pid, _, _ = peer(sock)
-        if self.peers.is_full(pid):
-            sock.close()
-            return
-        try:
-            session = Session(sock, self._loop, self)
-        except Rejection as rejection:
-            log.warning("client turned away", extra=fields(pid=pid, why=rejection))
-            with sock, contextlib.suppress(OSError):
-                sock.setblocking(False)
-                sock.send(frames.Reject(rejection.code, str(rejection)).pack())
-            return
-        self._strangers.add(session)
+    def connect(self, sock: socket.socket) -> bool:
+        """Let a connection in, which may introduce itself; false: not now, or not at all."""
+        return self._door.connect(sock)
+
+    def _begin(self, sock: socket.socket, seen: Visitor) -> None:
+        self._strangers.add(Session(sock, self._loop, self, seen))
 
     def awaits_page(self, who: Identity, hello: frames.Hello) -> bool:
         """Whether others of a client's group are about to bring the page back that they share."""
@@ -358,6 +349,7 @@ class Node:
         """Let go of everybody. They run on without us."""
         self.executor.close()
         self._forgetting.cancel()
+        self._door.close()
         for session in [*self.members.values(), *self._strangers]:
             session.member = None
             session.close("the daemon ends")

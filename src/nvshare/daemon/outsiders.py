@@ -124,7 +124,7 @@ class Outsiders:
     def _managed(self, gpu: "Gpu") -> int:
         """Return the most that clients may have of managed memory on a GPU."""
         members = [s.member.id for s in self._node.members_of(gpu) if s.member is not None]
-        clients = self._node.core.client_views(members)
+        clients = map(self._node.core.belongings, members)
         kinds = (Kind.MANAGED, Kind.MIXED)
         return sum(client.memory.own for client in clients if client.kind in kinds)
 

@@ -1,7 +1,7 @@
 """How much of the daemon each process, and each tenant, may take: places, and time.
 
-A tenant is a container, or a user outside of containers. What one takes is its own: who floods the
-daemon waits, and others are served as if it were not there.
+A tenant is a container, or a user outside of containers (identity.py). What one takes is its own:
+who floods the daemon waits, and others are served as if it were not there.
 
 * Places: a process has a number of connections at most. When few places are free, a tenant may have
   no more of them than are left for others, so that somebody who comes always finds one.
@@ -11,7 +11,9 @@ daemon waits, and others are served as if it were not there.
   read takes, for each tenant that floods. While nobody else wants anything, nobody is slowed.
 * Time over the long run: two budgets of the daemon's time, of the process and of the tenant, which
   fill up slowly. Who has used up its own is not read until it has some again; who does not stop for
-  long is let go. Honest programs use a thousandth of theirs.
+  long is let go. Honest programs use a thousandth of theirs. When a tenant's is used up, those of
+  its processes that have made work wait, and those that come; when it is overdrawn, all of them:
+  so it does not help to fork.
 
 Who a process is comes from the kernel (identity.py), so to connect again changes nothing. Which
 frames make sense is not judged here.
@@ -26,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from nvshare.daemon.budget import Budget
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.logs import fields
 from nvshare.daemon.reading import Rejection
@@ -36,6 +39,8 @@ log = logging.getLogger("nvshare.peers")
 
 Done = TypeVar("Done")
 
+# What a round of the event loop takes that is for somebody who waited for its turn: assumed.
+_ROUND = 0.00006
 # Who takes more than this of a stretch of time is pushy in it.
 _STRETCH = 0.02
 _PUSHY = 0.004
@@ -43,8 +48,10 @@ _PUSHY = 0.004
 _NOTICEABLE = 0.25
 # Who has had no budget left for so long, all the time, is let go.
 _PATIENCE = 60.0
-# So many connections that are not read are enough for one that has no budget.
+# So many connections that are not read are enough for a process that has no budget; and so many
+# that are not let in yet for a tenant.
 _ENOUGH = 8
+_ENOUGH_NEWCOMERS = 64
 # How many of those that are gone are remembered before somebody looks which are.
 _MANY = 1024
 
@@ -59,26 +66,6 @@ class Reader(Protocol):
         """End it."""
 
 
-@dataclass(slots=True)
-class Budget:
-    """Seconds that fill up with time, and never beyond the most."""
-
-    rate: float
-    most: float
-    left: float
-    at: float
-
-    def fill(self, now: float) -> None:
-        """Let time pass."""
-        self.left = min(self.most, self.left + (now - self.at) * self.rate)
-        self.at = now
-
-    @property
-    def pause(self) -> float:
-        """How long it takes until something is there."""
-        return max(0.0, -self.left / self.rate)
-
-
 @dataclass(slots=True, eq=False)
 class Tenant:
     """A container, or a user."""
@@ -86,7 +73,9 @@ class Tenant:
     key: str
     budget: Budget
     connections: int = 0
-    queue: "deque[tuple[Peer, Reader]]" = field(default_factory=deque)
+    # None: of somebody who is to be let in, and pays for that itself.
+    queue: "deque[tuple[Peer | None, Reader]]" = field(default_factory=deque)
+    newcomers: int = 0
     # It is to be served in the next round, or when it has a budget again.
     is_scheduled: bool = False
 
@@ -114,10 +103,10 @@ class Peer:
 
     @property
     def owner(self) -> str:
-        """Who pays for the time that it holds a GPU: its container, or itself."""
+        """Who pays for the time that it holds a GPU: its container, or itself as its user's."""
         if self.who.container or not self.who.pid:
             return self.tenant.key
-        return f"process {self.who.pid}-{self.who.started}"
+        return f"{self.tenant.key}/process {self.who.pid}-{self.who.started}"
 
     def arrive(self, gpu: str, *, resumes: bool) -> tuple[bool, bool]:
         """Become a client of a GPU; returns whether it returns, and whether it is doubted.
@@ -138,9 +127,8 @@ class Peer:
         if now - self.stretch > _STRETCH:
             self.stretch, self.taken = now, 0.0
         self.taken += seconds
-        for budget in (self.budget, self.tenant.budget):
-            budget.fill(now)
-            budget.left -= seconds
+        self.budget.spend(now, seconds)
+        self.tenant.budget.spend(now, seconds)
 
     def is_pushy(self, now: float) -> bool:
         """Whether others come first."""
@@ -149,7 +137,7 @@ class Peer:
         if self.budget.left <= 0:
             return True
         noticeable = self.budget.left < self.budget.most - _NOTICEABLE
-        return noticeable and self.tenant.budget.left <= 0
+        return self.tenant.budget.left <= (0 if noticeable else -self.tenant.budget.most / 2)
 
 
 class Peers:
@@ -220,6 +208,24 @@ class Peers:
         peer = self._waiters.get(pid)
         return peer is not None and peer.waiting >= _ENOUGH and peer.budget.left <= 0
 
+    def has_to_wait(self, tenant: str) -> bool:
+        """Whether nobody else of a tenant comes in for now."""
+        found = self._tenants.get(tenant)
+        if found is None:
+            return False
+        found.budget.fill(self._loop.time())
+        return found.newcomers > 0 or found.budget.left <= 0
+
+    def hold(self, tenant: str, reader: Reader) -> bool:
+        """Have somebody wait who wants to come in: read when it may; false: enough wait already."""
+        found = self._tenants[tenant]
+        if found.newcomers >= _ENOUGH_NEWCOMERS:
+            return False
+        found.newcomers += 1
+        found.queue.append((None, reader))
+        self._schedule(found)
+        return True
+
     def read(self, peer: Peer, reader: Reader) -> bool:
         """Have a connection read now; false: it has to wait, and is read when it is its turn."""
         # Of one process, what has come first is read first.
@@ -253,7 +259,7 @@ class Peers:
         return peer
 
     def _tenant(self, who: Identity, now: float) -> Tenant:
-        key = f"container {who.container}" if who.container else f"user {who.uid}"
+        key = who.tenant
         tenant = self._tenants.get(key)
         if tenant is None:
             most = 2 * self._settings.burst
@@ -285,26 +291,36 @@ class Peers:
             self._schedule(tenant, pause)
             return
         pauses = []
+        tenant.budget.left -= _ROUND
         for _ in range(len(tenant.queue)):
             peer, reader = tenant.queue.popleft()
-            peer.budget.fill(now)
-            if (pause := self._debt(peer, reader, now)) > 0:
+            if peer is None:
+                tenant.newcomers -= 1
+                reader.read_some()
+            elif (pause := self._debt(peer, reader, now)) > 0:
                 pauses.append(pause)
                 tenant.queue.append((peer, reader))
                 continue
-            if self.timed(peer, reader.read_some):
+            elif self._read_in_turn(peer, reader):
                 tenant.queue.append((peer, reader))
-            else:
-                peer.waiting -= 1
-                if not peer.waiting:
-                    self._waiters.pop(peer.who.pid, None)
             pauses.clear()
             break
         if tenant.queue:
             self._schedule(tenant, min(pauses, default=0.0))
 
+    def _read_in_turn(self, peer: Peer, reader: Reader) -> bool:
+        """Read once; false: there was nothing, and it does not wait any more."""
+        peer.budget.left -= _ROUND
+        if self.timed(peer, reader.read_some):
+            return True
+        peer.waiting -= 1
+        if not peer.waiting:
+            self._waiters.pop(peer.who.pid, None)
+        return False
+
     def _debt(self, peer: Peer, reader: Reader, now: float) -> float:
         """How long a process has to wait. It is said once; one that never stops is let go."""
+        peer.budget.fill(now)
         pause = peer.budget.pause
         if pause <= 0:
             if peer.budget.left > _NOTICEABLE:
@@ -330,13 +346,15 @@ class Peers:
             if is_quiet and not ((peer.left or peer.resumed) and _lives(peer.who)):
                 del self._peers[key]
         used = {peer.tenant.key for peer in self._peers.values()}
-        for name in [name for name in self._tenants if name not in used]:
-            if self._tenants[name].budget.left >= 0:
+        for name, tenant in list(self._tenants.items()):
+            tenant.budget.fill(now)
+            is_quiet = not tenant.queue and tenant.budget.left >= tenant.budget.most
+            if name not in used and is_quiet:
                 del self._tenants[name]
         self._prune_at = max(_MANY, 2 * len(self._peers))
 
 
-def _named(peer: Peer, **more: int) -> dict[str, dict[str, Any]]:
+def _named(peer: Peer, **more: Any) -> dict[str, Any]:
     who = peer.who
     return fields(pid=who.pid, uid=who.uid, program=who.program, tenant=peer.tenant.key, **more)
 

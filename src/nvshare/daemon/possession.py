@@ -1,15 +1,19 @@
 """The GPUs that are this daemon's, locked so that no other daemon shares them.
 
-What the lock is, and why, is in nvshare.launch.holders.
+What the lock is, and why, is in nvshare.launch.holders; what root has besides, in root_lock.py.
 """
 
 import errno
+import logging
+import os
 import socket
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from types import TracebackType
 
 from nvshare.daemon.devices import Gpu
+from nvshare.daemon.logs import fields
+from nvshare.daemon.root_lock import lock_for_root
 from nvshare.launch.holders import (
     NOBODY,
     Holder,
@@ -17,7 +21,10 @@ from nvshare.launch.holders import (
     find_holder,
     hidden_daemon,
     lock_address,
+    usable,
 )
+
+log = logging.getLogger("nvshare.daemon")
 
 _BACKLOG = 64
 
@@ -31,6 +38,8 @@ class Possession:
         self._is_shared = is_shared
         self._open = ExitStack()
         self._locks: dict[str, socket.socket] = {}
+        # All that are ours, also those whose name somebody else has.
+        self._taken: set[str] = set()
 
     def __enter__(self) -> "Possession":
         return self
@@ -52,7 +61,7 @@ class Possession:
         """Lock GPUs; TakenError names all that somebody else has."""
         taken: list[Holder] = []
         for gpu in gpus:
-            if not self._is_shared and gpu.uuid not in self._locks:
+            if not self._is_shared and gpu.uuid not in self._taken:
                 self._lock(gpu, taken)
         if taken:
             raise TakenError(taken)
@@ -64,6 +73,23 @@ class Possession:
 
     def _lock(self, gpu: Gpu, taken: list[Holder]) -> None:
         address = lock_address(gpu.uuid, self._environ)
+        roots = lock_for_root(gpu.uuid, self._environ) if os.getuid() == 0 else None
+        if isinstance(roots, Holder):
+            taken.append(find_holder(gpu.uuid, self._environ) or roots)
+            return
+        holder = self._take_name(gpu, address)
+        if holder is not None and not (roots is not None and self._may_ignore(gpu, holder)):
+            if roots is not None:
+                os.close(roots)
+            # It may say more of itself.
+            taken.append(find_holder(gpu.uuid, self._environ) or holder)
+            return
+        if roots is not None:
+            self._open.callback(os.close, roots)
+        self._taken.add(gpu.uuid)
+
+    def _take_name(self, gpu: Gpu, address: str) -> Holder | None:
+        """Take the name that all can see; returns who has it, if somebody has."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             sock.bind(address)
@@ -71,9 +97,27 @@ class Possession:
             sock.close()
             if error.errno != errno.EADDRINUSE:
                 raise
+            found = find_holder(gpu.uuid, self._environ, asks=False)
             # Who has bound it and does not listen cannot be asked who it is.
-            found = find_holder(gpu.uuid, self._environ) or Holder(gpu.uuid, 0, NOBODY, address)
-            taken.append(found)
-        else:
-            sock.listen(_BACKLOG)
-            self._locks[gpu.uuid] = self._open.enter_context(sock)
+            return found or Holder(gpu.uuid, 0, NOBODY, address)
+        sock.listen(_BACKLOG)
+        self._locks[gpu.uuid] = self._open.enter_context(sock)
+        return None
+
+    def _may_ignore(self, gpu: Gpu, holder: Holder) -> bool:
+        """Whether root's daemon goes on although somebody has the name; that is said then.
+
+        A daemon of root's has root's lock, too, unless it is in a container. There it listens in a
+        folder that we know. Anybody else must not keep the machine's daemon from its GPUs.
+        """
+        if holder.uid == 0:
+            asked = find_holder(gpu.uuid, self._environ)
+            if asked is not None and usable([asked]) is not None:
+                return False
+        log.warning(
+            "somebody else has the name by which daemons know who shares a GPU: root's daemon "
+            "goes on without it. If it is a daemon, its programs and ours do not know of each "
+            "other: end it",
+            extra=fields(device=gpu.index, pid=holder.pid, uid=holder.uid),
+        )
+        return True

@@ -41,13 +41,14 @@ class Scrapes:
             transport.abort()
         await self._runner.cleanup()
 
-    def _arrive(self, client: socket.socket) -> None:
+    def _arrive(self, client: socket.socket) -> bool:
         if len(self._arriving) + len(self._recent) >= _MOST:
             client.close()
-            return
+            return False
         task = asyncio.get_running_loop().create_task(self._attend(client))
         self._arriving.add(task)
         task.add_done_callback(self._arriving.discard)
+        return True
 
     async def _attend(self, client: socket.socket) -> None:
         server = self._runner.server

@@ -15,7 +15,7 @@ from nvshare.core.memory import Kind
 from nvshare.daemon.allocation import Decision
 from nvshare.daemon.connection import Connection
 from nvshare.daemon.history import History
-from nvshare.daemon.identity import Identity, identify
+from nvshare.daemon.identity import Identity, Visitor, identify
 from nvshare.daemon.logs import fields
 from nvshare.daemon.minute import Minute, look
 from nvshare.daemon.newcomer import Newcomer
@@ -63,11 +63,17 @@ _HELLO_SECONDS = 10.0
 class Session:
     """One connection, from its first byte to its end."""
 
-    def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop, node: "Node") -> None:
+    def __init__(
+        self,
+        sock: socket.socket,
+        loop: asyncio.AbstractEventLoop,
+        node: "Node",
+        seen: Visitor | None = None,
+    ) -> None:
         self._node = node
         begin = time.thread_time()
         self._newcomer = Newcomer(loop, node, lambda hello: self._take([hello]))
-        self.identity: Identity = identify(sock)
+        self.identity: Identity = identify(sock, seen)
         self.peer = node.peers.enter(self.identity)
         self.member: Member | None = None
         self.hello: frames.Hello | None = None
@@ -96,7 +102,8 @@ class Session:
     def log_fields(self) -> dict[str, Any]:
         """What to call this client in the log."""
         who, number = self.identity, self.member.id if self.member else None
-        return {"client": number, "pid": who.pid, "program": who.program, "pod": who.pod}
+        named = {"client": number, "pid": who.pid, "program": who.program, "pod": who.pod}
+        return {**named, "payer": who.tenant}
 
     def send(self, frame: frames.FromDaemon, descriptor: int = -1) -> None:
         """Send a frame."""

@@ -18,7 +18,8 @@ from types import TracebackType
 from nvshare.errors import NvshareError
 from nvshare.launch.private import LOCK
 
-_BACKLOG = 4096
+# So many wait to be accepted; the next ones wait to connect. Whoever comes is behind all of them.
+_BACKLOG = 1024
 _LONGEST = 107  # sun_path, without the zero at its end
 
 
@@ -130,9 +131,13 @@ class Marker:
     def __init__(self, folder: Path) -> None:
         self._path = folder / "in-use"
         self.was_set = self._path.exists()
+        self._is_set: bool | None = None
 
     def set(self, in_use: bool) -> None:
         """Note whether there are clients."""
+        if in_use is self._is_set:
+            return
+        self._is_set = in_use
         try:
             if in_use:
                 self._path.touch()

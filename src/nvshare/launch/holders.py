@@ -11,8 +11,9 @@ named after the GPU's UUID. Why that, and no file:
 * The kernel says who has it (SO_PEERCRED). What a file says, anybody may have written.
 * It can be asked. The daemon answers there where its sockets are.
 
-A user who binds the name and is no daemon keeps others from sharing the GPU. That is no more than
-whoever fills its memory can do, and everybody is told the user and the process.
+A user who binds the name and is no daemon keeps other users from sharing the GPU. That is no more
+than whoever fills its memory can do, and everybody is told the user and the process. It does not
+keep root's daemon away, which has a lock of its own (daemon/root_lock.py).
 
 Abstract names belong to a network namespace: a daemon in a container with its own network is not
 seen here. It is looked for at /run/nvshare, which such containers mount (docs/daemon.md).
@@ -89,8 +90,8 @@ def find_holders(environ: Mapping[str, str], listed: Path = Path("/proc/net/unix
     return [holder for uuid in sorted(found) if (holder := find_holder(uuid, environ))]
 
 
-def find_holder(uuid: str, environ: Mapping[str, str]) -> Holder | None:
-    """Return who has a GPU, if anybody."""
+def find_holder(uuid: str, environ: Mapping[str, str], *, asks: bool = True) -> Holder | None:
+    """Return who has a GPU, if anybody: what the kernel says, and what it says itself."""
     address = lock_address(uuid, environ)
     connection = UnixConnection(address, _SECONDS)
     with closing(connection):
@@ -99,7 +100,7 @@ def find_holder(uuid: str, environ: Mapping[str, str]) -> Holder | None:
         except OSError:
             return None
         pid, uid, _ = peer(connection.sock)
-        return Holder(uuid, pid, uid, address, *_ask(connection, uuid))
+        return Holder(uuid, pid, uid, address, *(_ask(connection, uuid) if asks else ()))
 
 
 def _ask(connection: UnixConnection, uuid: str) -> tuple[int | None, Path | None]:

@@ -1,9 +1,11 @@
-"""A process that does not mean well: FOLDER GPU ATTACK NUMBER.
+"""A process that does not mean well: FOLDER GPU ATTACK NUMBER [UID].
 
 It says "begun", and goes on until it is killed. Run by path: a process of its own for the daemon.
+With a UID it is that user's.
 """
 
 import itertools
+import os
 import select
 import socket
 import sys
@@ -71,6 +73,21 @@ def reconnect(folder: Path, gpu: str, count: int) -> None:
             client.send(hello(gpu))
 
 
+def fork(folder: Path, gpu: str, count: int) -> None:
+    """Come as another process each time, so many of them side by side."""
+    # The processors of the machine are another matter.
+    os.nice(10)
+    begun()
+    data = hello(gpu).pack() + frames.Want(0).pack() * 20
+    for number in itertools.count():
+        if os.fork() == 0:
+            with suppress(OSError), Client(folder) as client:
+                client.sock.sendall(data)
+            os._exit(0)
+        if number >= count:
+            os.wait()
+
+
 def connect(folder: Path, gpu: str, count: int) -> None:
     """Take all places; say how many it has got."""
     begun()
@@ -94,9 +111,15 @@ ATTACKS: dict[str, Attack] = {
     "want": want,
     "usage": usage,
     "reconnect": reconnect,
+    "fork": fork,
     "connect": connect,
 }
 
 if __name__ == "__main__":
     socket.setdefaulttimeout(None)
-    ATTACKS[sys.argv[3]](Path(sys.argv[1]), sys.argv[2], int(sys.argv[4]))
+    # From there it can connect, whatever is above that it may not see.
+    os.chdir(sys.argv[1])
+    if len(sys.argv) > 5:
+        os.setgid(int(sys.argv[5]))
+        os.setuid(int(sys.argv[5]))
+    ATTACKS[sys.argv[3]](Path(), sys.argv[2], int(sys.argv[4]))

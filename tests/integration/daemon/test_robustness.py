@@ -74,7 +74,7 @@ def size(daemon: Daemon) -> Size:
     return Size(len(list((proc / "fd").iterdir())), int(resident))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_bad_frames_close_that_connection_only(
     start_daemon: StartDaemon, bad_frames: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

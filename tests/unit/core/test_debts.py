@@ -5,6 +5,7 @@ from math import inf
 
 import pytest
 
+from nvshare.core.debts import pays
 from nvshare.core.effects import Report, Revoke
 from nvshare.core.events import TimerKind
 from nvshare.core.lease import State
@@ -19,9 +20,12 @@ PATIENCE = 30.0
 class Liar:
     """Takes its turn, holds it until patience nearly ends, and comes again under another number."""
 
-    def __init__(self, stage: Stage, owner: str, *, resumes: bool = False) -> None:
+    def __init__(
+        self, stage: Stage, owner: str, *, resumes: bool = False, forks: bool = False
+    ) -> None:
         self.stage = stage
         self.owner = owner
+        self.forks = forks
         self.resumes = resumes
         self.number = 100
         stage.join(self.number, 12, owner=owner)
@@ -37,6 +41,8 @@ class Liar:
         """Leave, and come back."""
         self.stage.leave(self.number)
         self.number += 1
+        if self.forks:
+            self.owner = f"{self.owner.rpartition('/')[0]}/process {self.number}"
         more = {"running": True, "doubted": True} if self.resumes else {}
         self.stage.join(self.number, 12, owner=self.owner, returns=True, **more)
         self.stage.want(self.number)
@@ -53,7 +59,7 @@ def play(stage: Stage, liar: Liar, seconds: float) -> dict[str, float]:
         at = max(stage.now, min(end, liar.due, alarms[kind] if kind else inf))
         for client in roster.clients.values():
             if client.holds and not client.overdue:
-                held[client.owner] += at - stage.now
+                held[client.owner.partition("/")[0]] += at - stage.now
         stage.now = at
         if at == liar.due:
             liar.act()
@@ -81,6 +87,31 @@ def test_each_honest_one_keeps_its_part(honest: int, resumes: bool) -> None:
     fair = 1200.0 / (honest + 1)
     for number in range(1, honest + 1):
         assert held[f"honest {number}"] >= 0.8 * fair, held
+
+
+def test_a_new_process_of_the_same_user_owes_what_the_last_one_did() -> None:
+    stage = crowd(2)
+    liar = Liar(stage, "user 7/process 100", forks=True)
+    held = play(stage, liar, 1200.0)
+    for number in (1, 2):
+        assert held[f"honest {number}"] >= 0.8 * 400, held
+
+
+def test_a_user_who_is_alone_pays_for_each_process_by_itself() -> None:
+    stage = Stage(mode=Mode.SERIAL, turn_seconds=TURN, revoke_patience=PATIENCE)
+    for number in (1, 2, 3):
+        stage.join(number, 12, owner=f"user 7/process {number}")
+    state, roster = stage.device.state, stage.device.roster
+    state.debts["user 7/process 1"] = stage.now + 20
+    stage.want(1)
+    stage.want(2)
+    assert stage.state(1) is State.RUNNING
+    stage.want(3)
+    assert not pays(state, roster, roster.clients[3], stage.now)
+    # Among others, what one of them owes, all do.
+    stage.join(4, 12, owner="user 8/process 4")
+    assert pays(state, roster, roster.clients[3], stage.now)
+    assert not pays(state, roster, roster.clients[4], stage.now)
 
 
 def test_without_debts_the_liar_would_win() -> None:

@@ -5,7 +5,7 @@ import pytest
 from nvshare.core.events import LimitsChanged, UsageReported, Used
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.replay import replay
-from nvshare.core.settings import Limits
+from nvshare.core.settings import Limits, Mode
 
 from .stage import Stage
 
@@ -110,3 +110,17 @@ def test_a_story_has_what_was_heard_and_can_be_replayed(stage: Stage) -> None:
     lines = list(stage.core.story.lines())
     assert "UsageReported" not in "".join(lines)
     assert replay(lines, check=True) == []
+
+
+def test_that_a_client_wants_its_turn_is_heard_once() -> None:
+    stage = Stage(mode=Mode.SERIAL)
+    for number in (1, 2):
+        stage.join(number, 1)
+        stage.want(number)
+    heard = len(list(stage.core.story.entries))
+    for _ in range(3):
+        assert stage.want(2) == []
+    assert len(list(stage.core.story.entries)) == heard
+    # Who has its turn says something by it: that this one ends.
+    stage.want(1, turn=stage.device.roster.clients[1].turn)
+    assert len(list(stage.core.story.entries)) == heard + 1

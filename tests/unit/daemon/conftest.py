@@ -15,7 +15,7 @@ from .stage import Stage
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
     who = Identity(7, 0, 0, "train.py", "", "a" * 64)
-    monkeypatch.setattr(session_module, "identify", lambda _: who)
+    monkeypatch.setattr(session_module, "identify", lambda *_: who)
     loop = asyncio.new_event_loop()
     stage = Stage(loop, tmp_path)
     yield stage

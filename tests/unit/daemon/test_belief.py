@@ -21,7 +21,7 @@ def apart(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A stage on which every client is a process of its own: 1, 2, …, as its number."""
     pids = iter(range(1, 100))
 
-    def identify(_: object) -> Identity:
+    def identify(*_: object) -> Identity:
         return Identity(pid := next(pids), 0, 0, "train.py", "", f"{pid:064}")
 
     monkeypatch.setattr(session_module, "identify", identify)

@@ -4,12 +4,11 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from nvshare.daemon import identity
-from nvshare.daemon.identity import Identity, identify, parse_cgroup
+from nvshare.daemon.identity import Identity, Visitor, identify, parse_cgroup
 
 POD = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
 UNDERSCORED = POD.replace("-", "_")
@@ -132,9 +131,20 @@ def test_one_who_cannot_be_asked_about_is_not_let_in(monkeypatch: pytest.MonkeyP
 
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        monkeypatch.setattr(Path, "read_text", refuse)
+        monkeypatch.setattr(os, "open", refuse)
         with pytest.raises(OSError, match="Too many open files"):
             identify(ours)
+
+
+def test_a_user_who_has_logged_in_is_one_tenant_whatever_cgroups_it_makes() -> None:
+    session = "0::/user.slice/user-1000.slice/user@1000.service"
+    made_up = f"{session}/user.slice/libpod-{CONTAINER}.scope/container"
+    assert Visitor(7, 165536, 165536, made_up).tenant == "user 1000"
+    assert Visitor(7, 1000, 1000, f"{session}/app.slice").tenant == "user 1000"
+    # What only has such a name within a container is that container's.
+    inside = f"0::/system.slice/docker-{CONTAINER}.scope/user.slice/user-1000.slice"
+    assert Visitor(7, 1000, 1000, inside).tenant == f"container {CONTAINER}"
+    assert Visitor(7, 1000, 1000, "0::/system.slice/cron.service").tenant == "user 1000"
 
 
 def test_a_process_that_cannot_be_seen() -> None:

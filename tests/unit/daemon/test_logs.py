@@ -85,6 +85,18 @@ def test_one_process_does_not_fill_the_log() -> None:
     assert vars(other)["fields"] == {"not_shown_of_processes": 9_500 + 9_980}
 
 
+def test_neither_do_many_processes_of_one_tenant() -> None:
+    throttle = Throttle()
+
+    def passes(second: float, pid: int, payer: str) -> bool:
+        made = {"msg": "client joined", "created": second, "levelno": logging.INFO}
+        return throttle.filter(logging.makeLogRecord({**made, **fields(pid=pid, payer=payer)}))
+
+    assert sum(passes(1, pid, "user 7") for pid in range(9_000)) == 5_000
+    assert sum(passes(2, pid, "user 7") for pid in range(9_000)) == 40
+    assert passes(2, 1, "user 8")
+
+
 def test_a_line_stays_one_line(tmp_path: Path) -> None:
     file = tmp_path / "log"
     set_up("info", "text", str(file))

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from nvshare.daemon.budget import Budget
 from nvshare.daemon.identity import Identity
-from nvshare.daemon.peers import Budget, Peer, Peers
+from nvshare.daemon.peers import Peer, Peers
 from nvshare.daemon.reading import Rejection
 from nvshare.telemetry.settings import PeerSettings
 from nvshare.wire.frames import RejectCode
@@ -141,6 +142,56 @@ def test_a_tenant_without_a_budget_holds_up_those_who_made_work() -> None:
         assert not peers.enter(process(3, uid=9)).is_pushy(now)
 
     play(scene)
+
+
+def test_who_forks_has_no_more_than_its_tenant() -> None:
+    """Each process is new and has done next to nothing; all of them together have."""
+
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        old = peers.enter(process(1))
+        for pid in range(10, 200):
+            child = peers.enter(process(pid))
+            child.charge(now, 0.1)
+            peers.leave(child)
+        assert old.budget.left == old.budget.most
+        assert old.is_pushy(now)
+        assert not peers.enter(process(3, uid=9)).is_pushy(now)
+
+    play(scene)
+
+
+def test_who_comes_waits_while_its_tenant_has_no_budget() -> None:
+    order: list[int] = []
+
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        flood, other = peers.enter(process(1)), peers.enter(process(2, uid=9))
+        assert not peers.has_to_wait("user 1")
+        flood.charge(now, 9.0)
+        assert peers.has_to_wait("user 1")
+        assert not peers.has_to_wait("user 9")
+        assert not peers.has_to_wait("user nobody has heard of")
+        newcomer = Talker(other, order, 1)
+        assert [peers.hold("user 1", newcomer) for _ in range(65)] == [True] * 64 + [False]
+
+    play(scene)
+    assert order == []
+
+
+def test_who_waits_at_the_door_comes_in_when_there_is_a_budget_again() -> None:
+    order: list[int] = []
+
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        flood = peers.enter(process(1))
+        flood.charge(now, 9.0)
+        peers.hold("user 1", Talker(flood, order, 1))
+        flood.tenant.budget.left = 1.0
+        assert peers.has_to_wait("user 1"), "nobody overtakes those who wait"
+
+    play(scene)
+    assert order == [1]
 
 
 def test_a_budget_fills_up_to_its_most() -> None:

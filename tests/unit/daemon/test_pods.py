@@ -136,7 +136,7 @@ class Stage:
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
-    monkeypatch.setattr(session_module, "identify", lambda _: WHO)
+    monkeypatch.setattr(session_module, "identify", lambda *_: WHO)
     loop = asyncio.new_event_loop()
     stage = Stage(loop, tmp_path)
     yield stage

@@ -1,3 +1,4 @@
+import os
 import socket
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 from nvshare.daemon import possession
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.possession import Possession
+from nvshare.daemon.root_lock import lock_for_root
 from nvshare.launch.holders import Holder, TakenError, lock_address
 
 FIRST = Gpu(0, "GPU-00000000-0000-0000-0000-000000000001", "T", 1)
@@ -45,7 +47,10 @@ def test_one_who_wants_to_be_beside_others_locks_nothing(environ: dict[str, str]
         one.take([FIRST])
 
 
-def test_one_who_only_has_the_name(environ: dict[str, str]) -> None:
+def test_one_who_only_has_the_name(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 61001)
     with socket.socket(socket.AF_UNIX) as sock, Possession(environ) as late:
         sock.bind(lock_address(FIRST.uuid, environ))
         with pytest.raises(TakenError) as caught:
@@ -53,11 +58,71 @@ def test_one_who_only_has_the_name(environ: dict[str, str]) -> None:
     assert "a process that does not answer" in str(caught.value.why)
 
 
+SQUATS = """
+import os, socket, sys
+os.setuid(61001)
+sock = socket.socket(socket.AF_UNIX)
+sock.bind(sys.argv[1].replace("@", chr(0), 1))
+if sys.argv[2] == "listens":
+    sock.listen()
+print("has it", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.needs("root")
+@pytest.mark.parametrize("how", ["listens", "does not"])
+def test_nobody_keeps_root_from_its_gpus(
+    environ: dict[str, str], how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    address = lock_address(FIRST.uuid, environ).replace("\0", "@", 1)
+    squatter = subprocess.Popen(
+        [sys.executable, "-c", SQUATS, address, how],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert squatter.stdout is not None
+        assert squatter.stdout.readline() == "has it\n"
+        with Possession(environ) as one, Possession(environ) as other:
+            # There is no name on which others could ask.
+            assert one.take_one(FIRST) is None
+            assert one.take_one(FIRST) is None
+            assert "goes on without it" in caplog.text
+            # Another one of root's is told to stay away all the same.
+            with pytest.raises(TakenError):
+                other.take([FIRST])
+        with Possession(environ) as heir:
+            heir.take([FIRST])
+    finally:
+        squatter.communicate()
+
+
+@pytest.mark.needs("root")
+def test_a_daemon_of_root_that_has_the_name_alone_is_respected(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in a container, whose files are its own, and its sockets are where we see them."""
+    with Possession(environ) as one, Possession(environ) as other:
+        monkeypatch.setattr(possession, "lock_for_root", lambda *_: None)
+        one.take([FIRST])
+        monkeypatch.undo()
+        monkeypatch.setattr(possession, "usable", lambda holders: next(iter(holders)))
+        with pytest.raises(TakenError):
+            other.take([FIRST])
+        # What was locked for that is free again.
+        lock = lock_for_root(FIRST.uuid, environ)
+        assert isinstance(lock, int)
+        os.close(lock)
+
+
 def test_the_end_of_a_process_is_the_end_of_its_locks(environ: dict[str, str]) -> None:
     program = f"""
 import os
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.possession import Possession
+from nvshare.daemon.root_lock import lock_for_root
 Possession({environ!r}).take([Gpu(0, {FIRST.uuid!r}, "T", 1)])
 os.kill(os.getpid(), 9)
 """

@@ -1,0 +1,48 @@
+"""Root's own lock of a GPU: a file where nobody else can make one, or take the lock on it.
+
+The lock that every daemon takes (launch/holders.py) is a name that anybody can take first, and then
+the machine's daemon could not start. So root's daemons agree among each other by these files, and
+go on without the name if somebody else has it.
+
+An emulated node is a machine of its own, and its files are in its folder.
+"""
+
+import fcntl
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from nvshare.launch.holders import Holder
+from nvshare.wire import environment
+
+_FOLDER = Path("/run/nvshare-gpus")
+
+
+def lock_for_root(uuid: str, environ: Mapping[str, str]) -> int | Holder | None:
+    """Lock a GPU; returns a descriptor to keep, or who has it. None: there is no place for that."""
+    node = environ.get(environment.EMULATOR_NODE)
+    try:
+        file = _open(Path(node) / "gpus-of-root" if node else _FOLDER, uuid)
+    except OSError:
+        # In a container, say, that cannot write there.
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        words = os.pread(file, 32, 0).split()
+        os.close(file)
+        pid = int(words[0]) if words and words[0].isdigit() else 0
+        return Holder(uuid, pid, os.getuid(), "")
+    os.ftruncate(file, 0)
+    os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+    return file
+
+
+def _open(folder: Path, name: str) -> int:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise PermissionError(f"{folder} is not ours alone")
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.open(folder / name, flags, 0o600)

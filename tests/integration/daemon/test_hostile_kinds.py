@@ -1,0 +1,88 @@
+"""Hostile clients of many kinds, each beside two honest ones: these have their turns all the time.
+
+Nothing is left of any of them, and the daemon has made no mistake. All share one daemon, so that
+each also meets what those before it may have left behind.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+
+from .conftest import Daemon
+from .hostile_kinds import KINDS, SECONDS, Honest, Trouble
+
+# Who holds its turn is waited for no longer than this; it is a minute usually.
+CONFIG = """
+[gpu]
+mode = "serial"
+turn_seconds = 0.05
+revoke_patience = 0.3
+wait_notice = 0
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """One daemon for all of them."""
+    folder = tmp_path_factory.mktemp("kinds")
+    (folder / "config.toml").write_text(CONFIG)
+    with transient_node(node_root(), Settings(), parse_gpus("t4")) as node:
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
+        environ = {**inherited, **node.environment(library_folder(), inherited)}
+        daemon = Daemon(folder / "d", environ, (f"--config={folder / 'config.toml'}",))
+        daemon.start()
+        yield daemon
+        daemon.stop()
+
+
+def descriptors_of(daemon: Daemon) -> int:
+    return len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
+
+
+def eventually(is_so: Callable[[], bool]) -> bool:
+    """Whether something comes to be so in a time that is long enough on any machine."""
+    end = time.monotonic() + SECONDS
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.02)
+    return is_so()
+
+
+@pytest.fixture
+def honest(shared: Daemon) -> Iterator[list[Honest]]:
+    """Two that mean well."""
+    pair = [Honest(shared.folder) for _ in range(2)]
+    for one in pair:
+        one.begin(shared.gpus[0])
+    yield pair
+    for one in pair:
+        one.close()
+    assert eventually(lambda: not shared.control.status().clients)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_honest_programs_go_on(
+    shared: Daemon, honest: list[Honest], kind: Callable[[Trouble], None]
+) -> None:
+    gpu, before = shared.gpus[0], descriptors_of(shared)
+    for one in (*honest, *honest):
+        one.pass_on()
+    with Trouble(shared, gpu, [*honest]) as trouble:
+        kind(trouble)
+        for _ in range(5):
+            for one in honest:
+                one.pass_on()
+    for one in (*honest, *honest):
+        one.pass_on()
+    assert eventually(lambda: len(shared.control.status().clients) == len(honest))
+    assert eventually(lambda: descriptors_of(shared) <= before + 1)
+    mistakes = (" error ", "Traceback")
+    assert [line for line in shared.log.splitlines() if any(one in line for one in mistakes)] == []

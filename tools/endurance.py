@@ -1,0 +1,244 @@
+"""What a daemon comes to in the long run, and with many clients: figures for docs/security.md.
+
+    python -m tools.endurance short --minutes 30     # 500 short-lived clients a minute
+    python -m tools.endurance crowd --clients 1000   # idle ones, those that report, and hand-overs
+
+It runs from the source tree, on an emulated node, and exits with 1 where a bar is missed. Times
+are those of the machine as it is: have it to yourself.
+"""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.root import node_root
+from nvshare.emulator.transient import transient_node
+from nvshare.wire import frames
+from tests.integration.daemon.client import Client
+from tests.integration.daemon.conftest import Daemon
+
+# The bars.
+MOST_GROWTH = 0.02
+MOST_IDLE, MOST_REPORTING = 0.02, 0.08
+MOST_HANDOVER = 0.005
+# How often programs report.
+REPORTS_PER_SECOND = 4
+
+
+@contextmanager
+def running_daemon() -> Iterator[Daemon]:
+    """A daemon of two emulated GPUs, which lets one program at a time run."""
+    with (
+        transient_node(node_root(), Settings(), parse_gpus("2xt4")) as node,
+        tempfile.TemporaryDirectory(prefix="nvshare-") as folder,
+    ):
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
+        environ = {**inherited, **node.environment(library_folder(), inherited)}
+        options = ("--mode=serial", "--turn=3600")
+        daemon = Daemon(Path(folder) / "d", {**environ, "NVSHARE_LOG": "warn"}, options)
+        daemon.start()
+        try:
+            yield daemon
+        finally:
+            daemon.stop()
+
+
+def kilobytes(daemon: Daemon) -> int:
+    """Return the memory that the daemon has."""
+    text = Path(f"/proc/{daemon.pid}/status").read_text()
+    return int(re.findall(r"VmRSS:\s+(\d+) kB", text)[0])
+
+
+def descriptors(daemon: Daemon) -> int:
+    """Return how many descriptors the daemon has open."""
+    return len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
+
+
+def cpu(daemon: Daemon) -> float:
+    """Return the seconds of a core that the daemon has used."""
+    words = Path(f"/proc/{daemon.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def granted(client: Client) -> int:
+    """Wait for a turn; return its number."""
+    while not isinstance(frame := client.receive(), frames.Grant):
+        if frame is None:
+            raise ConnectionError("the daemon has closed the connection")
+        while client.descriptors:
+            os.close(client.take_descriptor())
+    return frame.turn
+
+
+def live_shortly(folder: Path, gpu: str) -> None:
+    """Do what a program does that begins, computes a little, and ends."""
+    with Client(folder) as client:
+        client.sock.settimeout(60)
+        client.join(gpu)
+        client.send(frames.Memory(1 << 30, 0, 0, 0))
+        client.want()
+        turn = granted(client)
+        client.send(frames.Usage(1_000_000, 10, 0, 1_000_000))
+        client.release(turn, allocated=1 << 30)
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Do something in a process of its own; returns its pid."""
+    if pid := os.fork():
+        return pid
+    try:
+        work()
+    except BaseException as error:
+        print(f"a client has failed: {error!r}", file=sys.stderr)
+        os._exit(1)
+    os._exit(0)
+
+
+def run_short(minutes: float, per_minute: int) -> bool:
+    """Let clients come and go; whether the daemon is afterwards what it was before."""
+    with running_daemon() as daemon:
+        gpus = daemon.gpus
+        begin, failed, count = time.monotonic(), 0, 0
+        total = round(minutes * per_minute)
+        # What is made once for all is there after so many.
+        warm = max(200, total // 10)
+        kept: tuple[int, int] | None = None
+        alive: set[int] = set()
+        while count < total:
+            gpu = gpus[count % len(gpus)]
+            alive.add(forked(lambda gpu=gpu: live_shortly(daemon.folder, gpu)))  # type: ignore[misc]
+            count += 1
+            time.sleep(max(0.0, begin + count * 60 / per_minute - time.monotonic()))
+            failed += reap(alive, wait=False)
+            if count == warm:
+                kept = kilobytes(daemon), descriptors(daemon)
+            if count % per_minute == 0:
+                print(f"{count} clients: {kilobytes(daemon)} kB, {descriptors(daemon)} descriptors")
+        failed += reap(alive, wait=True)
+        time.sleep(1.0)
+        assert kept is not None
+        now = kilobytes(daemon), descriptors(daemon)
+        used = cpu(daemon) / (time.monotonic() - begin)
+        left = len(daemon.control.status().clients)
+        print(
+            f"{total} clients in {time.monotonic() - begin:.0f} s, {failed} failed, {left} left: "
+            f"{kept[0]} to {now[0]} kB ({now[0] / kept[0] - 1:+.1%}), {kept[1]} to {now[1]} "
+            f"descriptors, {used:.1%} of a core"
+        )
+        is_flat = now[0] <= kept[0] * (1 + MOST_GROWTH) and now[1] <= kept[1]
+        return is_flat and not failed and not left
+
+
+def reap(alive: set[int], *, wait: bool) -> int:
+    """Take note of those that have ended; returns how many have failed."""
+    failed = 0
+    for pid in list(alive):
+        done, status = os.waitpid(pid, 0 if wait else os.WNOHANG)
+        if done:
+            alive.discard(pid)
+            failed += status != 0
+    return failed
+
+
+def be_a_crowd(folder: Path, gpu: str, count: int, *, reports: bool, ready: int) -> None:
+    """Be so many clients, which read what comes, and may report four times a second each."""
+    clients = []
+    for _ in range(count):
+        client = Client(folder)
+        client.sock.settimeout(60)
+        client.join(gpu)
+        client.sock.setblocking(False)
+        clients.append(client)
+    os.write(ready, b"x")
+    step = 1.0 / (REPORTS_PER_SECOND * count)
+    begin, number = time.monotonic(), 0
+    while True:
+        if not reports:
+            time.sleep(1.0)
+            continue
+        number += 1
+        time.sleep(max(0.0, begin + number * step - time.monotonic()))
+        client, busy = clients[number % count], number // count * 200_000_000
+        with suppress(BlockingIOError):
+            client.sock.recv(65536)
+        client.send(frames.Usage(busy, number, 0, busy))
+
+
+def hand_over(daemon: Daemon, gpu: str, seconds: float) -> list[float]:
+    """Have two clients pass a turn on; returns how long each hand-over took."""
+    pair = [Client(daemon.folder) for _ in range(2)]
+    for client in pair:
+        client.sock.settimeout(60)
+        client.join(gpu)
+        client.want()
+    taken = []
+    end, begin = time.monotonic() + seconds, 0.0
+    while time.monotonic() < end:
+        for client in pair:
+            turn = granted(client)
+            if begin:
+                taken.append(time.monotonic() - begin)
+            time.sleep(0.01)
+            begin = time.monotonic()
+            client.release(turn, wants=1)
+    for client in pair:
+        client.close()
+    return sorted(taken)
+
+
+def run_crowd(count: int, seconds: float) -> bool:
+    """Measure what a crowd costs that is idle, and one that reports; and hand-overs beside it."""
+    is_good = True
+    for name, reports, most in (("idle", False, MOST_IDLE), ("reporting", True, MOST_REPORTING)):
+        with running_daemon() as daemon:
+            crowd_gpu, own_gpu = daemon.gpus
+            came, ready = os.pipe()
+            folder = daemon.folder
+            pid = forked(lambda: be_a_crowd(folder, crowd_gpu, count, reports=reports, ready=ready))  # noqa: B023
+            os.read(came, 1)
+            time.sleep(3.0)
+            before, begin = cpu(daemon), time.monotonic()
+            time.sleep(seconds)
+            used = (cpu(daemon) - before) / (time.monotonic() - begin)
+            taken = hand_over(daemon, own_gpu, seconds)
+            late = taken[len(taken) * 99 // 100]
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+            alone = hand_over(daemon, own_gpu, seconds / 2)
+            usual = alone[len(alone) * 99 // 100]
+            print(
+                f"{count} {name} clients: {used:.1%} of a core (at most {most:.0%}); hand-overs "
+                f"{taken[len(taken) // 2] * 1000:.1f} ms, p99 {late * 1000:.1f} ms (without them "
+                f"{usual * 1000:.1f} ms); {kilobytes(daemon)} kB"
+            )
+            is_good &= used <= most and late <= MOST_HANDOVER
+            os.close(came)
+            os.close(ready)
+    return is_good
+
+
+def main() -> int:
+    """Run one of them."""
+    parser = argparse.ArgumentParser(prog="python -m tools.endurance", description=__doc__)
+    parser.add_argument("what", choices=["short", "crowd"])
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--per-minute", type=int, default=500)
+    parser.add_argument("--clients", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    given = parser.parse_args()
+    if given.what == "short":
+        return 0 if run_short(given.minutes, given.per_minute) else 1
+    return 0 if run_crowd(given.clients, given.seconds) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
