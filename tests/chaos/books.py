@@ -1,0 +1,96 @@
+"""When all programs have ended: nobody has anything any more, and nothing is left behind."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from nvshare.emulator.report import read_report
+from nvshare.errors import NvshareError
+from nvshare.telemetry.snapshot import NodeStatus
+
+from .stage import Stage
+
+_PATIENCE = 30.0
+_SOCKETS = {"control.sock", "look.sock", "nvshare.sock"}
+
+
+def check_books(stage: Stage) -> None:
+    """End all programs, then the daemon, and fail for whatever is left."""
+    for program in stage.programs:
+        program.end()
+    _until(lambda: list(_of_daemon(stage)), stage)
+    _until(lambda: list(_of_node(stage)), stage)
+    pid = stage.supervisor.pid
+    stage.journal.say(f"the daemon has {len(_descriptors(pid))} descriptors open" if pid else "")
+    if code := stage.supervisor.end():
+        stage.journal.fail(f"the daemon has ended with {code}")
+    for text in _of_folders(stage):
+        stage.journal.fail(text)
+
+
+def _until(look: Callable[[], list[str]], stage: Stage) -> None:
+    """Wait until nothing is found any more."""
+    deadline = time.monotonic() + _PATIENCE
+    while found := look():
+        if time.monotonic() > deadline:
+            for text in found:
+                stage.journal.fail(text)
+            return
+        stage.supervisor.look_after()
+        time.sleep(0.2)
+
+
+def _of_daemon(stage: Stage) -> Iterator[str]:
+    try:
+        status = stage.supervisor.control.status()
+    except (NvshareError, OSError) as error:
+        yield f"the daemon does not answer in the end: {error}"
+        return
+    yield from _left_in_status(status)
+    if memory := [name for name in _descriptors(status.pid) if "memfd:" in name]:
+        yield f"the daemon has memory files open: {memory}"
+
+
+def _left_in_status(status: NodeStatus) -> Iterator[str]:
+    for client in status.clients:
+        yield f"the daemon still knows {client.program} (pid {client.pid})"
+    for group in status.groups:
+        yield f"the daemon still knows the group {group.name}"
+    if status.host.kept or status.host.swapped_out:
+        yield f"the host still keeps {status.host.kept} bytes"
+    for device in status.devices:
+        if device.allocated or device.running or device.waiting or device.clients:
+            yield f"GPU {device.index} is still said to be used: {device}"
+
+
+def _of_node(stage: Stage) -> Iterator[str]:
+    report = read_report(stage.node.folder)
+    if report.difference:
+        yield f"the node has miscounted: {report.difference}"
+    for process in report.processes:
+        if process.pid != stage.supervisor.pid and process.pid != os.getpid():
+            yield f"{process.name} (pid {process.pid}) is still on the node"
+    for gpu in report.gpus:
+        used = gpu.plain_bytes + gpu.context_bytes + gpu.chunks + gpu.stolen_bytes
+        if used:
+            yield f"GPU {gpu.index} still has memory in use: {gpu}"
+    if report.host_bytes:
+        yield f"managed memory still has {report.host_bytes} bytes of host pages"
+
+
+def _of_folders(stage: Stage) -> Iterator[str]:
+    sockets = {path.name for path in stage.supervisor.sockets.iterdir()}
+    if more := sockets - _SOCKETS:
+        yield f"the folder of the sockets has files that are none: {sorted(more)}"
+
+
+def _descriptors(pid: int) -> list[str]:
+    folder = Path(f"/proc/{pid}/fd")
+    found = []
+    for name in folder.iterdir():
+        try:
+            found.append(str(name.readlink()))
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,51 @@
+"""``make chaos MINUTES=30 [SEED=…]``: whatever can go wrong does, under programs that check data.
+
+    python -m tests.chaos.run [--minutes N] [--seed N] [--quiet]
+
+Exits with 1 if anything was wrong, and says how to have the same again.
+"""
+
+import argparse
+import random
+import sys
+from pathlib import Path
+
+from .campaign import Result, run_campaign
+
+ROOT = Path(__file__).parents[2]
+_LAST = 25
+
+
+def main() -> int:
+    """Run a campaign, and say how it went."""
+    parser = argparse.ArgumentParser(prog="make chaos")
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--quiet", action="store_true", help="say only how it went")
+    options = parser.parse_args()
+    seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+    kept = ROOT / "build" / "chaos" / str(seed)
+    print(f"seed {seed}, for {options.minutes:g} minutes; logs are in {kept}", flush=True)
+    result = run_campaign(seed, options.minutes * 60, kept, is_shown=not options.quiet)
+    _tell(result, seed, options.minutes, kept)
+    return int(bool(result.failures))
+
+
+def _tell(result: Result, seed: int, minutes: float, kept: Path) -> None:
+    print(
+        f"{result.acts} acts with {result.faults} faults, {result.daemons} daemons; programs have "
+        f"had {result.rounds} kernels computed and come to their end {result.finished} times, "
+        f"and were refused memory {result.refused} times with a reason; "
+        f"longest that a GPU was idle without a reason: {result.longest_idle:.2f} s, of "
+        f"{result.watched:.0f} s in which that would have been wrong"
+    )
+    if not result.failures:
+        return
+    lines = (kept / "journal.txt").read_text(encoding="utf-8").splitlines()
+    print("\nThe last steps:", *lines[-_LAST:], sep="\n  ")
+    print("\nWhat is wrong:", *result.failures, sep="\n  ")
+    print(f"\nThe same again: make chaos MINUTES={minutes:g} SEED={seed}; logs are in {kept}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
