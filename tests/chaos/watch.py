@@ -6,7 +6,7 @@ that was stopped may hold the node's lock), so each has a thread of its own.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from nvshare.emulator.node import Node
@@ -44,6 +44,7 @@ class Watch:
         self._excuses = excuses
         self._journal = journal
         self._idle = [IdleWatch(idle_bound) for _ in node.gpu_names]
+        self._delays = [Delays() for _ in node.gpu_names]
         self._over = threading.Event()
         self._status: tuple[float, NodeStatus] | None = None
         self._threads = [
@@ -102,11 +103,11 @@ class Watch:
 
     def _judge(self, report: Report) -> None:
         status, now = self.status, time.monotonic()
-        pids = [pid for program in self._programs for pid in program.pids]
-        pids += [pid for pid in (self._supervisor.pid,) if pid]
-        delay = sum(processor_delay(pid) for pid in pids)
+        daemon = self._supervisor.pid
         for gpu in report.gpus:
             wanting = list(_wanting(status, gpu.uuid)) if status else []
+            users = {one.pid for one in status.clients if one.device == gpu.uuid} if status else ()
+            delay = self._delays[gpu.index].add({*users, *([daemon] if daemon else ())})
             sample = Sample(
                 now,
                 _activity(gpu),
@@ -133,6 +134,21 @@ def _wanting(status: NodeStatus, uuid: str) -> Iterator[ClientStatus]:
         is_held = client.parked or client.held_up or client.gang_waits_for
         if client.device == uuid and client.state == "waiting" and not is_held:
             yield client
+
+
+class Delays:
+    """What processes have been kept from a processor in all, of a set that changes."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, float] = {}
+        self._total = 0.0
+
+    def add(self, pids: Collection[int]) -> float:
+        """Look at these; return how much it is so far."""
+        now = {pid: processor_delay(pid) for pid in pids}
+        self._total += sum(max(0.0, now[pid] - self._seen.get(pid, now[pid])) for pid in pids)
+        self._seen = now
+        return self._total
 
 
 def processor_delay(pid: int) -> float:

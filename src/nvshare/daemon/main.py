@@ -19,6 +19,7 @@ from nvshare.daemon.arrival import Arrivals, choose, gpus_so_far
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu, Survey
+from nvshare.daemon.doors import Doors, Shut
 from nvshare.daemon.gpu_time import GpuTime
 from nvshare.daemon.host import gpu_clock, memory_limits, populates, spare_memory
 from nvshare.daemon.logs import fields
@@ -194,14 +195,9 @@ class _Daemon:
 
         runner = web.AppRunner(control.application(), access_log=None, handle_signals=False)
         await runner.setup()
-        sock = self._control_place.listen(CONTROL_NAME, self._config.control_mode)
-        await web.SockSite(runner, sock).start()
-        look = self._control_place.listen(LOOK_NAME, self._config.look_mode)
-        await self._looking.serve(look, full=True)
         scrapes = await _offer(control, self._metrics)
-        server = Server(
-            self._place.listen(SOCKET_NAME, self._config.socket_mode), loop, self._connect
-        )
+        doors = await self._open_doors(runner)
+        self._run_beside(doors.follow())
         self._population_changed(0)
         if self._config.idle_exit or self._is_emulated:
             self._mind_the_folder()
@@ -214,7 +210,7 @@ class _Daemon:
             sdnotify.stopping()
             for task in self._beside:
                 task.cancel()
-            server.close()
+            await doors.close()
             # Clients run on. The note that there are some makes the next daemon wait for them.
             self._marker.set(bool(node.members))
             node.close()
@@ -222,13 +218,32 @@ class _Daemon:
                 await scrapes.close()
             await runner.cleanup()
             await self._looking.close()
-            for folder, name in (
-                (self._place, SOCKET_NAME),
-                (self._control_place, CONTROL_NAME),
-                (self._control_place, LOOK_NAME),
-            ):
-                (folder.path / name).unlink(missing_ok=True)
             log.info("ended")
+
+    async def _open_doors(self, control: web.AppRunner) -> Doors:
+        """Let people in, then programs."""
+
+        async def serve_control(sock: socket.socket) -> Shut:
+            site = web.SockSite(control, sock)
+            await site.start()
+            return site.stop
+
+        async def serve_looks(sock: socket.socket) -> Shut:
+            return await self._looking.serve(sock, full=True)
+
+        async def serve_programs(sock: socket.socket) -> Shut:
+            server = Server(sock, asyncio.get_running_loop(), self._connect)
+
+            async def shut() -> None:
+                server.close()
+
+            return shut
+
+        doors, config = Doors(), self._config
+        await doors.open(self._control_place, CONTROL_NAME, config.control_mode, serve_control)
+        await doors.open(self._control_place, LOOK_NAME, config.look_mode, serve_looks)
+        await doors.open(self._place, SOCKET_NAME, config.socket_mode, serve_programs)
+        return doors
 
     def _settings_of(self, gpu: Gpu) -> DeviceSettings:
         settings = self._config.settings_of(gpu.index, gpu.uuid)
