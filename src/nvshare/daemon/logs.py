@@ -78,8 +78,11 @@ class Throttle(logging.Filter):
         if pid not in self._lines and len(self._lines) >= _MANY_PROCESSES:
             self._lines.clear()
         at, used = self._lines.get(pid, (record.created, 0.0))
-        used = max(0.0, used - (record.created - at) * _PER_SECOND)
+        # The time of day can be set back; it is no reason to say nothing until it has come again.
+        used = max(0.0, used - max(0.0, record.created - at) * _PER_SECOND)
         if used >= _LINES_AT_ONCE:
+            if record.created < at:
+                self._lines[pid] = (record.created, used)
             return False
         self._lines[pid] = (record.created, used + 1)
         return True
