@@ -12,6 +12,7 @@ import os
 import resource
 import socket
 import stat
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -120,7 +121,9 @@ class Lock:
                 "with --socket-dir",
             ) from error
         os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        # On a full disk there is no room for it. It is for people only: the lock is what counts.
+        with suppress(OSError):
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
         return lock
 
 
