@@ -3,12 +3,12 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from nvshare.emulator.report import read_report
 from nvshare.errors import NvshareError
 from nvshare.telemetry.snapshot import NodeStatus
 
+from .processes import descriptors
 from .stage import Stage
 
 _PATIENCE = 30.0
@@ -22,7 +22,7 @@ def check_books(stage: Stage) -> None:
     _until(lambda: list(_of_daemon(stage)), stage)
     _until(lambda: list(_of_node(stage)), stage)
     pid = stage.supervisor.pid
-    stage.journal.say(f"the daemon has {len(_descriptors(pid))} descriptors open" if pid else "")
+    stage.journal.say(f"the daemon has {len(descriptors(pid))} descriptors open" if pid else "")
     if code := stage.supervisor.end():
         stage.journal.fail(f"the daemon has ended with {code}")
     for text in _of_folders(stage):
@@ -48,7 +48,7 @@ def _of_daemon(stage: Stage) -> Iterator[str]:
         yield f"the daemon does not answer in the end: {error}"
         return
     yield from _left_in_status(status)
-    if memory := [name for name in _descriptors(status.pid) if "memfd:" in name]:
+    if memory := [name for name in descriptors(status.pid).values() if "memfd:" in name]:
         yield f"the daemon has memory files open: {memory}"
 
 
@@ -83,14 +83,3 @@ def _of_folders(stage: Stage) -> Iterator[str]:
     sockets = {path.name for path in stage.supervisor.sockets.iterdir()}
     if more := sockets - _SOCKETS:
         yield f"the folder of the sockets has files that are none: {sorted(more)}"
-
-
-def _descriptors(pid: int) -> list[str]:
-    folder = Path(f"/proc/{pid}/fd")
-    found = []
-    for name in folder.iterdir():
-        try:
-            found.append(str(name.readlink()))
-        except OSError:
-            continue
-    return found

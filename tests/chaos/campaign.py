@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .books import check_books
-from .faults import FAULTS
+from .faults import FAULTS, possible
 from .journal import Journal
 from .plan import Act, Fault, acts, cast
+from .processes import processor_delay
 from .stage import Stage, staged
-from .watch import Watch, processor_delay
+from .watch import Watch
 
 # After an act everybody has to have got on by so many kernels, within so many seconds.
 ROUNDS = 4
@@ -49,9 +50,11 @@ class Campaign:
 
     def run(self, seed: int, seconds: float) -> None:
         """Go on until time is up, or something is wrong."""
-        until = time.monotonic() + seconds
+        self._stage.supervisor.look_after()
+        self._stage.supervisor.wait_until_it_answers()
         self._all_go_on("at the start")
-        for act in acts(seed, list(FAULTS)):
+        until = time.monotonic() + seconds
+        for act in acts(seed, possible()):
             if time.monotonic() > until or self._journal.failures:
                 break
             self._play(act)

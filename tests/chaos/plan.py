@@ -29,12 +29,42 @@ class Shape:
     cards: int = 1
 
 
+# Changes that are taken back afterwards.
+_SETTINGS = (
+    *("turn_seconds=0.02", "turn_seconds=2", "mode=serial", "mode=concurrent", "mode=off"),
+    *("policy=fifo", "gangs=false", "make_room=displace", "make_room=move-out"),
+    *("swap_excess=true", "slice_seconds=0.05", "inflight=0.2", "idle_park=0.2"),
+)
+
 KINDS: dict[str, Shape] = {
     "kill-program": Shape("program", cards=2),
     "stop-program": Shape("program", 0.2, 4.0, cards=2),
+    "interrupt-program": Shape("program", 0.5, 2.0),
+    "park-program": Shape("program", 0.3, 3.0),
+    "limit-memory": Shape("program", 0.5, 4.0, ("64Mi", "256Mi")),
+    "limit-compute": Shape("program", 0.5, 4.0, ("10", "60")),
+    "change-priority": Shape("program", 0.5, 4.0, ("high", "low")),
     "kill-daemon": Shape("node", 0.0, 2.0, cards=2),
     "stop-daemon": Shape("node", 0.2, 5.0),
+    "end-daemon": Shape("node", 0.0, 1.0),
+    "reload-daemon": Shape("node"),
+    "remove-socket": Shape("node", 0.0, 0.0, ("nvshare.sock", "control.sock", "look.sock")),
+    "few-descriptors": Shape("node", 0.5, 4.0, ("0", "2", "8")),
+    "little-host-memory": Shape("node", 0.5, 4.0, ("0", "32Mi", "128Mi")),
+    "full-disk": Shape("node", 0.5, 4.0),
+    "full-shm": Shape("node", 0.5, 4.0),
+    "lose-gpu": Shape("gpu", 0.5, 5.0),
+    "unsupported-gpu": Shape("gpu", 0.5, 5.0),
+    "steal-memory": Shape("gpu", 0.5, 3.0, ("32Mi", "128Mi")),
+    "change-setting": Shape("gpu", 0.5, 5.0, _SETTINGS, cards=2),
 }
+
+# Every so many calls of a kind fail, which explicit memory has to bear: out of memory (2), or
+# unknown (999) where memory is given back.
+_REFUSED = (
+    *("create/37=2", "map/41=2", "access/43=2", "reserve/29=2", "register/5=2"),
+    *("unmap/47=999", "release/53=999", "create/61=2,map/59=2,register/7=2"),
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +128,7 @@ def cast(seed: int) -> tuple[Role, ...]:
 
     return (
         Role(0, "keeper", "managed", 0),
-        Role(1, "keeper", "explicit", 0),
+        Role(1, "keeper", "explicit", 0, refused=chance.choice(_REFUSED)),
         Role(2, "keeper", "managed", 1),
         Role(3, "fuzzer", "explicit", 1),
         Role(4, "fuzzer", either(), 0),

@@ -1,11 +1,14 @@
 """Where a campaign takes place: a node of two GPUs, a daemon, and programs that do not all fit."""
 
+import json
 import os
+import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nvshare.emulator.conf import Settings
 from nvshare.emulator.gpus import parse_gpus
@@ -26,16 +29,19 @@ from .supervisor import Supervisor
 # Short times, so that everybody has many turns between two faults.
 REVOKE_PATIENCE = 2.0
 SILENCE = 2.0
-_CONFIG = f"""
-settle = 0.5
-host_memory = "4Gi"
-
-[gpu]
-turn_seconds = 0.3
-revoke_patience = {REVOKE_PATIENCE}
-context = "24Mi"
-reserve = "128Mi"
-"""
+CONFIG: dict[str, Any] = {
+    "settle": 0.5,
+    "host_memory": "4Gi",
+    "gpu": {
+        "turn_seconds": 0.3,
+        "revoke_patience": REVOKE_PATIENCE,
+        "context": "24Mi",
+        "reserve": "128Mi",
+    },
+}
+SHM = Path("/dev/shm")
+# Set by run.py where it has mounts of its own.
+HAS_MOUNTS = "TEST_CHAOS_MOUNTS"
 
 
 @dataclass(frozen=True)
@@ -74,21 +80,40 @@ def staged(roles: tuple[Role, ...], kept: Path, journal: Journal) -> Iterator[St
     """Make one; ``kept`` is where logs go. It is all gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="nvshare-chaos-") as name:
         folder = Path(name)
-        root = folder / "nodes"
-        root.mkdir(mode=0o700)
         built = folder / "built"
         built.mkdir()
         for program in sorted({role.program for role in roles} & {"keeper", "fuzzer"}):
             build_hammer(built, library_folder(), name=program)
-        with transient_node(root, Settings(), [_gpu()] * 2) as node:
+        with _mounts(folder), transient_node(folder / "nodes", Settings(), [_gpu()] * 2) as node:
             yield from _with_daemon(roles, folder, kept, built, node, journal)
+
+
+@contextmanager
+def _mounts(folder: Path) -> Iterator[None]:
+    """Small file systems where the daemon keeps things, and for /dev/shm, if we may mount them."""
+    sizes = {folder / "nodes": "256m", folder / "private": "128k", SHM: "16m"}
+    for path, size in sizes.items():
+        path.mkdir(mode=0o700, exist_ok=True)
+        if has_mounts():
+            options = ("-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs")
+            subprocess.run(["/usr/bin/mount", *options, path], check=True)
+    try:
+        yield
+    finally:
+        for path in sizes if has_mounts() else ():
+            subprocess.run(["/usr/bin/umount", path], check=True)
+
+
+def has_mounts() -> bool:
+    """Whether run.py has given us mounts of our own."""
+    return bool(os.environ.get(HAS_MOUNTS))
 
 
 def _with_daemon(
     roles: tuple[Role, ...], folder: Path, kept: Path, built: Path, node: Node, journal: Journal
 ) -> Iterator[Stage]:
     config, sockets, private = folder / "config.toml", folder / "sockets", folder / "private"
-    config.write_text(_CONFIG, encoding="utf-8")
+    config.write_text(_toml(CONFIG), encoding="utf-8")
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
     base = {
         **inherited,
@@ -108,3 +133,11 @@ def _with_daemon(
         for program in programs:
             program.end()
         supervisor.end()
+
+
+def _toml(table: Mapping[str, Any]) -> str:
+    """Write a table with tables in it, as TOML."""
+    plain = [f"{name} = {json.dumps(value)}" for name, value in table.items() if name != "gpu"]
+    return "\n".join(
+        [*plain, "[gpu]", *_toml(table["gpu"]).splitlines()] if "gpu" in table else plain
+    )

@@ -15,8 +15,10 @@ from nvshare.errors import NvshareError
 from nvshare.launch.place import CONTROL_NAME
 
 from .journal import Journal
+from .processes import handles
 
 _PAUSE = 0.2
+_PATIENCE = 30.0
 
 
 class Supervisor:
@@ -53,21 +55,36 @@ class Supervisor:
                 if not self._is_killed:
                     code = self._process.returncode
                     self._journal.fail(f"the daemon has ended by itself, with {code}")
+                    self._not_before = time.monotonic() + 1.0
                 self._process = None
                 self._is_killed = False
             if self._process is None and time.monotonic() >= self._not_before:
                 self._start()
 
-    def kill(self, away: float) -> None:
-        """Kill it; the next one is started after so many seconds."""
+    def kill(self, away: float, number: signal.Signals = signal.SIGKILL) -> None:
+        """Have it end; the next one is started after so many seconds."""
         with self._lock:
-            if self.pid is None:
+            process = self._process
+            if process is None or self.pid is None:
                 return
             self._is_killed = True
             self._not_before = time.monotonic() + max(away, _PAUSE)
-            assert self._process is not None
-            self._process.kill()
-            self._process.wait()
+            process.send_signal(number)
+        # Without the lock: it may have to be told to go on before it can end.
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._journal.fail(f"the daemon has not ended {_PATIENCE:g} s after {number.name}")
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it has come so far that it serves, or soon will."""
+        return (pid := self.pid) is not None and handles(pid, signal.SIGHUP)
+
+    def reload(self) -> None:
+        """Have it read its configuration again, if it is so far that it would."""
+        if self.is_up:
+            self.send(signal.SIGHUP)
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the daemon that is there."""
@@ -75,8 +92,16 @@ class Supervisor:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def is_answering(self) -> bool:
-        """Whether it can be asked now."""
+    def wait_until_it_answers(self) -> None:
+        """Wait until it can be asked, or fail."""
+        deadline = time.monotonic() + 2 * _PATIENCE
+        while not self._is_answering():
+            if time.monotonic() > deadline:
+                self._journal.fail(f"the daemon does not answer for {2 * _PATIENCE:g} s")
+                return
+            time.sleep(0.1)
+
+    def _is_answering(self) -> bool:
         try:
             self.control.status()
         except (NvshareError, OSError, ValueError):
@@ -91,7 +116,7 @@ class Supervisor:
                 return 0
             self._process.terminate()
             try:
-                return self._process.wait(30)
+                return self._process.wait(_PATIENCE)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 return self._process.wait()

@@ -7,7 +7,6 @@ that was stopped may hold the node's lock), so each has a thread of its own.
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
 
 from nvshare.emulator.node import Node
 from nvshare.emulator.report import GpuReport, Report, read_report
@@ -17,6 +16,7 @@ from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 from .excuses import Excuses
 from .idle import IdleWatch, Sample
 from .journal import Journal
+from .processes import processor_delay
 from .programs import Program
 from .supervisor import Supervisor
 
@@ -149,14 +149,3 @@ class Delays:
         self._total += sum(max(0.0, now[pid] - self._seen.get(pid, now[pid])) for pid in pids)
         self._seen = now
         return self._total
-
-
-def processor_delay(pid: int) -> float:
-    """For how many seconds threads of a process could have run and did not, so far."""
-    total = 0
-    try:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            total += int((task / "schedstat").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
-        pass
-    return total / 1e9

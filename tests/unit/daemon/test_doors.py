@@ -32,7 +32,7 @@ class Served:
         return shut
 
 
-Story = Callable[[Path, Doors, Served], Awaitable[None]]
+Story = Callable[[Path, Served], Awaitable[None]]
 
 
 def play(path: Path, story: Story) -> Served:
@@ -43,7 +43,7 @@ def play(path: Path, story: Story) -> Served:
             doors = Doors(glance=0.005)
             await doors.open(folder, NAME, 0o600, served.serve)
             following = asyncio.create_task(doors.follow())
-            await story(path, doors, served)
+            await story(path, served)
             following.cancel()
             await doors.close()
 
@@ -78,7 +78,7 @@ def pose(path: Path) -> None:
 def test_a_socket_that_was_removed_is_made_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, spoil: Callable[[Path], None]
 ) -> None:
-    async def story(path: Path, doors: Doors, served: Served) -> None:
+    async def story(path: Path, served: Served) -> None:
         assert is_answered(path)
         spoil(path)
         await until(lambda: is_answered(path))
@@ -94,7 +94,7 @@ def test_a_socket_that_was_removed_is_made_again(
 def test_one_that_cannot_be_made_again_is_told_of_once_and_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def story(path: Path, doors: Doors, served: Served) -> None:
+    async def story(path: Path, _: Served) -> None:
         (path / NAME).unlink()
         # Something that cannot be unlinked has its place.
         (path / NAME).mkdir()
@@ -108,7 +108,7 @@ def test_one_that_cannot_be_made_again_is_told_of_once_and_tried_again(
 
 
 def test_a_folder_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
-    async def story(path: Path, doors: Doors, served: Served) -> None:
+    async def story(path: Path, _: Served) -> None:
         shutil.rmtree(path)
         await asyncio.sleep(0.05)
         assert not path.exists()
