@@ -25,6 +25,7 @@ from nvshare.daemon.host import gpu_clock, memory_limits, populates, spare_memor
 from nvshare.daemon.logs import fields
 from nvshare.daemon.looking import Looking
 from nvshare.daemon.minute import follow_minutes
+from nvshare.daemon.mishaps import Mishaps
 from nvshare.daemon.node import Node
 from nvshare.daemon.possession import Possession
 from nvshare.daemon.scrapes import Scrapes
@@ -151,7 +152,7 @@ class _Daemon:
     async def serve(self, companion: Companion | None) -> None:
         """Serve until a signal, or until nobody has been there for long enough."""
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(_log_exception)
+        loop.set_exception_handler(Mishaps(loop.time))
         self._node = node = Node(
             loop,
             version=nvshare.__version__,
@@ -324,9 +325,3 @@ def _log_end(task: "asyncio.Task[None]") -> None:
     """Say so if what runs beside the daemon has failed: the daemon itself goes on."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a part of the daemon has failed", exc_info=error)
-
-
-def _log_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    del loop
-    error = context.get("exception")
-    log.error(context["message"], exc_info=error if error is not None else False)
