@@ -9,10 +9,11 @@ from nvshare.errors import NvshareError
 from nvshare.telemetry.snapshot import NodeStatus
 
 from .processes import descriptors
-from .stage import Stage
+from .stage import SHM, Stage, has_mounts
 
 _PATIENCE = 30.0
-_SOCKETS = {"control.sock", "look.sock", "nvshare.sock"}
+# Of ours, which the daemon may not have closed yet.
+_CONNECTIONS = 2
 
 
 def check_books(stage: Stage) -> None:
@@ -21,8 +22,6 @@ def check_books(stage: Stage) -> None:
         program.end()
     _until(lambda: list(_of_daemon(stage)), stage)
     _until(lambda: list(_of_node(stage)), stage)
-    pid = stage.supervisor.pid
-    stage.journal.say(f"the daemon has {len(descriptors(pid))} descriptors open" if pid else "")
     if code := stage.supervisor.end():
         stage.journal.fail(f"the daemon has ended with {code}")
     for text in _of_folders(stage):
@@ -50,6 +49,9 @@ def _of_daemon(stage: Stage) -> Iterator[str]:
     yield from _left_in_status(status)
     if memory := [name for name in descriptors(status.pid).values() if "memfd:" in name]:
         yield f"the daemon has memory files open: {memory}"
+    opened = descriptors(status.pid).values()
+    if len(opened) > stage.supervisor.fewest_descriptors + _CONNECTIONS:
+        yield f"the daemon has more open than one that nobody has come to: {sorted(opened)}"
 
 
 def _left_in_status(status: NodeStatus) -> Iterator[str]:
@@ -80,6 +82,14 @@ def _of_node(stage: Stage) -> Iterator[str]:
 
 
 def _of_folders(stage: Stage) -> Iterator[str]:
-    sockets = {path.name for path in stage.supervisor.sockets.iterdir()}
-    if more := sockets - _SOCKETS:
-        yield f"the folder of the sockets has files that are none: {sorted(more)}"
+    for name, allowed in (
+        ("sockets", set()),
+        ("private", {"daemon.lock", "groups"}),
+        ("private/groups", set()),
+        ("tmp", set()),
+    ):
+        found = {path.name for path in (stage.folder / name).glob("*")}
+        if left := found - allowed:
+            yield f"files are left in the folder {name}: {sorted(left)}"
+    if has_mounts() and (left := {path.name for path in SHM.iterdir()}):
+        yield f"files are left in {SHM}: {sorted(left)}"

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,10 @@ from .watch import Watch
 ROUNDS = 4
 PATIENCE = 30.0
 IDLE_BOUND = 1.0
+# A small campaign runs beside other tests, on a machine that is busy with them: how long things
+# take is not what it is about.
+SMALL_PATIENCE = 60.0
+SMALL_IDLE_BOUND = 5.0
 _TICK = 0.05
 # After so many acts there is a rest: no fault explains anything any more, and then for so long.
 _REST_EVERY = 3
@@ -41,8 +46,9 @@ class Result:
 class Campaign:
     """Acts on a stage, one after the other."""
 
-    def __init__(self, stage: Stage, watch: Watch) -> None:
+    def __init__(self, stage: Stage, watch: Watch, patience: float) -> None:
         self._stage = stage
+        self._patience = patience
         self._watch = watch
         self._journal = stage.journal
         self.faults = 0
@@ -52,6 +58,7 @@ class Campaign:
         """Go on until time is up, or something is wrong."""
         self._stage.supervisor.look_after()
         self._stage.supervisor.wait_until_it_answers()
+        self._stage.supervisor.note_descriptors()
         self._all_go_on("at the start")
         until = time.monotonic() + seconds
         for act in acts(seed, possible()):
@@ -91,22 +98,39 @@ class Campaign:
             self._journal.fail(f"{fault} could not be done: {error!r}")
 
     def _all_go_on(self, when: str) -> None:
-        """Wait until every program has got on. What the machine keeps them from is added."""
+        """Wait until every program has got on, and is with the daemon."""
         before = [program.rounds for program in self._stage.programs]
-        began, delay = time.monotonic(), self._delay()
-        while not self._journal.failures:
-            self._stage.look_after_all()
-            late = [
-                program.role
+
+        def late() -> list[str]:
+            return [
+                str(program.role)
                 for program, rounds in zip(self._stage.programs, before, strict=True)
                 if program.rounds < rounds + ROUNDS
             ]
-            if not late:
-                self._journal.say(f"all have gone on {when}")
-                return
-            if time.monotonic() - began > PATIENCE + max(0.0, self._delay() - delay):
-                names = "; ".join(map(str, late))
-                self._journal.fail(f"not everybody goes on {when}: {names}")
+
+        self._until_none(late, f"not everybody goes on {when}")
+        self._until_none(self._unmanaged, f"not everybody is with the daemon {when}")
+        if not self._journal.failures:
+            self._journal.say(f"all have gone on {when}")
+
+    def _unmanaged(self) -> list[str]:
+        """Who uses a GPU, and the daemon does not know of it."""
+        status = self._watch.status
+        known = {client.pid for client in status.clients} if status else set()
+        return [
+            f"{program.role} (pid {pid})"
+            for program in self._stage.programs
+            for pid in program.computing
+            if pid not in known
+        ]
+
+    def _until_none(self, find: Callable[[], list[str]], what: str) -> None:
+        """Wait, but not for ever; what the machine keeps processes from is added."""
+        began, delay = time.monotonic(), self._delay()
+        while not self._journal.failures and (found := find()):
+            self._stage.look_after_all()
+            if time.monotonic() - began > self._patience + max(0.0, self._delay() - delay):
+                self._journal.fail(f"{what}: {'; '.join(found)}")
             time.sleep(_TICK)
 
     def _delay(self) -> float:
@@ -115,20 +139,21 @@ class Campaign:
         return max((processor_delay(one) for one in [*pids, *([pid] if pid else [])]), default=0.0)
 
 
-def run_campaign(seed: int, seconds: float, kept: Path, *, is_shown: bool) -> Result:
+def run_campaign(
+    seed: int, seconds: float, kept: Path, *, is_shown: bool, is_small: bool
+) -> Result:
     """Run one. Logs are in a folder afterwards."""
     kept.mkdir(parents=True, exist_ok=True)
     for old in kept.iterdir():
         old.unlink()
     journal = Journal(kept / "journal.txt", is_shown=is_shown)
-    roles = cast(seed)
+    roles = cast(seed, is_small=is_small)
     for role in roles:
         journal.say(f"program {role}")
-    with staged(roles, kept, journal) as stage:
-        watch = Watch(
-            stage.node, stage.supervisor, stage.programs, stage.excuses, journal, IDLE_BOUND
-        )
-        campaign = Campaign(stage, watch)
+    with staged(roles, kept, journal, is_small=is_small) as stage:
+        bound = SMALL_IDLE_BOUND if is_small else IDLE_BOUND
+        watch = Watch(stage.node, stage.supervisor, stage.programs, stage.excuses, journal, bound)
+        campaign = Campaign(stage, watch, SMALL_PATIENCE if is_small else PATIENCE)
         with watch:
             campaign.run(seed, seconds)
             if journal.failures:

@@ -67,6 +67,10 @@ _REFUSED = (
 )
 
 
+# The programs of a small campaign.
+_SMALL = (0, 1, 5)
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing that goes wrong."""
@@ -119,14 +123,17 @@ class Act:
     faults: tuple[Fault, ...]
 
 
-def cast(seed: int) -> tuple[Role, ...]:
-    """Return the programs of a campaign: more than fit, on both GPUs, alone and in gangs."""
+def cast(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
+    """Return the programs of a campaign: more than fit, on both GPUs, alone and in gangs.
+
+    A small campaign has fewer of them, one of each kind on the first GPU and a gang.
+    """
     chance = random.Random(f"{seed} cast")
 
     def either() -> Allocation:
         return chance.choice(("managed", "explicit"))
 
-    return (
+    roles = (
         Role(0, "keeper", "managed", 0),
         Role(1, "keeper", "explicit", 0, refused=chance.choice(_REFUSED)),
         Role(2, "keeper", "managed", 1),
@@ -135,6 +142,7 @@ def cast(seed: int) -> tuple[Role, ...]:
         Role(5, "ranks", either(), 0),
         Role(6, "threads", either(), 0),
     )
+    return tuple(role for role in roles if role.number in _SMALL) if is_small else roles
 
 
 def acts(seed: int, kinds: Sequence[str] | None = None) -> Iterator[Act]:

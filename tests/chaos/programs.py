@@ -75,6 +75,12 @@ class Program:
         """How many kernels it has had computed, as far as was noted."""
         return self._past + sum(self._done.values())
 
+    @property
+    def computing(self) -> list[int]:
+        """Those of its processes that have had something computed."""
+        with self._lock:
+            return [pid for pid in self.pids if self._done.get(pid)]
+
     def note_kernels(self, kernels: Mapping[int, int]) -> None:
         """Take note of how many kernels each process has had computed."""
         with self._lock:
@@ -147,7 +153,7 @@ class Program:
         self._times += 1
         self._is_killed = False
         group = secrets.token_hex(16)
-        for rank, command in enumerate(self._commands(folder)):
+        for rank, command in enumerate(self._commands()):
             said = folder / f"program-{self.role.number}-{self._times}-{rank}.txt"
             with said.open("wb") as file:
                 process = subprocess.Popen(
@@ -174,7 +180,7 @@ class Program:
         wishes = Wishes(gpus=gpus, allocation=role.allocation)
         return {**base, **program_environment(wishes, self._sockets, library(), base)}
 
-    def _commands(self, folder: Path) -> Sequence[Sequence[str | Path]]:
+    def _commands(self) -> Sequence[Sequence[str | Path]]:
         seed = str(1000 * self.role.number + self._times)
         program = self._built / self.role.program
         if self.role.program == "keeper":
@@ -187,7 +193,7 @@ class Program:
         memory = ("--memory", str(_RANK_BYTES))
         if self.role.program == "threads":
             return [(ranks, *common, *memory, "--threads")]
-        meet = folder / f"meet-{self.role.number}-{self._times}"
+        meet = self._built / f"meet-{self.role.number}-{self._times}"
         return [(ranks, *common, *memory, "--rank", str(rank), "--meet", meet) for rank in range(2)]
 
 

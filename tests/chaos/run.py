@@ -1,6 +1,6 @@
 """``make chaos MINUTES=30 [SEED=…]``: whatever can go wrong does, under programs that check data.
 
-    python -m tests.chaos.run [--minutes N] [--seed N] [--quiet]
+    python -m tests.chaos.run [--minutes N] [--seed N] [--small] [--quiet]
 
 Exits with 1 if anything was wrong, and says how to have the same again.
 """
@@ -24,15 +24,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--small", action="store_true", help="fewer programs, as in make test")
     parser.add_argument("--quiet", action="store_true", help="say only how it went")
     options = parser.parse_args()
     if os.getuid() == 0 and not os.environ.get(HAS_MOUNTS):
         return _with_own_mounts()
     seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
-    kept = ROOT / "build" / "chaos" / str(seed)
+    kept = ROOT / "build" / "chaos" / (f"{seed}-small" if options.small else str(seed))
     print(f"seed {seed}, for {options.minutes:g} minutes; logs are in {kept}", flush=True)
-    result = run_campaign(seed, options.minutes * 60, kept, is_shown=not options.quiet)
-    _tell(result, seed, options.minutes, kept)
+    result = run_campaign(
+        seed, options.minutes * 60, kept, is_shown=not options.quiet, is_small=options.small
+    )
+    again = f"MINUTES={options.minutes:g} SEED={seed}{' SMALL=1' if options.small else ''}"
+    _tell(result, f"make chaos {again}", kept)
     return int(bool(result.failures))
 
 
@@ -47,7 +51,7 @@ def _with_own_mounts() -> int:
     ).returncode
 
 
-def _tell(result: Result, seed: int, minutes: float, kept: Path) -> None:
+def _tell(result: Result, again: str, kept: Path) -> None:
     print(
         f"{result.acts} acts with {result.faults} faults, {result.daemons} daemons; programs have "
         f"had {result.rounds} kernels computed and come to their end {result.finished} times, "
@@ -60,7 +64,7 @@ def _tell(result: Result, seed: int, minutes: float, kept: Path) -> None:
     lines = (kept / "journal.txt").read_text(encoding="utf-8").splitlines()
     print("\nThe last steps:", *lines[-_LAST:], sep="\n  ")
     print("\nWhat is wrong:", *result.failures, sep="\n  ")
-    print(f"\nThe same again: make chaos MINUTES={minutes:g} SEED={seed}; logs are in {kept}")
+    print(f"\nThe same again: {again}; logs are in {kept}")
 
 
 if __name__ == "__main__":

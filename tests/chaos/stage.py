@@ -39,6 +39,8 @@ CONFIG: dict[str, Any] = {
         "reserve": "128Mi",
     },
 }
+# Fewer programs, which are not to fit either.
+_SMALL_CONFIG = {**CONFIG, "gpu": {**CONFIG["gpu"], "reserve": "288Mi"}}
 SHM = Path("/dev/shm")
 # Set by run.py where it has mounts of its own.
 HAS_MOUNTS = "TEST_CHAOS_MOUNTS"
@@ -76,7 +78,9 @@ def _gpu() -> Profile:
 
 
 @contextmanager
-def staged(roles: tuple[Role, ...], kept: Path, journal: Journal) -> Iterator[Stage]:
+def staged(
+    roles: tuple[Role, ...], kept: Path, journal: Journal, *, is_small: bool
+) -> Iterator[Stage]:
     """Make one; ``kept`` is where logs go. It is all gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="nvshare-chaos-") as name:
         folder = Path(name)
@@ -85,6 +89,8 @@ def staged(roles: tuple[Role, ...], kept: Path, journal: Journal) -> Iterator[St
         for program in sorted({role.program for role in roles} & {"keeper", "fuzzer"}):
             build_hammer(built, library_folder(), name=program)
         with _mounts(folder), transient_node(folder / "nodes", Settings(), [_gpu()] * 2) as node:
+            config = folder / "config.toml"
+            config.write_text(_toml(_SMALL_CONFIG if is_small else CONFIG), encoding="utf-8")
             yield from _with_daemon(roles, folder, kept, built, node, journal)
 
 
@@ -112,15 +118,16 @@ def has_mounts() -> bool:
 def _with_daemon(
     roles: tuple[Role, ...], folder: Path, kept: Path, built: Path, node: Node, journal: Journal
 ) -> Iterator[Stage]:
-    config, sockets, private = folder / "config.toml", folder / "sockets", folder / "private"
-    config.write_text(_toml(CONFIG), encoding="utf-8")
+    sockets, private = folder / "sockets", folder / "private"
+    (folder / "tmp").mkdir()
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
     base = {
         **inherited,
         **node.environment(library_folder(), inherited),
+        "TMPDIR": str(folder / "tmp"),
         environment.SOCKET_DIR: str(sockets),
         environment.PRIVATE_DIR: str(private),
-        environment.CONFIG: str(config),
+        environment.CONFIG: str(folder / "config.toml"),
         environment.SILENCE: str(SILENCE),
         environment.WAIT_NOTICE: "0",
     }

@@ -15,7 +15,7 @@ from nvshare.errors import NvshareError
 from nvshare.launch.place import CONTROL_NAME
 
 from .journal import Journal
-from .processes import handles
+from .processes import descriptors, handles
 
 _PAUSE = 0.2
 _PATIENCE = 30.0
@@ -38,6 +38,7 @@ class Supervisor:
         self._is_over = False
         self.control = Daemon(sockets / CONTROL_NAME)
         self.started = 0
+        self.fewest_descriptors = 0
 
     @property
     def pid(self) -> int | None:
@@ -85,6 +86,11 @@ class Supervisor:
         """Have it read its configuration again, if it is so far that it would."""
         if self.is_up:
             self.send(signal.SIGHUP)
+
+    def note_descriptors(self) -> None:
+        """Note how many a daemon has open that nobody has come to."""
+        assert self.pid is not None
+        self.fewest_descriptors = len(descriptors(self.pid))
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the daemon that is there."""
