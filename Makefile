@@ -37,7 +37,7 @@ test-web: $(VENV)/installed ## Run the web page in Chromium (installs Debian's c
 
 MINUTES ?= 30
 chaos: $(VENV)/installed ## Have all go wrong that can, at random, under programs that check their data (MINUTES=30 SEED=…)
-	$(BIN)/python -m tests.chaos.run --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SMALL),--small)
+	$(BIN)/python -m tests.chaos.run --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SMALL),--small) $(if $(KINDS),--kinds $(KINDS))
 
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json

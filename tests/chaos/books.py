@@ -11,7 +11,8 @@ from nvshare.telemetry.snapshot import NodeStatus
 from .processes import descriptors
 from .stage import SHM, Stage, has_mounts
 
-_PATIENCE = 30.0
+# A daemon waits 10 s for those to come back whom an earlier one knew (daemon/node.py).
+_PATIENCE = 45.0
 # Of ours, which the daemon may not have closed yet.
 _CONNECTIONS = 2
 
@@ -22,9 +23,10 @@ def check_books(stage: Stage) -> None:
         program.end()
     _until(lambda: list(_of_daemon(stage)), stage)
     _until(lambda: list(_of_node(stage)), stage)
+    _until(lambda: list(_of_notes(stage)), stage)
     if code := stage.supervisor.end():
         stage.journal.fail(f"the daemon has ended with {code}")
-    for text in _of_folders(stage):
+    for text in (*_of_folders(stage), *_of_log(stage)):
         stage.journal.fail(text)
 
 
@@ -81,15 +83,31 @@ def _of_node(stage: Stage) -> Iterator[str]:
         yield f"managed memory still has {report.host_bytes} bytes of host pages"
 
 
+def _of_notes(stage: Stage) -> Iterator[str]:
+    if left := _left(stage, "private/groups", set()):
+        yield left
+
+
 def _of_folders(stage: Stage) -> Iterator[str]:
     for name, allowed in (
         ("sockets", set()),
         ("private", {"daemon.lock", "groups"}),
-        ("private/groups", set()),
         ("tmp", set()),
     ):
-        found = {path.name for path in (stage.folder / name).glob("*")}
-        if left := found - allowed:
-            yield f"files are left in the folder {name}: {sorted(left)}"
-    if has_mounts() and (left := {path.name for path in SHM.iterdir()}):
-        yield f"files are left in {SHM}: {sorted(left)}"
+        if left := _left(stage, name, allowed):
+            yield left
+    if has_mounts() and (files := {path.name for path in SHM.iterdir()}):
+        yield f"files are left in {SHM}: {sorted(files)}"
+
+
+def _of_log(stage: Stage) -> Iterator[str]:
+    """What nobody has caught is a mistake, even if the daemon goes on."""
+    for line in (stage.kept / "daemon.log").read_text(encoding="utf-8").splitlines():
+        if "traceback" in line.lower():
+            yield f"the daemon has logged an exception: {line[:300]}"
+            return
+
+
+def _left(stage: Stage, name: str, allowed: set[str]) -> str | None:
+    found = {path.name for path in (stage.folder / name).glob("*")} - allowed
+    return f"files are left in the folder {name}: {sorted(found)}" if found else None

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,14 +54,14 @@ class Campaign:
         self.faults = 0
         self.acts = 0
 
-    def run(self, seed: int, seconds: float) -> None:
+    def run(self, seed: int, seconds: float, kinds: Collection[str]) -> None:
         """Go on until time is up, or something is wrong."""
         self._stage.supervisor.look_after()
         self._stage.supervisor.wait_until_it_answers()
         self._stage.supervisor.note_descriptors()
         self._all_go_on("at the start")
         until = time.monotonic() + seconds
-        for act in acts(seed, possible()):
+        for act in acts(seed, [kind for kind in possible(self._stage) if kind in kinds]):
             if time.monotonic() > until or self._journal.failures:
                 break
             self._play(act)
@@ -140,7 +140,13 @@ class Campaign:
 
 
 def run_campaign(
-    seed: int, seconds: float, kept: Path, *, is_shown: bool, is_small: bool
+    seed: int,
+    seconds: float,
+    kept: Path,
+    *,
+    kinds: Collection[str],
+    is_shown: bool,
+    is_small: bool,
 ) -> Result:
     """Run one. Logs are in a folder afterwards."""
     kept.mkdir(parents=True, exist_ok=True)
@@ -155,7 +161,7 @@ def run_campaign(
         watch = Watch(stage.node, stage.supervisor, stage.programs, stage.excuses, journal, bound)
         campaign = Campaign(stage, watch, SMALL_PATIENCE if is_small else PATIENCE)
         with watch:
-            campaign.run(seed, seconds)
+            campaign.run(seed, seconds, kinds)
             if journal.failures:
                 _keep_story(stage)
         if not journal.failures:

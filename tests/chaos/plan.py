@@ -37,8 +37,8 @@ _SETTINGS = (
 )
 
 KINDS: dict[str, Shape] = {
-    "kill-program": Shape("program", cards=2),
-    "stop-program": Shape("program", 0.2, 4.0, cards=2),
+    "kill-program": Shape("program", values=("one", "all"), cards=2),
+    "stop-program": Shape("program", 0.2, 4.0, ("one", "all"), cards=2),
     "interrupt-program": Shape("program", 0.5, 2.0),
     "park-program": Shape("program", 0.3, 3.0),
     "limit-memory": Shape("program", 0.5, 4.0, ("64Mi", "256Mi")),
@@ -51,6 +51,7 @@ KINDS: dict[str, Shape] = {
     "remove-socket": Shape("node", 0.0, 0.0, ("nvshare.sock", "control.sock", "look.sock")),
     "few-descriptors": Shape("node", 0.5, 4.0, ("0", "2", "8")),
     "little-host-memory": Shape("node", 0.5, 4.0, ("0", "32Mi", "128Mi")),
+    "small-cgroup": Shape("node", 1.0, 5.0, ("80", "128")),
     "full-disk": Shape("node", 0.5, 4.0),
     "full-shm": Shape("node", 0.5, 4.0),
     "lose-gpu": Shape("gpu", 0.5, 5.0),

@@ -87,17 +87,17 @@ class Program:
             for pid in self.pids:
                 self._done[pid] = max(self._done.get(pid, 0), kernels.get(pid, 0))
 
-    def kill(self) -> None:
-        """Kill it as the plan says. What is left of a gang is killed as launchers do."""
+    def kill(self, *, only_one: bool = False) -> None:
+        """Kill it as the plan says. What is left of a gang is killed soon, as launchers do."""
         with self._lock:
             self._is_killed = True
-            for process in self._processes:
+            for process in self._processes[-1:] if only_one else self._processes:
                 process.kill()
 
-    def send(self, number: signal.Signals) -> None:
-        """Send a signal to all of its processes."""
+    def send(self, number: signal.Signals, *, only_one: bool = False) -> None:
+        """Send a signal to its processes, or to the last of them."""
         with self._lock:
-            for pid in self.pids:
+            for pid in self.pids[-1:] if only_one else self.pids:
                 with suppress(ProcessLookupError):
                     os.kill(pid, number)
 

@@ -1,6 +1,6 @@
 """``make chaos MINUTES=30 [SEED=…]``: whatever can go wrong does, under programs that check data.
 
-    python -m tests.chaos.run [--minutes N] [--seed N] [--small] [--quiet]
+    python -m tests.chaos.run [--minutes N] [--seed N] [--small] [--kinds LIST] [--quiet]
 
 Exits with 1 if anything was wrong, and says how to have the same again.
 """
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from .campaign import Result, run_campaign
+from .plan import KINDS
 from .stage import HAS_MOUNTS
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--small", action="store_true", help="fewer programs, as in make test")
+    parser.add_argument("--kinds", help="only these kinds of faults, by commas")
     parser.add_argument("--quiet", action="store_true", help="say only how it went")
     options = parser.parse_args()
     if os.getuid() == 0 and not os.environ.get(HAS_MOUNTS):
@@ -33,10 +35,17 @@ def main() -> int:
     kept = ROOT / "build" / "chaos" / (f"{seed}-small" if options.small else str(seed))
     print(f"seed {seed}, for {options.minutes:g} minutes; logs are in {kept}", flush=True)
     result = run_campaign(
-        seed, options.minutes * 60, kept, is_shown=not options.quiet, is_small=options.small
+        seed,
+        options.minutes * 60,
+        kept,
+        kinds=options.kinds.split(",") if options.kinds else list(KINDS),
+        is_shown=not options.quiet,
+        is_small=options.small,
     )
-    again = f"MINUTES={options.minutes:g} SEED={seed}{' SMALL=1' if options.small else ''}"
-    _tell(result, f"make chaos {again}", kept)
+    again = f"make chaos MINUTES={options.minutes:g} SEED={seed}"
+    again += " SMALL=1" if options.small else ""
+    again += f" KINDS={options.kinds}" if options.kinds else ""
+    _tell(result, again, kept)
     return int(bool(result.failures))
 
 

@@ -139,7 +139,7 @@ def _with_daemon(
     finally:
         for program in programs:
             program.end()
-        supervisor.end()
+        supervisor.close()
 
 
 def _toml(table: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from nvshare.cli.control import Daemon
 from nvshare.errors import NvshareError
 from nvshare.launch.place import CONTROL_NAME
 
+from .cgroup import make_cgroup
 from .journal import Journal
 from .processes import descriptors, handles
 
@@ -37,6 +38,7 @@ class Supervisor:
         self._not_before = 0.0
         self._is_over = False
         self.control = Daemon(sockets / CONTROL_NAME)
+        self.cgroup = make_cgroup()
         self.started = 0
         self.fewest_descriptors = 0
 
@@ -138,3 +140,11 @@ class Supervisor:
                 stderr=file,
                 cwd="/",
             )
+        if self.cgroup is not None:
+            self.cgroup.take(self._process.pid)
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        self.end()
+        if self.cgroup is not None:
+            self.cgroup.remove()

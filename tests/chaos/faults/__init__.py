@@ -27,6 +27,7 @@ FAULTS: dict[str, Do] = {
     "remove-socket": daemon.remove_socket,
     "few-descriptors": daemon.few_descriptors,
     "little-host-memory": settings.little_host_memory,
+    "small-cgroup": machine.small_cgroup,
     "full-disk": machine.full_disk,
     "full-shm": machine.full_shm,
     "lose-gpu": gpus.lose,
@@ -36,6 +37,9 @@ FAULTS: dict[str, Do] = {
 }
 
 
-def possible() -> list[str]:
+def possible(stage: Stage) -> list[str]:
     """Return the kinds that can be had here."""
-    return [kind for kind in FAULTS if kind not in machine.NEED_MOUNTS or has_mounts()]
+    missing = set() if has_mounts() else machine.NEED_MOUNTS
+    if stage.supervisor.cgroup is None:
+        missing = {*missing, "small-cgroup"}
+    return [kind for kind in FAULTS if kind not in missing]

@@ -63,9 +63,9 @@ def few_descriptors(stage: Stage, fault: Fault) -> None:
     if pid is None or not stage.supervisor.is_up:
         # To start with so few it would have to be told so, and be started again.
         return
-    with without_daemon(stage), suppress(ProcessLookupError, FileNotFoundError):
+    with without_daemon(stage), suppress(ProcessLookupError, FileNotFoundError, PermissionError):
         _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        highest = max(descriptors(pid))
+        highest = max(descriptors(pid), default=1 << 16)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (highest + 1 + int(fault.value), hard))
         time.sleep(fault.seconds)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (hard, hard))

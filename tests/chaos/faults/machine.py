@@ -1,4 +1,4 @@
-"""Faults of the machine: disks that are full. They are our own, so that nobody else is harmed."""
+"""Faults of the machine: disks that are full, and a memory cgroup that is. All are our own."""
 
 import errno
 import time
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..excuses import EVERY_GPU, MEMORY
 from ..plan import Fault
 from ..stage import SHM, Stage
 
@@ -24,6 +25,14 @@ def full_shm(stage: Stage, fault: Fault) -> None:
     """There is no room in /dev/shm."""
     del stage
     with _full(SHM):
+        time.sleep(fault.seconds)
+
+
+def small_cgroup(stage: Stage, fault: Fault) -> None:
+    """The daemon's memory cgroup has little left for what leaves the GPUs explicitly."""
+    cgroup = stage.supervisor.cgroup
+    assert cgroup is not None
+    with stage.excuses.holding(MEMORY, EVERY_GPU, and_then=3.0), cgroup.limited(int(fault.value)):
         time.sleep(fault.seconds)
 
 

@@ -14,14 +14,14 @@ def kill(stage: Stage, fault: Fault) -> None:
     """A program is killed. If it had a turn, that is over when the kernel has cleared it away."""
     program = stage.program(fault.target)
     with stage.excuses.holding(*program.role.gpus, and_then=1.0):
-        program.kill()
+        program.kill(only_one=fault.value == "one")
 
 
 def stop(stage: Stage, fault: Fault) -> None:
     """A program is stopped, and goes on later. Others wait for it, but not without an end."""
     program = stage.program(fault.target)
     with stage.excuses.holding(*program.role.gpus, and_then=REVOKE_PATIENCE):
-        program.send(signal.SIGSTOP)
+        program.send(signal.SIGSTOP, only_one=fault.value == "one")
         time.sleep(fault.seconds)
         program.send(signal.SIGCONT)
 
