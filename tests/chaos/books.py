@@ -13,12 +13,16 @@ from .stage import SHM, Stage, has_mounts
 
 # A daemon waits 10 s for those to come back whom an earlier one knew (daemon/node.py).
 _PATIENCE = 45.0
+# One is its connection; another one may be on its way.
+_SOCKETS_PER_GPU = 2
 # Of ours, which the daemon may not have closed yet.
 _CONNECTIONS = 2
 
 
 def check_books(stage: Stage) -> None:
     """End all programs, then the daemon, and fail for whatever is left."""
+    for text in _of_programs(stage):
+        stage.journal.fail(text)
     for program in stage.programs:
         program.end()
     _until(lambda: list(_of_daemon(stage)), stage)
@@ -28,6 +32,19 @@ def check_books(stage: Stage) -> None:
         stage.journal.fail(f"the daemon has ended with {code}")
     for text in (*_of_folders(stage), *_of_log(stage)):
         stage.journal.fail(text)
+
+
+def _of_programs(stage: Stage) -> Iterator[str]:
+    """However often they had to come back, they have closed what they do not need any more."""
+    for program in stage.programs:
+        for pid in program.pids:
+            try:
+                names = list(descriptors(pid).values())
+            except FileNotFoundError:  # it has just ended
+                continue
+            sockets = sum(name.startswith("socket:") for name in names)
+            if sockets > _SOCKETS_PER_GPU * len(program.role.gpus):
+                yield f"program {program.role} has {sockets} sockets open: {sorted(names)}"
 
 
 def _until(look: Callable[[], list[str]], stage: Stage) -> None:

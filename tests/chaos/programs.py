@@ -23,6 +23,7 @@ from nvshare.wire import environment
 from .excuses import Excuses
 from .journal import Journal
 from .plan import Role
+from .verdict import Verdict, judge, own_words
 
 _KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 _MIB = 1 << 20
@@ -117,7 +118,8 @@ class Program:
         with self._lock:
             for process in self._processes:
                 process.wait()
-            self._bury()
+            if self._processes:
+                self._bury()
             self._not_before = float("inf")
 
     def _end_rest_of_gang(self) -> None:
@@ -129,25 +131,25 @@ class Program:
     def _bury(self) -> None:
         codes = [one.returncode for one in self._processes]
         texts = [path.read_text(encoding="utf-8", errors="replace") for path in self._said]
-        wrong = [line for text in texts for line in text.splitlines() if not _is_ours(line)]
-        said = "; ".join(wrong[:5]) or "nothing"
-        if self._is_refused(codes, wrong):
-            self.refused += 1
-            self._journal.say(f"program {self.role} was refused memory, which is explained: {said}")
-        elif wrong or not _is_ended_well(codes, is_killed=self._is_killed):
-            self._journal.fail(f"program {self.role} ended with {codes} and said {said}")
+        said = [line for text in texts for line in own_words(text)]
+        verdict = judge(
+            codes,
+            said,
+            is_killed=self._is_killed,
+            memory_is_short=self._excuses.memory_is_short,
+        )
+        if verdict in (Verdict.REFUSED, Verdict.WRONG):
+            tell = self._journal.fail if verdict is Verdict.WRONG else self._journal.say
+            words = "; ".join(said[:5]) or "nothing"
+            tell(f"program {self.role} {verdict.value}: with {codes}, and said {words}")
+        self.refused += verdict is Verdict.REFUSED
         if not self._journal.failures:
             for path in self._said:
                 path.unlink()
-        self.finished += not any(codes)
+        self.finished += verdict is Verdict.FINISHED
         self._past += sum(self._done.values()) + (not any(codes))
         self._done, self._processes, self._said = {}, [], []
         self._not_before = time.monotonic() + _PAUSE
-
-    def _is_refused(self, codes: Sequence[int], wrong: Sequence[str]) -> bool:
-        """Whether it has found no memory while a fault explains that."""
-        is_out = bool(wrong) and all("OUT_OF_MEMORY" in line for line in wrong)
-        return is_out and self._excuses.memory_is_short and set(codes) <= {0, 1, -signal.SIGKILL}
 
     def _start(self, folder: Path) -> None:
         self._times += 1
@@ -195,12 +197,3 @@ class Program:
             return [(ranks, *common, *memory, "--threads")]
         meet = self._built / f"meet-{self.role.number}-{self._times}"
         return [(ranks, *common, *memory, "--rank", str(rank), "--meet", meet) for rank in range(2)]
-
-
-def _is_ended_well(codes: Sequence[int], *, is_killed: bool) -> bool:
-    return not any(codes) or (is_killed and set(codes) <= {0, -signal.SIGKILL})
-
-
-def _is_ours(line: str) -> bool:
-    """Whether nvshare or the emulator has said it, and not the program."""
-    return line.startswith(("nvshare[", "nvshare emulator:"))

@@ -52,8 +52,12 @@ class _Door:
 
     async def open(self) -> None:
         sock = self.folder.listen(self.name, self.mode)
-        self.made = self.path.lstat()
-        self.shut = await self.serve(sock)
+        try:
+            self.made = self.path.lstat()
+            self.shut = await self.serve(sock)
+        except OSError:
+            sock.close()
+            raise
 
 
 class Doors:
