@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from nvshare.daemon.logs import fields
 from nvshare.daemon.sockets import Folder
+from nvshare.errors import NvshareError
 
 log = logging.getLogger("nvshare.doors")
 
@@ -61,9 +62,13 @@ class _Door:
 
 
 class Doors:
-    """All of them, in the order in which they were opened."""
+    """All of them, in the order in which they were opened.
 
-    def __init__(self, glance: float = _GLANCE) -> None:
+    Folders that are gone are made again too, unless the daemon is to end with them.
+    """
+
+    def __init__(self, *, makes_folders: bool, glance: float = _GLANCE) -> None:
+        self._makes_folders = makes_folders
         self._glance = glance
         self._doors: list[_Door] = []
 
@@ -78,16 +83,18 @@ class Doors:
         while True:
             await asyncio.sleep(self._glance)
             for door in self._doors:
-                # Without its folder nobody is going to come, and main.py minds that.
-                if not door.is_there and not door.folder.is_gone:
+                if not door.is_there and (self._makes_folders or not door.folder.is_gone):
                     await self._open_again(door)
 
     async def _open_again(self, door: _Door) -> None:
         before = door.shut
         try:
+            if door.folder.is_gone:
+                door.folder.make_again()
             await door.open()
-        except OSError as error:
-            if (problem := error.strerror or str(error)) != door.problem:
+        except (OSError, NvshareError) as error:
+            problem = (error.strerror if isinstance(error, OSError) else error.why) or str(error)
+            if problem != door.problem:
                 log.error(
                     "a socket was removed and cannot be made again",
                     extra=fields(socket=door.path, why=problem),

@@ -200,7 +200,7 @@ class _Daemon:
         doors = await self._open_doors(runner)
         self._run_beside(doors.follow())
         self._population_changed(0)
-        if self._config.idle_exit or self._is_emulated:
+        if self._ends_with_folder:
             self._mind_the_folder()
         text = f"{len(node.gpus)} GPUs, {self._place.path}"
         log.info("ready", extra=fields(gpus=len(node.gpus), folder=self._place.path))
@@ -240,7 +240,7 @@ class _Daemon:
 
             return shut
 
-        doors, config = Doors(), self._config
+        doors, config = Doors(makes_folders=not self._ends_with_folder), self._config
         await doors.open(self._control_place, CONTROL_NAME, config.control_mode, serve_control)
         await doors.open(self._control_place, LOOK_NAME, config.look_mode, serve_looks)
         await doors.open(self._place, SOCKET_NAME, config.socket_mode, serve_programs)
@@ -276,6 +276,10 @@ class _Daemon:
         if count == 0 and self._config.idle_exit:
             loop = asyncio.get_running_loop()
             self._idle = loop.call_later(self._config.idle_exit, self._stop.set)
+
+    @property
+    def _ends_with_folder(self) -> bool:
+        return bool(self._config.idle_exit) or self._is_emulated
 
     def _mind_the_folder(self) -> None:
         """End early if the folder is gone: an emulated node was taken down, and nobody can come."""

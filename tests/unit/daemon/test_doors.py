@@ -35,12 +35,12 @@ class Served:
 Story = Callable[[Path, Served], Awaitable[None]]
 
 
-def play(path: Path, story: Story) -> Served:
+def play(path: Path, story: Story, *, makes_folders: bool = False) -> Served:
     served = Served()
 
     async def run() -> None:
         with Folder(path, mode=0o600, group="") as folder:
-            doors = Doors(glance=0.005)
+            doors = Doors(makes_folders=makes_folders, glance=0.005)
             await doors.open(folder, NAME, 0o600, served.serve)
             following = asyncio.create_task(doors.follow())
             await story(path, served)
@@ -107,7 +107,32 @@ def test_one_that_cannot_be_made_again_is_told_of_once_and_tried_again(
     play(tmp_path / "d", story)
 
 
-def test_a_folder_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
+def test_so_is_its_folder(tmp_path: Path) -> None:
+    async def story(path: Path, served: Served) -> None:
+        shutil.rmtree(path)
+        await until(lambda: is_answered(path))
+        # The one that nobody can find is not kept.
+        await until(lambda: served.shut == 1)
+        shutil.rmtree(path)
+        await until(lambda: is_answered(path) and served.shut == 2)
+
+    assert play(tmp_path / "a" / "d", story, makes_folders=True).shut == 3
+
+
+def test_a_folder_that_cannot_be_made_again_is_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(path: Path, _: Served) -> None:
+        shutil.rmtree(path)
+        path.touch()
+        await until(lambda: bool(caplog.messages))
+        path.unlink()
+        await until(lambda: is_answered(path))
+
+    play(tmp_path / "d", story, makes_folders=True)
+
+
+def test_a_folder_with_which_the_daemon_ends_is_not_made_again(tmp_path: Path) -> None:
     async def story(path: Path, _: Served) -> None:
         shutil.rmtree(path)
         await asyncio.sleep(0.05)
@@ -120,7 +145,7 @@ def test_what_somebody_else_has_put_there_is_not_removed_at_the_end(tmp_path: Pa
     async def run() -> None:
         served = Served()
         with Folder(tmp_path, mode=0o600, group="") as folder:
-            doors = Doors()
+            doors = Doors(makes_folders=False)
             await doors.open(folder, NAME, 0o600, served.serve)
             pose(tmp_path)
             await doors.close()
