@@ -2,16 +2,20 @@
 
 import os
 import re
+import resource
 import socket
+import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from nvshare.launch.place import CONTROL_NAME
+from nvshare.launch.unix_http import UnixConnection
 from nvshare.wire import frames
 
-from .client import Client
+from .client import Client, hello
 from .conftest import Daemon, StartDaemon
 from .fuzzer import Attack, Fuzzer
 
@@ -116,7 +120,40 @@ def test_out_of_descriptors_is_a_pause(start_daemon: StartDaemon) -> None:
     crowd[0].join(gpu, needs_page=False)
     for client in crowd[1:60]:
         client.close()
-    crowd[99].join(gpu, needs_page=False)
+    _join_in_the_end(daemon, crowd[99], gpu)
     for client in crowd[60:99]:
         client.close()
     assert "no client can be accepted for now" in daemon.stop()
+
+
+def _join_in_the_end(daemon: Daemon, client: Client, gpu: str) -> None:
+    """Join as programs do: who is sent away, for want of descriptors, comes again."""
+    deadline = time.monotonic() + 30
+    while True:
+        with suppress(ConnectionError):
+            client.send(hello(gpu))
+            if client.receive() is not None:
+                return
+        assert time.monotonic() < deadline
+        client = daemon.connect()
+
+
+def test_without_descriptors_orders_are_still_taken(daemon: Daemon) -> None:
+    daemon.connect().join(daemon.gpus[0])
+    person = UnixConnection(str(daemon.folder / CONTROL_NAME), 30)
+
+    def ask(method: str, path: str, body: str | None = None) -> int:
+        person.request(method, path, body)
+        answer = person.getresponse()
+        answer.read()
+        return answer.status
+
+    assert ask("GET", "/v1/health") == 200
+    _, hard = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (0, hard))
+    assert ask("PATCH", "/v1/groups/1", '{"compute_percent": 50}') == 200
+    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (hard, hard))
+    person.close()
+    said = daemon.stop()
+    assert f"(uid {os.getuid()}), pid {os.getpid()}" in said
+    assert "Traceback" not in said
