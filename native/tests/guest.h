@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,17 @@ static inline void fail(const char *what, CUresult result) {
         if (result_ != CUDA_SUCCESS)                                                               \
             fail(#call, result_);                                                                  \
     } while (0)
+
+static inline void take_no_notice(int number) {
+    (void)number;
+}
+
+/* From now on SIGUSR1 interrupts calls of the system, in whichever thread of the program it comes, and does nothing
+ * else. */
+static inline void bear_interruptions(void) {
+    struct sigaction action = {.sa_handler = take_no_notice};
+    sigaction(SIGUSR1, &action, NULL);
+}
 
 /* The next number of a series, whose state is not 0. */
 static inline uint64_t random_after(uint64_t *state) {

@@ -128,6 +128,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: keeper THREADS ROUNDS SEED KERNELS.PTX\n");
         return 2;
     }
+    bear_interruptions();
     long threads = atol(argv[1]);
     struct keeper *keepers = calloc((size_t)threads, sizeof *keepers);
     CUcontext context;

@@ -120,6 +120,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: fuzzer THREADS SECONDS SEED KERNELS.PTX\n");
         return 2;
     }
+    bear_interruptions();
     long threads = atol(argv[1]);
     struct fuzzer *fuzzers = calloc((size_t)threads, sizeof *fuzzers);
     char *ptx = read_file(argv[4]);

@@ -38,6 +38,7 @@ from nvshare.daemon.parking import park, unpark
 from nvshare.daemon.status import describe_gpu, describe_group, describe_node
 from nvshare.daemon.tracing import Tracing
 from nvshare.errors import BadInputError
+from nvshare.launch.unix_http import peer
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.users import user_name
@@ -225,7 +226,13 @@ def _caller(request: web.Request) -> str:
     sock = request.transport.get_extra_info("socket") if request.transport else None
     if sock is None or sock.family != socket.AF_UNIX:
         return "somebody"
-    who = identify(sock)
+    try:
+        who = identify(sock)
+    except OSError:
+        # Without descriptors the name of the program cannot be read. That is no reason to refuse
+        # what may well be an order that gives some back.
+        pid, uid, _ = peer(sock)
+        return f"{user_name(uid)} (uid {uid}), pid {pid}"
     return f"{user_name(who.uid)} (uid {who.uid}), {who.program} (pid {who.pid})"
 
 

@@ -8,6 +8,7 @@ have, the core says; here is only counted what it has, and what is on its way.
 """
 
 import asyncio
+import errno
 import logging
 import os
 from collections.abc import Callable
@@ -153,7 +154,7 @@ class Extents:
     async def _provide(self, client: int) -> None:
         try:
             if self._populated:
-                extent = await asyncio.to_thread(self._make, EXTENT, populated=True)
+                extent = await asyncio.to_thread(self._make_charged)
             else:
                 extent = self._make(EXTENT, populated=False)
                 await asyncio.sleep(0)
@@ -167,6 +168,13 @@ class Extents:
                 session.send(frames.Extent(EXTENT), extent)
         finally:
             os.close(extent)
+
+    def _make_charged(self) -> int:
+        """Make one, if our memory cgroup can take it: the kernel would kill us otherwise."""
+        room = self._node.headroom.own_room()
+        if room is not None and room < EXTENT:
+            raise OSError(errno.ENOMEM, "the limit of the daemon's memory cgroup is reached")
+        return self._make(EXTENT, populated=True)
 
     def _deny(self, client: int) -> None:
         session = self._node.members.get(client)

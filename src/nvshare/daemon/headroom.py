@@ -32,6 +32,8 @@ _SHORT_PAUSE = 0.2
 # Differences that nobody needs to hear of.
 _LITTLE = 16 * _MIB
 _LEAST_MARGIN = 64 * _MIB
+# Of that, what the daemon itself may need from one look to the next.
+_OWN_NEEDS = 24 * _MIB
 # What people are told about a limit.
 _LIMIT = "its memory cgroup's limit"
 _OWN_LIMIT = "the limit of the daemon's memory cgroup"
@@ -94,6 +96,17 @@ class Headroom:
         if self._own_pid is not None and self._own_pid in found:
             self._own_groups = {group.name for group in found[self._own_pid]}
         return found
+
+    def own_room(self) -> int | None:
+        """Read what can be charged to our own cgroups right now; None: they have no limit.
+
+        For whoever is about to have it charged: a limit may have been lowered since the last look,
+        or others in the cgroup may have grown. The kernel would kill us. May be called in a thread.
+        """
+        if self._own_pid is None:
+            return None
+        groups = self._read_groups([self._own_pid]).get(self._own_pid, [])
+        return min((one.limit - one.used - _OWN_NEEDS for one in groups), default=None)
 
     def soon(self) -> None:
         """Look again before long: memory has changed."""

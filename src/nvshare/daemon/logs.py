@@ -90,8 +90,11 @@ class Throttle(logging.Filter):
         if who not in self._lines and len(self._lines) >= _MANY_PROCESSES:
             self._lines.clear()
         at, used = self._lines.get(who, (now, 0.0))
-        used = max(0.0, used - (now - at) * _PER_SECOND * times)
+        # The time of day can be set back; it is no reason to say nothing until it has come again.
+        used = max(0.0, used - max(0.0, now - at) * _PER_SECOND * times)
         if used >= _LINES_AT_ONCE * times:
+            if now < at:
+                self._lines[who] = (now, used)
             return False
         self._lines[who] = (now, used + 1)
         return True

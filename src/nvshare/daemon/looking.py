@@ -12,7 +12,9 @@ the others only if everybody may look.
 
 import os
 import socket
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 
@@ -69,9 +71,13 @@ class Looking:
         await self._full.setup()
         await self._brief.setup()
 
-    async def serve(self, sock: socket.socket, *, full: bool) -> None:
-        """Serve on one more socket, which stays its owner's."""
-        await web.SockSite(self._full if full else self._brief, sock).start()
+    async def serve(
+        self, sock: socket.socket, *, full: bool
+    ) -> Callable[[], Coroutine[Any, Any, None]]:
+        """Serve on one more socket; return what ends that and closes it."""
+        site = web.SockSite(self._full if full else self._brief, sock)
+        await site.start()
+        return site.stop
 
     async def close(self) -> None:
         """Serve nobody any more."""

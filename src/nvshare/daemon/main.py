@@ -19,11 +19,13 @@ from nvshare.daemon.arrival import Arrivals, choose, gpus_so_far
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu, Survey
+from nvshare.daemon.doors import Doors, Shut
 from nvshare.daemon.gpu_time import GpuTime
 from nvshare.daemon.host import gpu_clock, memory_limits, populates, spare_memory
 from nvshare.daemon.logs import fields
 from nvshare.daemon.looking import Looking
 from nvshare.daemon.minute import follow_minutes
+from nvshare.daemon.mishaps import Mishaps
 from nvshare.daemon.node import Node
 from nvshare.daemon.possession import Possession
 from nvshare.daemon.scrapes import Scrapes
@@ -150,7 +152,7 @@ class _Daemon:
     async def serve(self, companion: Companion | None) -> None:
         """Serve until a signal, or until nobody has been there for long enough."""
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(_log_exception)
+        loop.set_exception_handler(Mishaps(loop.time))
         self._node = node = Node(
             loop,
             version=nvshare.__version__,
@@ -196,16 +198,11 @@ class _Daemon:
 
         runner = web.AppRunner(control.application(), access_log=None, handle_signals=False)
         await runner.setup()
-        sock = self._control_place.listen(CONTROL_NAME, self._config.control_mode)
-        await web.SockSite(runner, sock).start()
-        look = self._control_place.listen(LOOK_NAME, self._config.look_mode)
-        await self._looking.serve(look, full=True)
         scrapes = await _offer(control, self._metrics)
-        server = Server(
-            self._place.listen(SOCKET_NAME, self._config.socket_mode), loop, self._connect
-        )
+        doors = await self._open_doors(runner)
+        self._run_beside(doors.follow())
         self._population_changed(0)
-        if self._config.idle_exit or self._is_emulated:
+        if self._ends_with_folder:
             self._mind_the_folder()
         text = f"{len(node.gpus)} GPUs, {self._place.path}"
         log.info("ready", extra=fields(gpus=len(node.gpus), folder=self._place.path))
@@ -216,7 +213,7 @@ class _Daemon:
             sdnotify.stopping()
             for task in self._beside:
                 task.cancel()
-            server.close()
+            await doors.close()
             # Clients run on. The note that there are some makes the next daemon wait for them.
             self._marker.set(bool(node.members))
             node.close()
@@ -224,13 +221,32 @@ class _Daemon:
                 await scrapes.close()
             await runner.cleanup()
             await self._looking.close()
-            for folder, name in (
-                (self._place, SOCKET_NAME),
-                (self._control_place, CONTROL_NAME),
-                (self._control_place, LOOK_NAME),
-            ):
-                (folder.path / name).unlink(missing_ok=True)
             log.info("ended")
+
+    async def _open_doors(self, control: web.AppRunner) -> Doors:
+        """Let people in, then programs."""
+
+        async def serve_control(sock: socket.socket) -> Shut:
+            site = web.SockSite(control, sock)
+            await site.start()
+            return site.stop
+
+        async def serve_looks(sock: socket.socket) -> Shut:
+            return await self._looking.serve(sock, full=True)
+
+        async def serve_programs(sock: socket.socket) -> Shut:
+            server = Server(sock, asyncio.get_running_loop(), self._connect)
+
+            async def shut() -> None:
+                server.close()
+
+            return shut
+
+        doors, config = Doors(makes_folders=not self._ends_with_folder), self._config
+        await doors.open(self._control_place, CONTROL_NAME, config.control_mode, serve_control)
+        await doors.open(self._control_place, LOOK_NAME, config.look_mode, serve_looks)
+        await doors.open(self._place, SOCKET_NAME, config.socket_mode, serve_programs)
+        return doors
 
     def _settings_of(self, gpu: Gpu) -> DeviceSettings:
         settings = self._config.settings_of(gpu.index, gpu.uuid)
@@ -264,6 +280,10 @@ class _Daemon:
         if count == 0 and self._config.idle_exit:
             loop = asyncio.get_running_loop()
             self._idle = loop.call_later(self._config.idle_exit, self._stop.set)
+
+    @property
+    def _ends_with_folder(self) -> bool:
+        return bool(self._config.idle_exit) or self._is_emulated
 
     def _mind_the_folder(self) -> None:
         """End early if the folder is gone: an emulated node was taken down, and nobody can come."""
@@ -314,9 +334,3 @@ def _log_end(task: "asyncio.Task[None]") -> None:
     """Say so if what runs beside the daemon has failed: the daemon itself goes on."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a part of the daemon has failed", exc_info=error)
-
-
-def _log_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    del loop
-    error = context.get("exception")
-    log.error(context["message"], exc_info=error if error is not None else False)

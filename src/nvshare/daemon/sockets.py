@@ -12,6 +12,7 @@ import os
 import resource
 import socket
 import stat
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -29,8 +30,8 @@ class Folder:
     def __init__(self, path: Path, *, mode: int, group: str, look_mode: int = 0) -> None:
         self.path = path
         self._group = grp.getgrnam(group).gr_gid if group else -1
-        self._make(mode, look_mode)
-        self._opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._modes = mode, look_mode
+        self._opened = self._make_and_open()
 
     def __enter__(self) -> "Folder":
         return self
@@ -50,6 +51,16 @@ class Folder:
             return not os.path.samestat(os.fstat(self._opened), self.path.stat())
         except OSError:
             return True
+
+    def make_again(self) -> None:
+        """Make it in the place of one that is gone. Raises NvshareError or OSError."""
+        opened = self._make_and_open()
+        os.close(self._opened)
+        self._opened = opened
+
+    def _make_and_open(self) -> int:
+        self._make(*self._modes)
+        return os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def listen(self, name: str, mode: int) -> socket.socket:
         """Make a socket in the place of whatever has its name."""
@@ -121,7 +132,9 @@ class Lock:
                 "with --socket-dir",
             ) from error
         os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        # On a full disk there is no room for it. It is for people only: the lock is what counts.
+        with suppress(OSError):
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
         return lock
 
 

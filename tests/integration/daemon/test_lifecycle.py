@@ -276,3 +276,22 @@ def test_a_node_of_a_cluster_has_to_be_in_one(
     )
     assert done.returncode == 1
     assert "the API server of the cluster cannot be found" in done.stderr
+
+
+def test_sockets_that_somebody_removes_are_there_again(daemon: Daemon) -> None:
+    """Or everybody who comes later would run unmanaged, with a daemon that is well."""
+    before = daemon.connect()
+    before.join(daemon.gpus[0])
+    names = {SOCKET_NAME, "control.sock", "look.sock"}
+    assert {path.name for path in daemon.folder.iterdir()} == names
+    for name in names:
+        (daemon.folder / name).unlink()
+    deadline = time.monotonic() + 30
+    while {path.name for path in daemon.folder.iterdir()} != names:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    daemon.connect().join(daemon.gpus[0])
+    # Who was there has not noticed.
+    assert len(daemon.control.status().clients) == 2
+    assert daemon.stop().count("a socket was removed, and is there again") == 3
+    assert list(daemon.folder.iterdir()) == []

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import socket
 import time
 from contextlib import ExitStack, suppress
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from nvshare.launch.place import CONTROL_NAME
+from nvshare.launch.unix_http import UnixConnection
 from nvshare.wire import frames
 
 from .client import Client, hello
@@ -130,3 +133,24 @@ def test_out_of_descriptors_is_a_pause(start_daemon: StartDaemon) -> None:
     for client in crowd[60:]:
         client.close()
     assert "no client can be accepted for now" in daemon.stop()
+
+
+def test_without_descriptors_orders_are_still_taken(daemon: Daemon) -> None:
+    daemon.connect().join(daemon.gpus[0])
+    person = UnixConnection(str(daemon.folder / CONTROL_NAME), 30)
+
+    def ask(method: str, path: str, body: str | None = None) -> int:
+        person.request(method, path, body)
+        answer = person.getresponse()
+        answer.read()
+        return answer.status
+
+    assert ask("GET", "/v1/health") == 200
+    _, hard = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (0, hard))
+    assert ask("PATCH", "/v1/groups/1", '{"compute_percent": 50}') == 200
+    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (hard, hard))
+    person.close()
+    said = daemon.stop()
+    assert f"(uid {os.getuid()}), pid {os.getpid()}" in said
+    assert "Traceback" not in said

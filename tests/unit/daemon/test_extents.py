@@ -6,12 +6,14 @@ import fcntl
 import mmap
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pytest
 
 from nvshare.core.events import HostDenied, HostMemoryChanged, HostRoomChanged
+from nvshare.daemon.cgroup import MemoryGroup
 from nvshare.daemon.extents import EXTENT, Extents, make_extent
+from nvshare.daemon.headroom import Headroom
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
 
@@ -206,3 +208,36 @@ def test_a_client_that_is_gone_while_its_extent_is_made_harms_nobody(desk: Desk)
     client.close()
     desk.run()
     assert desk.node.extents.total == 0
+
+
+def test_none_is_made_that_our_memory_cgroup_cannot_take(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The kernel would kill the daemon. What the core knows may be seconds old."""
+    made = 0
+
+    def make(size: int, *, populated: bool) -> int:
+        nonlocal made
+        assert populated
+        made += 1
+        return make_extent(size, populated=False)
+
+    def read(pids: Collection[int]) -> dict[int, list[MemoryGroup]]:
+        # Room for two, and for what the daemon itself needs; not for a third.
+        return {pid: [MemoryGroup("daemon", 3 * EXTENT, made * EXTENT)] for pid in pids}
+
+    stage.node.headroom = Headroom(stage.node, read, own_pid=99)
+    stage.node.extents = extents = Extents(stage.node, make=make)
+    stage.join(0)
+    extents.aim(1, GIB)
+    extents.report(1, frames.Host(0, 0, GIB, 0))
+
+    async def scene() -> None:
+        following = asyncio.create_task(extents.follow())
+        while not caplog.messages:
+            await asyncio.sleep(0.001)
+        following.cancel()
+
+    stage.run(scene())
+    assert made == 2
+    assert caplog.text.count("no more host memory can be made") == 1

@@ -218,3 +218,14 @@ def test_host_memory_without_pages_is_charged_to_nobody(stage: Stage, cgroups: C
     heard = stage.listen(HostRoomChanged)
     stage.node.headroom.enter(1, 7, Kind.EXPLICIT)
     assert heard == []
+
+
+def test_what_can_be_charged_to_us_right_now(stage: Stage, cgroups: Cgroups) -> None:
+    headroom = Headroom(stage.node, cgroups, own_pid=99)
+    assert headroom.own_room() is None
+    cgroups.groups = [MemoryGroup("daemon", 4 * GIB, 3 * GIB), MemoryGroup("all", 9 * GIB, GIB)]
+    assert headroom.own_room() == GIB - 24 * MIB
+    # A limit that is lowered counts at once, even below what is used.
+    cgroups.limit(GIB, used=2 * GIB)
+    assert headroom.own_room() == -GIB - 24 * MIB
+    assert Headroom(stage.node, cgroups).own_room() is None

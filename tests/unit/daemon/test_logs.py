@@ -97,6 +97,21 @@ def test_neither_do_many_processes_of_one_tenant() -> None:
     assert passes(2, 1, "user 8")
 
 
+def test_a_clock_that_is_set_back_hushes_nobody() -> None:
+    throttle = Throttle()
+
+    def line(second: float) -> logging.LogRecord:
+        made = {"msg": "client joined", "created": second, "levelno": logging.INFO}
+        return logging.makeLogRecord({**made, **fields(pid=7)})
+
+    assert throttle.filter(line(100_000))
+    assert throttle.filter(line(50_000))
+    # Who has said too much is heard again as soon as otherwise.
+    assert sum(throttle.filter(line(50_000)) for _ in range(10_000)) == 2498
+    assert not throttle.filter(line(10_000))
+    assert throttle.filter(line(10_001))
+
+
 def test_a_line_stays_one_line(tmp_path: Path) -> None:
     file = tmp_path / "log"
     set_up("info", "text", str(file))

@@ -31,6 +31,17 @@ def test_one_owner_at_a_time(tmp_path: Path) -> None:
         pass
 
 
+def test_a_full_disk_does_not_keep_a_daemon_from_starting(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file can grow, as on a disk that is full.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        with Lock(tmp_path), pytest.raises(NvshareError, match=r"running already, with pid \?"):
+            Lock(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
 def test_a_folder_that_was_removed_is_gone_even_if_there_is_another(tmp_path: Path) -> None:
     path = tmp_path / "d"
     with Folder(path, mode=0o600, group="") as folder:

@@ -1,0 +1,65 @@
+"""A memory cgroup for the daemon, where one can be made.
+
+Host memory for what leaves GPUs explicitly is charged to it.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests.integration.cgroups import KINDS, set_limit, usage
+
+_MIB = 1 << 20
+_PLENTY = 1 << 40
+_PATIENCE = 10.0
+
+
+class Cgroup:
+    """One that goes at the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._folder.mkdir()
+        set_limit(self._folder, _PLENTY)
+
+    def take(self, pid: int) -> None:
+        """Put a process into it."""
+        with suppress(ProcessLookupError):
+            (self._folder / "cgroup.procs").write_text(str(pid), encoding="utf-8")
+
+    @contextmanager
+    def limited(self, more: int) -> Iterator[None]:
+        """Inside of this it may have only so many MiB more than it has now."""
+        set_limit(self._folder, usage(self._folder) + more * _MIB)
+        try:
+            yield
+        finally:
+            set_limit(self._folder, _PLENTY)
+
+    def remove(self) -> None:
+        """Remove it, when the last process is gone."""
+        deadline = time.monotonic() + _PATIENCE
+        while self._folder.exists():
+            try:
+                self._folder.rmdir()
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+
+def make_cgroup() -> Cgroup | None:
+    """Make one, if that can be done here."""
+    for parent, limit in KINDS.items():
+        folder = parent / f"nvshare-chaos-{os.getpid()}"
+        try:
+            cgroup = Cgroup(folder)
+        except (OSError, ValueError):
+            with suppress(OSError):
+                folder.rmdir()
+            continue
+        if (folder / limit).exists():
+            return cgroup
+    return None

@@ -1,0 +1,45 @@
+"""The faults of a plan, done to a stage. Each runs in a thread of its own, and puts things right.
+
+Each says what may be seen of it, and for how long afterwards (excuses.py). What may not be seen of
+any of them is a wrong byte, an error that none of them explains, or a program that does not go on.
+"""
+
+from collections.abc import Callable
+
+from ..plan import Fault
+from ..stage import Stage, has_mounts
+from . import daemon, gpus, machine, programs, settings
+
+Do = Callable[[Stage, Fault], None]
+
+FAULTS: dict[str, Do] = {
+    "kill-program": programs.kill,
+    "stop-program": programs.stop,
+    "interrupt-program": programs.interrupt,
+    "park-program": settings.park,
+    "limit-memory": settings.limit_memory,
+    "limit-compute": settings.limit_compute,
+    "change-priority": settings.change_priority,
+    "kill-daemon": daemon.kill,
+    "stop-daemon": daemon.stop,
+    "end-daemon": daemon.end,
+    "reload-daemon": daemon.reload,
+    "remove-socket": daemon.remove_socket,
+    "few-descriptors": daemon.few_descriptors,
+    "little-host-memory": settings.little_host_memory,
+    "small-cgroup": machine.small_cgroup,
+    "full-disk": machine.full_disk,
+    "full-shm": machine.full_shm,
+    "lose-gpu": gpus.lose,
+    "unsupported-gpu": gpus.unsupported,
+    "steal-memory": gpus.steal,
+    "change-setting": settings.change_setting,
+}
+
+
+def possible(stage: Stage) -> list[str]:
+    """Return the kinds that can be had here."""
+    missing = set() if has_mounts() else machine.NEED_MOUNTS
+    if stage.supervisor.cgroup is None:
+        missing = {*missing, "small-cgroup"}
+    return [kind for kind in FAULTS if kind not in missing]

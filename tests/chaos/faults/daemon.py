@@ -1,0 +1,81 @@
+"""Faults of the daemon, and of the sockets and descriptors that it has."""
+
+import resource
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from ..excuses import EVERY_GPU, MEMORY
+from ..plan import Fault
+from ..processes import descriptors
+from ..stage import SILENCE, Stage
+
+# Until everybody is back, with a new daemon or the old one.
+_COMING_BACK = 3.0
+# A context is tried for 5 s where nobody makes room for it (docs/explicit.md).
+_REFUSALS = 6.0
+# How often the daemon looks whether its sockets are there.
+_GLANCE = 2.0
+
+
+def kill(stage: Stage, fault: Fault) -> None:
+    """The daemon is killed; the next one comes after a while, and takes a while to start."""
+    with without_daemon(stage):
+        stage.supervisor.kill(fault.seconds)
+        time.sleep(fault.seconds)
+        stage.supervisor.wait_until_it_answers()
+
+
+def end(stage: Stage, fault: Fault) -> None:
+    """The daemon is told to end, as for a new version of it; the next one comes soon."""
+    with without_daemon(stage):
+        stage.supervisor.kill(fault.seconds, signal.SIGTERM)
+        time.sleep(fault.seconds)
+        stage.supervisor.wait_until_it_answers()
+
+
+def stop(stage: Stage, fault: Fault) -> None:
+    """The daemon is stopped, and goes on later. Whoever waits goes on without it."""
+    with without_daemon(stage):
+        stage.supervisor.send(signal.SIGSTOP)
+        time.sleep(fault.seconds)
+        stage.supervisor.send(signal.SIGCONT)
+
+
+def reload(stage: Stage, fault: Fault) -> None:
+    """The configuration is read again; what was changed since is forgotten."""
+    del fault
+    stage.supervisor.reload()
+
+
+def remove_socket(stage: Stage, fault: Fault) -> None:
+    """Somebody removes a socket. Whoever comes finds no daemon until it is there again."""
+    with stage.excuses.holding(MEMORY, and_then=_GLANCE + _REFUSALS):
+        with suppress(FileNotFoundError):
+            (stage.supervisor.sockets / fault.value).unlink()
+        stage.supervisor.wait_until_it_answers()
+
+
+def few_descriptors(stage: Stage, fault: Fault) -> None:
+    """The daemon can open only a few files more, or none. Whoever comes meanwhile has to wait."""
+    pid = stage.supervisor.pid
+    if pid is None or not stage.supervisor.is_up:
+        # To start with so few it would have to be told so, and be started again.
+        return
+    with without_daemon(stage), suppress(ProcessLookupError, FileNotFoundError, PermissionError):
+        _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        highest = max(descriptors(pid), default=1 << 16)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (highest + 1 + int(fault.value), hard))
+        time.sleep(fault.seconds)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (hard, hard))
+
+
+@contextmanager
+def without_daemon(stage: Stage) -> Iterator[None]:
+    """Programs may find no daemon, and no memory because of that."""
+    with (
+        stage.excuses.holding(MEMORY, and_then=_REFUSALS),
+        stage.excuses.holding(EVERY_GPU, and_then=SILENCE + _COMING_BACK),
+    ):
+        yield

@@ -1,0 +1,128 @@
+"""What people may change while programs run. It is not wrong to; nothing may come of it that is."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from nvshare.errors import BadInputError, NvshareError
+
+from ..excuses import EVERY_GPU, MEMORY
+from ..plan import Fault
+from ..programs import Program
+from ..stage import CONFIG, Stage
+
+_PATIENCE = 60.0
+
+
+def change_setting(stage: Stage, fault: Fault) -> None:
+    """A setting of a GPU is another one for a while."""
+    name, value = fault.value.split("=")
+    gpu = fault.target % 2
+    change = stage.supervisor.control.change_devices
+    before = CONFIG["gpu"].get(name, _DEFAULTS.get(name))
+    with stage.excuses.holding(gpu, and_then=0.0):
+        if _tell(lambda: change(str(gpu), {name: value})):
+            time.sleep(fault.seconds)
+        _insist(stage, lambda: change(str(gpu), {name: before}))
+
+
+def little_host_memory(stage: Stage, fault: Fault) -> None:
+    """The host may keep little of what leaves the GPUs, for a while."""
+    change = stage.supervisor.control.change_node
+    with stage.excuses.holding(MEMORY, EVERY_GPU, and_then=3.0):
+        if _tell(lambda: change({"host_memory": fault.value})):
+            time.sleep(fault.seconds)
+        _insist(stage, lambda: change({"host_memory": CONFIG["host_memory"]}))
+
+
+def limit_memory(stage: Stage, fault: Fault) -> None:
+    """A program may have only so much memory, for a while; it may have more already."""
+    with stage.excuses.holding(MEMORY, and_then=1.0):
+        _limit(stage, fault, "memory_limit", fault.value)
+
+
+def limit_compute(stage: Stage, fault: Fault) -> None:
+    """A program may have only so much of the GPU's time, for a while."""
+    with stage.excuses.holding(*stage.program(fault.target).role.gpus, and_then=1.0):
+        _limit(stage, fault, "compute_percent", int(fault.value))
+
+
+def change_priority(stage: Stage, fault: Fault) -> None:
+    """A program goes before all others, or after them, for a while."""
+    _limit(stage, fault, "priority", fault.value)
+
+
+def park(stage: Stage, fault: Fault) -> None:
+    """A program is taken off its GPUs, and put back."""
+    program, control = stage.program(fault.target), stage.supervisor.control
+    pids = program.pids
+    if not pids:
+        return
+    with stage.excuses.holding(*program.role.gpus, and_then=1.0):
+        who = str(pids[0])
+
+        def unpark() -> None:
+            # A daemon that was started meanwhile does not know that it was parked.
+            if control.group(who).parked:
+                control.unpark(who)
+
+        if _tell(lambda: control.park(who)):
+            time.sleep(fault.seconds)
+        _insist(stage, unpark, _is_there(program, pids[0]))
+
+
+def _limit(stage: Stage, fault: Fault, name: str, value: Any) -> None:
+    program, change = stage.program(fault.target), stage.supervisor.control.change_limits
+    pids = program.pids
+    if not pids:
+        return
+    who = str(pids[0])
+    if _tell(lambda: change(who, {name: value})):
+        time.sleep(fault.seconds)
+    _insist(stage, lambda: change(who, {name: None}), _is_there(program, pids[0]))
+
+
+def _is_there(program: Program, pid: int) -> Callable[[], bool]:
+    return lambda: pid in program.pids
+
+
+def _tell(change: Callable[[], object]) -> bool:
+    """Change something, if there is a daemon, and it knows whom that concerns."""
+    try:
+        change()
+    except (NvshareError, OSError):
+        return False
+    return True
+
+
+def _insist(
+    stage: Stage, change: Callable[[], object], is_needed: Callable[[], bool] = lambda: True
+) -> None:
+    """Put something right again, as soon as there is a daemon to hear of it."""
+    deadline = time.monotonic() + _PATIENCE
+    while is_needed():
+        try:
+            change()
+        except BadInputError:
+            # It does not know the program (yet).
+            pass
+        except (NvshareError, OSError):
+            pass
+        else:
+            return
+        if time.monotonic() > deadline:
+            stage.journal.fail("the daemon cannot be told to put a setting right")
+            return
+        time.sleep(0.2)
+
+
+_DEFAULTS: dict[str, Any] = {
+    "mode": "auto",
+    "policy": "fair",
+    "gangs": True,
+    "make_room": "auto",
+    "swap_excess": False,
+    "slice_seconds": 1,
+    "inflight": 0.02,
+    "idle_park": 0,
+}

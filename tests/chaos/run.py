@@ -1,0 +1,80 @@
+"""``make chaos MINUTES=30 [SEED=…]``: whatever can go wrong does, under programs that check data.
+
+    python -m tests.chaos.run [--minutes N] [--seed N] [--small] [--kinds LIST] [--quiet]
+
+Exits with 1 if anything was wrong, and says how to have the same again.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from .campaign import Result, run_campaign
+from .plan import KINDS
+from .stage import HAS_MOUNTS
+
+ROOT = Path(__file__).parents[2]
+_LAST = 25
+
+
+def main() -> int:
+    """Run a campaign, and say how it went."""
+    parser = argparse.ArgumentParser(prog="make chaos")
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--small", action="store_true", help="fewer programs, as in make test")
+    parser.add_argument("--kinds", help="only these kinds of faults, by commas")
+    parser.add_argument("--quiet", action="store_true", help="say only how it went")
+    options = parser.parse_args()
+    if os.getuid() == 0 and not os.environ.get(HAS_MOUNTS):
+        return _with_own_mounts()
+    seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+    kept = ROOT / "build" / "chaos" / (f"{seed}-small" if options.small else str(seed))
+    print(f"seed {seed}, for {options.minutes:g} minutes; logs are in {kept}", flush=True)
+    result = run_campaign(
+        seed,
+        options.minutes * 60,
+        kept,
+        kinds=options.kinds.split(",") if options.kinds else list(KINDS),
+        is_shown=not options.quiet,
+        is_small=options.small,
+    )
+    again = f"make chaos MINUTES={options.minutes:g} SEED={seed}"
+    again += " SMALL=1" if options.small else ""
+    again += f" KINDS={options.kinds}" if options.kinds else ""
+    _tell(result, again, kept)
+    return int(bool(result.failures))
+
+
+def _with_own_mounts() -> int:
+    """Run in a mount namespace: disks can be full there, and nobody else notices."""
+    return subprocess.run(
+        [
+            *("/usr/bin/unshare", "--mount", "--propagation=private", "--fork", "--kill-child"),
+            *(sys.executable, "-m", "tests.chaos.run", *sys.argv[1:]),
+        ],
+        env={**os.environ, HAS_MOUNTS: "1"},
+    ).returncode
+
+
+def _tell(result: Result, again: str, kept: Path) -> None:
+    print(
+        f"{result.acts} acts with {result.faults} faults, {result.daemons} daemons; programs have "
+        f"had {result.rounds} kernels computed and come to their end {result.finished} times, "
+        f"and were refused memory {result.refused} times with a reason; "
+        f"longest that a GPU was idle without a reason: {result.longest_idle:.2f} s, of "
+        f"{result.watched:.0f} s in which that would have been wrong"
+    )
+    if not result.failures:
+        return
+    lines = (kept / "journal.txt").read_text(encoding="utf-8").splitlines()
+    print("\nThe last steps:", *lines[-_LAST:], sep="\n  ")
+    print("\nWhat is wrong:", *result.failures, sep="\n  ")
+    print(f"\nThe same again: {again}; logs are in {kept}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""Where a campaign takes place: a node of two GPUs, a daemon, and programs that do not all fit."""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nvshare.emulator.conf import Settings
+from nvshare.emulator.gpus import parse_gpus
+from nvshare.emulator.libraries import library_folder
+from nvshare.emulator.node import Node
+from nvshare.emulator.profile import Profile
+from nvshare.emulator.transient import transient_node
+from nvshare.launch.preload import without_preload
+from nvshare.wire import environment
+from tests.integration.hammering import build_hammer
+
+from .excuses import Excuses
+from .journal import Journal
+from .plan import Role
+from .programs import Program
+from .supervisor import Supervisor
+
+# Short times, so that everybody has many turns between two faults.
+REVOKE_PATIENCE = 2.0
+SILENCE = 2.0
+CONFIG: dict[str, Any] = {
+    "settle": 0.5,
+    "host_memory": "4Gi",
+    "gpu": {
+        "turn_seconds": 0.3,
+        "revoke_patience": REVOKE_PATIENCE,
+        "context": "24Mi",
+        "reserve": "128Mi",
+    },
+}
+# Fewer programs, which are not to fit either.
+_SMALL_CONFIG = {**CONFIG, "gpu": {**CONFIG["gpu"], "reserve": "288Mi"}}
+SHM = Path("/dev/shm")
+# Set by run.py where it has mounts of its own.
+HAS_MOUNTS = "TEST_CHAOS_MOUNTS"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """All that faults can be done to."""
+
+    folder: Path
+    kept: Path
+    private: Path
+    node: Node
+    supervisor: Supervisor
+    programs: tuple[Program, ...]
+    excuses: Excuses
+    journal: Journal
+
+    def program(self, number: int) -> Program:
+        """Return one of them."""
+        return self.programs[number % len(self.programs)]
+
+    def look_after_all(self) -> None:
+        """Start whatever is not there."""
+        self.supervisor.look_after()
+        for program in self.programs:
+            program.look_after(self.kept)
+
+
+def _gpu() -> Profile:
+    """As small as can be with room for what programs have beside the memory that they ask for."""
+    (tiny,) = parse_gpus("tiny")
+    memory = tiny.memory.model_copy(update={"total_mib": 512, "usable_mib": 496})
+    return tiny.model_copy(update={"memory": memory})
+
+
+@contextmanager
+def staged(
+    roles: tuple[Role, ...], kept: Path, journal: Journal, *, is_small: bool
+) -> Iterator[Stage]:
+    """Make one; ``kept`` is where logs go. It is all gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="nvshare-chaos-") as name:
+        folder = Path(name)
+        built = folder / "built"
+        built.mkdir()
+        for program in sorted({role.program for role in roles} & {"keeper", "fuzzer"}):
+            build_hammer(built, library_folder(), name=program)
+        with _mounts(folder), transient_node(folder / "nodes", Settings(), [_gpu()] * 2) as node:
+            config = folder / "config.toml"
+            config.write_text(_toml(_SMALL_CONFIG if is_small else CONFIG), encoding="utf-8")
+            yield from _with_daemon(roles, folder, kept, built, node, journal)
+
+
+@contextmanager
+def _mounts(folder: Path) -> Iterator[None]:
+    """Small file systems where the daemon keeps things, and for /dev/shm, if we may mount them."""
+    sizes = {folder / "nodes": "256m", folder / "private": "128k", SHM: "16m"}
+    for path, size in sizes.items():
+        path.mkdir(mode=0o700, exist_ok=True)
+        if has_mounts():
+            options = ("-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs")
+            subprocess.run(["/usr/bin/mount", *options, path], check=True)
+    try:
+        yield
+    finally:
+        for path in sizes if has_mounts() else ():
+            subprocess.run(["/usr/bin/umount", path], check=True)
+
+
+def has_mounts() -> bool:
+    """Whether run.py has given us mounts of our own."""
+    return bool(os.environ.get(HAS_MOUNTS))
+
+
+def _with_daemon(
+    roles: tuple[Role, ...], folder: Path, kept: Path, built: Path, node: Node, journal: Journal
+) -> Iterator[Stage]:
+    sockets, private = folder / "sockets", folder / "private"
+    (folder / "tmp").mkdir()
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
+    base = {
+        **inherited,
+        **node.environment(library_folder(), inherited),
+        "TMPDIR": str(folder / "tmp"),
+        environment.SOCKET_DIR: str(sockets),
+        environment.PRIVATE_DIR: str(private),
+        environment.CONFIG: str(folder / "config.toml"),
+        environment.SILENCE: str(SILENCE),
+        environment.WAIT_NOTICE: "0",
+    }
+    supervisor = Supervisor(sockets, kept / "daemon.log", without_preload(base), journal)
+    excuses = Excuses()
+    programs = tuple(Program(role, built, sockets, base, excuses, journal) for role in roles)
+    try:
+        yield Stage(folder, kept, private, node, supervisor, programs, excuses, journal)
+    finally:
+        for program in programs:
+            program.end()
+        supervisor.close()
+
+
+def _toml(table: Mapping[str, Any]) -> str:
+    """Write a table with tables in it, as TOML."""
+    plain = [f"{name} = {json.dumps(value)}" for name, value in table.items() if name != "gpu"]
+    return "\n".join(
+        [*plain, "[gpu]", *_toml(table["gpu"]).splitlines()] if "gpu" in table else plain
+    )

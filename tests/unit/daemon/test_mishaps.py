@@ -1,0 +1,41 @@
+import asyncio
+import errno
+import logging
+
+import pytest
+
+from nvshare.daemon.mishaps import Mishaps
+
+
+@pytest.fixture
+def loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    loop.close()
+    return loop
+
+
+def test_an_exception_is_told_with_where_it_came_from(
+    loop: asyncio.AbstractEventLoop, caplog: pytest.LogCaptureFixture
+) -> None:
+    mishaps = Mishaps(lambda: 0.0)
+    error = ValueError("oh")
+    mishaps(loop, {"message": "a callback has failed", "exception": error})
+    mishaps(loop, {"message": "something is odd"})
+    first, second = caplog.records
+    assert (first.levelno, first.msg) == (logging.ERROR, "a callback has failed")
+    assert first.exc_info is not None
+    assert first.exc_info[1] is error
+    assert (second.msg, bool(second.exc_info)) == ("something is odd", False)
+
+
+def test_a_lack_of_descriptors_is_told_once_in_a_while(
+    loop: asyncio.AbstractEventLoop, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = 0.0
+    mishaps = Mishaps(lambda: now)
+    lack = OSError(errno.EMFILE, "Too many open files")
+    for step in range(1000):
+        now = step / 100
+        mishaps(loop, {"message": "socket.accept() out of system resource", "exception": lack})
+    assert caplog.messages == ["nobody can be let in for now"] * 2
+    assert not any(record.exc_info for record in caplog.records)

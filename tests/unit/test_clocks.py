@@ -1,0 +1,41 @@
+"""Nothing is decided by the time of day: somebody, or NTP, may set it at any moment.
+
+How long something lasts, and when it is due, is told by the monotonic clock. The time of day is for
+people. A test cannot set the clock of the machine that it runs on, so this looks who reads it.
+"""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+_PYTHON = re.compile(r"\btime\.time(_ns)?\(|datetime\.(now|utcnow|today)\(|\.created\b")
+_NATIVE = re.compile(
+    r"CLOCK_REALTIME|gettimeofday|\btime\(NULL\)|pthread_timedjoin_np\(|sem_timedwait\("
+)
+# Who reads it, and what for.
+ALLOWED = {
+    "src/nvshare/daemon/logs.py",  # times of lines; how many of them, whichever way it goes
+    "src/nvshare/daemon/tracing.py",  # when a recording began, for its reader
+    "src/nvshare/kubernetes/follow.py",  # when an event on a pod happened
+    "src/nvshare/cli/doctor_gpu.py",  # when a report was made
+    "native/emulator/nvml/utilization.c",  # NVML's samples have times of day
+}
+
+
+def readers() -> set[str]:
+    found = set()
+    for folder, endings, pattern in (
+        ("src/nvshare", (".py",), _PYTHON),
+        ("native", (".c", ".h", ".def"), _NATIVE),
+    ):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix not in endings or "tests" in path.parts:
+                continue
+            if pattern.search(path.read_text(encoding="utf-8")):
+                found.add(str(path.relative_to(ROOT)))
+    return found
+
+
+def test_only_what_is_for_people_reads_the_time_of_day() -> None:
+    assert readers() == ALLOWED
