@@ -6,7 +6,6 @@ where it was found and the field. Nothing here is looked at twice: a reload read
 
 import grp
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +15,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from nvshare.daemon.address import parse_address
 from nvshare.errors import BadInputError
+from nvshare.parsing import ParseError, parse_toml
 from nvshare.telemetry.settings import BytesOrAuto, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.validation import describe
 from nvshare.wire import environment
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 def _mode(value: Any) -> Any:
@@ -164,14 +159,14 @@ def _from_file(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInputError(
             f"the configuration file {path} cannot be read",
             why=error.strerror,
             do="check its name and its permissions",
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ParseError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"the configuration file {path} is not TOML", why=str(error), do="correct the file"
         ) from error

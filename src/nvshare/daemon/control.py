@@ -20,7 +20,6 @@ Who may connect to the socket may do all of this; its mode and group are the per
 """
 
 import asyncio
-import json
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -38,6 +37,7 @@ from nvshare.daemon.parking import park, unpark
 from nvshare.daemon.status import describe_gpu, describe_group, describe_node
 from nvshare.daemon.tracing import Tracing
 from nvshare.errors import BadInputError
+from nvshare.parsing import parse_body
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.users import user_name
@@ -103,7 +103,7 @@ class Control:
 
     async def patch_node(self, request: web.Request) -> web.Response:
         """Change settings of the node."""
-        self._node.change_node(self._node.node_settings.changed(await _body(request)))
+        self._node.change_node(self._node.node_settings.changed(parse_body(await request.read())))
         return await self.get_node(request)
 
     async def get_device(self, request: web.Request) -> web.Response:
@@ -113,7 +113,7 @@ class Control:
     async def patch_device(self, request: web.Request) -> web.Response:
         """Change settings of some GPUs: of all of them, or, if one cannot, of none."""
         gpus = self._gpus(request)
-        changes = await _body(request)
+        changes = parse_body(await request.read())
         new = [self._node.settings[gpu.uuid].changed(changes) for gpu in gpus]
         for gpu, settings in zip(gpus, new, strict=True):
             self._node.change_settings(gpu, settings)
@@ -131,7 +131,7 @@ class Control:
 
     async def patch_group(self, request: web.Request) -> web.Response:
         """Change the limits of a group, on every GPU that it uses."""
-        changes = await _body(request)
+        changes = parse_body(await request.read())
         group = self._node.find_group(request.match_info["who"])
         checked = ClientLimits().changed(changes)
         self._check_orders(group, changes)
@@ -208,16 +208,6 @@ class Control:
 
     def _group(self, group: Group) -> web.Response:
         return web.json_response({"group": describe_group(self._node, group).model_dump()})
-
-
-async def _body(request: web.Request) -> dict[str, Any]:
-    try:
-        body = json.loads(await request.text())
-    except ValueError as error:
-        raise BadInputError("the body is not JSON", why=str(error)) from error
-    if not isinstance(body, dict):
-        raise BadInputError("the body is not a JSON object")
-    return body
 
 
 def _caller(request: web.Request) -> str:
