@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s test-torch test-web bench lint build manifests release clean FORCE
+.PHONY: help demo test test-k8s test-torch test-web fuzz bench lint build manifests release clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -34,6 +34,13 @@ test-torch: $(VENV)/installed ## Run PyTorch itself on emulated GPUs (installs i
 
 test-web: $(VENV)/installed ## Run the web page in Chromium (installs Debian's chromium; root)
 	$(BIN)/python -m tests.web.run $(ARGS)
+
+# For each reader; ONLY="ptx config": those.
+SECONDS ?= 60
+ONLY    ?=
+
+fuzz: $(VENV)/installed ## Fuzz every reader of what others write, SECONDS=60 each (ONLY=name; installs Debian's clang; root)
+	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --only "$(ONLY)" $(ARGS)
 
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json
