@@ -25,4 +25,4 @@ def _describe(detail: ErrorDetails) -> str:
 
 def _is_variant(part: "int | str") -> bool:
     """Whether this part of a place names a type of a union, which no person has written."""
-    return isinstance(part, str) and ("[" in part or part.startswith("function-"))
+    return isinstance(part, str) and ("[" in part or part.startswith(("function-", "constrained-")))

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from nvshare.cli.replay import replay
 from nvshare.daemon.config import Sources
+from nvshare.daemon.node import client_settings
 from nvshare.daemon.remembered import Remembered
 from nvshare.errors import BadInputError
 from nvshare.kubernetes.annotations import read_orders
@@ -80,14 +81,19 @@ def _read_scenario(data: bytes) -> None:
 
 
 def _read_body(data: bytes) -> None:
-    """As the control API does: an object, and then changes to any kind of settings."""
+    """As the control API does: an object, then changes of each kind, then what follows of them."""
     changes = parse_body(data)
-    refused = 0
-    for settings in (NodeSettings(), DeviceSettings(), ClientLimits()):
+    for change in (_change_device, NodeSettings().changed, ClientLimits().changed):
         try:
-            settings.changed(changes)
+            change(changes)
         except ValidationError as error:
-            refused += all(describe(error))
+            "; ".join(describe(error))
+
+
+def _change_device(changes: "dict[str, Any]") -> None:
+    settings = DeviceSettings().changed(changes)
+    settings.for_core()
+    client_settings(settings, is_alone=True).pack()
 
 
 def _read_story(data: bytes) -> None:

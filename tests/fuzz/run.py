@@ -25,6 +25,10 @@ CRASHES = native.BUILD / "crashes"
 # To end, beyond its time: the last input is tried, and one that goes wrong is made smaller.
 _GRACE = 120
 
+# The control API has a test of its own, which makes as many requests of each kind as it is told.
+API = "control-api"
+_API_TEST = "tests/integration/daemon/test_openapi.py"
+
 Command = Callable[[str, int], list[str]]
 
 
@@ -56,15 +60,20 @@ def _options() -> argparse.Namespace:
 
 def _commands(only: str, *, where_possible: bool) -> list[tuple[str, Command]]:
     in_c, in_python = native.targets(), list(READERS)
-    chosen = only.replace(",", " ").split() or [*in_c, *in_python]
-    if unknown := [name for name in chosen if name not in (*in_c, *in_python)]:
-        raise NvshareError(
-            f"there is no reader {unknown[0]}", do=f"choose of {', '.join((*in_c, *in_python))}"
-        )
+    known = (*in_c, *in_python, API)
+    chosen = only.replace(",", " ").split() or list(known)
+    if unknown := [name for name in chosen if name not in known]:
+        raise NvshareError(f"there is no reader {unknown[0]}", do=f"choose of {', '.join(known)}")
     if any(name in in_c for name in chosen) and not _prepare(where_possible):
         print("not run here: the readers in C, because there is no clang")
         chosen = [name for name in chosen if name not in in_c]
     return [(name, _fuzz_c if name in in_c else _fuzz_python) for name in chosen]
+
+
+def _fuzz_api(seconds: int) -> list[str]:
+    requests = f"NVSHARE_FUZZ_REQUESTS={2 * seconds}"
+    command = [sys.executable, "-m", "pytest", "--quiet", f"--timeout={seconds + _GRACE}"]
+    return ["env", requests, *command, _API_TEST]
 
 
 def _prepare(where_possible: bool) -> bool:
@@ -85,6 +94,8 @@ def _fuzz_c(name: str, seconds: int) -> list[str]:
 
 
 def _fuzz_python(name: str, seconds: int) -> list[str]:
+    if name == API:
+        return _fuzz_api(seconds)
     return [sys.executable, "-m", "tests.fuzz.python", name, str(seconds)]
 
 
@@ -105,9 +116,10 @@ def _run(name: str, make: Command, seconds: int) -> bool:
 
 
 def _last(log: Path) -> str:
-    """How it ended: libFuzzer and tests.fuzz.python both say how many inputs there were."""
+    """How it ended: each of them says how many inputs there were, or at least so."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    return next((line for line in reversed(lines) if "DONE" in line or "inputs" in line), "?")
+    words = ("DONE", "inputs", "passed")
+    return next((line for line in reversed(lines) if any(w in line for w in words)), "?")
 
 
 def _trouble(log: Path) -> str:

@@ -14,6 +14,7 @@
     POST  /v1/groups/{who}/unpark    let it go on
     GET   /v1/story                  the story so far, as JSON lines
     GET   /v1/trace?seconds=30       what happens from now on, as JSON lines (tracing.py)
+    GET   /v1/openapi.json           all of this, for tools (openapi.py)
     GET   /metrics                   everything, as Prometheus reads it
 
 Who may connect to the socket may do all of this; its mode and group are the permissions.
@@ -77,6 +78,7 @@ class Control:
                 web.post("/v1/groups/{who}/unpark", self.unpark_group),
                 web.get("/v1/story", self.story),
                 web.get("/v1/trace", self.trace),
+                web.get("/v1/openapi.json", self.openapi),
                 web.get("/metrics", self.metrics),
             ]
         )
@@ -160,6 +162,13 @@ class Control:
     async def trace(self, request: web.Request) -> web.StreamResponse:
         """Tell what happens from now on."""
         return await self.tracing.serve(request, None)
+
+    async def openapi(self, request: web.Request) -> web.Response:
+        """Describe this API."""
+        # As below: few ever ask for it.
+        from nvshare.daemon.openapi import describe_api
+
+        return web.json_response(describe_api(request.app))
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Describe the node for Prometheus."""
