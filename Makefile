@@ -62,6 +62,7 @@ docs: $(VENV)/docs ## Build the documentation as a site, in build/docs; warnings
 # Pictures change with the scheduler; they are drawn again when somebody wants them to.
 reference: $(VENV)/installed ## Write the command line reference, the man pages and the pictures of the documentation
 	$(BIN)/python -m tools.docs.reference
+	$(BIN)/python -m tools.docs.ledger
 	$(BIN)/nvshare simulate X1 --svg docs/explanation/three-jobs.svg >/dev/null
 	$(BIN)/nvshare simulate gangs-over --svg docs/explanation/two-gangs.svg >/dev/null
 
