@@ -13,6 +13,7 @@
 #define FUZZ_TARGETS(TARGET)                                                                       \
     TARGET(frames)      /* what a daemon sends, as the interposer reads it from its socket */      \
     TARGET(machine)     /* any order of events, for the machine that follows them */               \
+    TARGET(page)        /* what members of a group write into the page that they share */          \
     TARGET(environment) /* NAME=value lines: the interposer's configuration */                     \
     TARGET(cgroup)      /* files of /proc and of cgroups */                                        \
     TARGET(ptx)                                                                                    \

@@ -82,6 +82,15 @@ def _steps() -> dict[str, bytes]:
     return {**one, "all": b"".join(one.values()) * 2}
 
 
+def _pages() -> dict[str, bytes]:
+    """A page with a limit and two members, behind the numbers of native/fuzz/page.c."""
+    own = struct.pack("<IIQQQQQ", 1, 250_000, 7, 4096, 8192, 10**12, 10**8)
+    limit = 1 << 20
+    head = struct.pack("<QQQIIQQ16xQ", 0, limit, limit ^ 0x9E3779B97F4A7C15, 2, 0, 1, 64, 10**12)
+    slots = struct.pack("<QQQQ", 5, 4096, 0, 0) + struct.pack("<QQQQ", 7, 4096, 0, 64)
+    return damage(own + head.ljust(192, b"\0") + slots)
+
+
 def _nodes() -> dict[str, bytes]:
     text = write_conf("seed", Settings(), [load_known("t4"), load_known("a100-40g")])
     return {"two-gpus": text.encode()}
@@ -139,6 +148,7 @@ def _deep() -> dict[str, bytes]:
 _MAKERS: Mapping[str, Callable[[], dict[str, bytes]]] = {
     "frames": _native_frames,
     "machine": _steps,
+    "page": _pages,
     "node": _nodes,
     "cubin": lambda: {**damage(tiny.cubin()), "90": tiny.cubin(90)},
     "fatbin": lambda: {**damage(tiny.fatbin()), "lz4": tiny.fatbin(compressed=True)},
