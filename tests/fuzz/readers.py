@@ -4,6 +4,7 @@ Each takes any bytes at all. Any other exception than its own is a mistake of ou
 that takes very long. Only the way in is here; what is read is judged by the tests of each reader.
 """
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,9 +16,12 @@ from pydantic import ValidationError
 
 from nvshare.cli.replay import replay
 from nvshare.daemon.config import Sources
+from nvshare.daemon.identity import parse_cgroup, shown_name
 from nvshare.daemon.node import client_settings
+from nvshare.daemon.quota import SIZE, SLOTS, Page
 from nvshare.daemon.remembered import Remembered
 from nvshare.errors import BadInputError
+from nvshare.kernel import memory_file, seal_size
 from nvshare.kubernetes.annotations import read_orders
 from nvshare.kubernetes.pods import Container, Pod
 from nvshare.parsing import parse_body
@@ -110,6 +114,30 @@ def _read_remembered(data: bytes) -> None:
         Remembered(Path(file.name)).of("any")
 
 
+def _read_page(data: bytes) -> None:
+    """A page that a process brings along from an earlier daemon."""
+    descriptor = memory_file("fuzz")
+    os.pwrite(descriptor, data.ljust(SIZE, b"\0")[:SIZE], 0)
+    seal_size(descriptor)
+    page = Page.take_up(descriptor)
+    if page is None:
+        return
+    place = page.sit(7)
+    assert place is None or place[0] < SLOTS
+    assert page.used() < 2**63
+    assert page.kept(7) < 2**63
+    page.forget_missing()
+    page.close()
+
+
+def _read_proc(data: bytes) -> None:
+    """What the kernel tells of a process, parts of which that process can choose."""
+    text = data.decode("utf-8", "replace")
+    pod, container = parse_cgroup(text)
+    assert len(pod) + len(container) <= len(text)
+    assert shown_name(text).isprintable()
+
+
 _MEMORY = "/dev/shm"
 
 READERS: Mapping[str, Reader] = {
@@ -121,4 +149,6 @@ READERS: Mapping[str, Reader] = {
     "body": Reader(_read_body, (BadInputError,)),
     "story": Reader(_read_story, (BadInputError, click.ClickException)),
     "remembered": Reader(_read_remembered),
+    "group-page": Reader(_read_page),
+    "proc": Reader(_read_proc),
 }

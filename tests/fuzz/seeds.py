@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from nvshare.daemon.quota import CHECK, HEADER_SIZE, MAGIC
 from nvshare.emulator.conf import Settings, write_conf
 from nvshare.emulator.profile import load_known
 from nvshare.wire import frames
@@ -85,10 +86,14 @@ def _steps() -> dict[str, bytes]:
 def _pages() -> dict[str, bytes]:
     """A page with a limit and two members, behind the numbers of native/fuzz/page.c."""
     own = struct.pack("<IIQQQQQ", 1, 250_000, 7, 4096, 8192, 10**12, 10**8)
+    return damage(own + _page(0))
+
+
+def _page(magic: int) -> bytes:
     limit = 1 << 20
-    head = struct.pack("<QQQIIQQ16xQ", 0, limit, limit ^ 0x9E3779B97F4A7C15, 2, 0, 1, 64, 10**12)
+    head = struct.pack("<QQQIIQQ16xQ", magic, limit, limit ^ CHECK, 2, 0, 1, 64, 10**12)
     slots = struct.pack("<QQQQ", 5, 4096, 0, 0) + struct.pack("<QQQQ", 7, 4096, 0, 64)
-    return damage(own + head.ljust(192, b"\0") + slots)
+    return head.ljust(HEADER_SIZE, b"\0") + slots
 
 
 def _nodes() -> dict[str, bytes]:
@@ -149,6 +154,7 @@ _MAKERS: Mapping[str, Callable[[], dict[str, bytes]]] = {
     "frames": _native_frames,
     "machine": _steps,
     "page": _pages,
+    "group-page": lambda: damage(_page(MAGIC)),
     "node": _nodes,
     "cubin": lambda: {**damage(tiny.cubin()), "90": tiny.cubin(90)},
     "fatbin": lambda: {**damage(tiny.fatbin()), "lz4": tiny.fatbin(compressed=True)},
