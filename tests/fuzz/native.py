@@ -39,7 +39,7 @@ def fuzzer(target: str, seconds: int, folders: Sequence[Path], crashes: Path) ->
     """Return the command that fuzzes a reader; new inputs go to the first folder."""
     return [
         *(str(BUILD / PROGRAMS / f"fuzz_{target}"), f"-max_total_time={seconds}"),
-        *("-timeout=10", "-rss_limit_mb=2048", "-use_value_profile=1"),
+        *("-timeout=25", "-rss_limit_mb=2048", "-use_value_profile=1"),
         *(f"-artifact_prefix={crashes}/", *map(str, folders)),
     ]
 

@@ -21,7 +21,7 @@ from tests.fuzz.seeds import made
 
 ROOT = Path(__file__).parents[2]
 CRASHES = ROOT / "build" / "fuzz" / "crashes"
-_AT_ONCE = 300
+_AT_ONCE = 100
 
 
 class TooLongError(Exception):

@@ -102,17 +102,27 @@ def _fuzz_python(name: str, seconds: int) -> list[str]:
 def _run(name: str, make: Command, seconds: int) -> bool:
     log = native.BUILD / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    is_good = _has_ended_well(make(name, seconds), log, seconds + _GRACE)
+    print(f"{name:14} {_last(log) if is_good else _trouble(log)}", flush=True)
+    return is_good
+
+
+def _has_ended_well(command: list[str], log: Path, seconds: int) -> bool:
     with log.open("wb") as file:
-        done = subprocess.run(
-            make(name, seconds),
+        process = subprocess.Popen(
+            command,
             stdout=file,
             stderr=subprocess.STDOUT,
             env=native.ENVIRONMENT,
             cwd=native.ROOT,
-            timeout=seconds + _GRACE,
         )
-    print(f"{name:14} {_last(log) if done.returncode == 0 else _trouble(log)}", flush=True)
-    return done.returncode == 0
+        try:
+            return process.wait(seconds) == 0
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            file.write(f"\nit did not end within {seconds} s\n".encode())
+            return False
 
 
 def _last(log: Path) -> str:

@@ -31,7 +31,7 @@ from nvshare.launch.place import CONTROL_NAME
 from .conftest import Daemon
 
 URL = "http://localhost"
-EXAMPLES = int(os.environ.get("NVSHARE_FUZZ_REQUESTS", "4"))
+EXAMPLES = int(os.environ.get("NVSHARE_FUZZ_REQUESTS", "3"))
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
