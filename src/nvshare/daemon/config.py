@@ -17,7 +17,7 @@ from nvshare.daemon.address import parse_address
 from nvshare.errors import BadInputError
 from nvshare.parsing import ParseError, parse_toml
 from nvshare.telemetry.settings import BytesOrAuto, DeviceSettings, NodeSettings, PeerSettings
-from nvshare.validation import describe
+from nvshare.validation import describe, plain
 from nvshare.wire import environment
 
 
@@ -26,7 +26,7 @@ def _mode(value: Any) -> Any:
         try:
             return int(value, 8)
         except ValueError:
-            raise ValueError(f'"{value}" is not a file mode such as "0660"') from None
+            raise ValueError(plain(f'"{value}" is not a file mode such as "0660"')) from None
     raise ValueError('must be text such as "0660"')
 
 
@@ -34,8 +34,8 @@ def _group(value: Any) -> Any:
     if isinstance(value, str) and value:
         try:
             grp.getgrnam(value)
-        except KeyError:
-            raise ValueError(f'there is no group "{value}"') from None
+        except (KeyError, ValueError):
+            raise ValueError(plain(f'there is no group "{value}"')) from None
     return value
 
 

@@ -21,6 +21,7 @@ from nvshare.core.policies import policy_names
 from nvshare.core.settings import Limits, Mode, Priority, RoomSetting, Settings
 from nvshare.errors import BadInputError
 from nvshare.quantity import format_quantity, parse_quantity
+from nvshare.validation import plain
 
 _CORE = Settings()
 _MIB = 1 << 20
@@ -32,7 +33,7 @@ def _quantity(value: Any) -> Any:
     try:
         return parse_quantity(value)
     except BadInputError as error:
-        raise ValueError(error.in_a_line) from error
+        raise ValueError(plain(error.in_a_line)) from error
 
 
 def _number(value: Any) -> Any:
@@ -41,7 +42,7 @@ def _number(value: Any) -> Any:
         try:
             return float(value)
         except ValueError:
-            raise ValueError(f'"{value}" is not a number') from None
+            raise ValueError(plain(f'"{value}" is not a number')) from None
     return value
 
 
