@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s test-torch test-web chaos bench lint build manifests release clean FORCE
+.PHONY: help demo test test-k8s test-torch test-web chaos fuzz bench lint build manifests release clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,6 +39,13 @@ MINUTES ?= 30
 chaos: $(VENV)/installed ## Have all go wrong that can, at random, under programs that check their data (MINUTES=30 SEED=…)
 	$(BIN)/python -m tests.chaos.run --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SMALL),--small) $(if $(KINDS),--kinds $(KINDS))
 
+# For each reader; ONLY="ptx config": those.
+SECONDS ?= 60
+ONLY    ?=
+
+fuzz: $(VENV)/installed ## Fuzz every reader of what others write, SECONDS=60 each (ONLY=name; installs Debian's clang; root)
+	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --only "$(ONLY)" $(ARGS)
+
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json
 
@@ -64,6 +71,7 @@ docs: $(VENV)/docs ## Build the documentation as a site, in build/docs; warnings
 # Pictures change with the scheduler; they are drawn again when somebody wants them to.
 reference: $(VENV)/installed ## Write the command line reference, the man pages and the pictures of the documentation
 	$(BIN)/python -m tools.docs.reference
+	$(BIN)/python -m tools.docs.ledger
 	$(BIN)/nvshare simulate X1 --svg docs/explanation/three-jobs.svg >/dev/null
 	$(BIN)/nvshare simulate gangs-over --svg docs/explanation/two-gangs.svg >/dev/null
 

@@ -21,11 +21,26 @@ static uint64_t at_least(uint64_t value, uint64_t least) {
     return value < least ? least : value;
 }
 
+/* In the page of a group the number can be any: whoever shares it can write to it. It stays far in the future then, and
+ * does not come round to the past, where it would be credit without end. */
+static uint64_t add(uint64_t time, uint64_t more) {
+    return more > UINT64_MAX - time ? UINT64_MAX : time + more;
+}
+
+/* What is left of a time, in nanoseconds; four months is as good as any more, and products of it fit. */
+static int64_t until(uint64_t paid, uint64_t now) {
+    const uint64_t most = UINT64_C(1) << 53;
+    uint64_t apart = paid > now ? paid - now : now - paid;
+    int64_t bounded = (int64_t)(apart < most ? apart : most);
+    return paid > now ? -bounded : bounded;
+}
+
 void bucket_bill(struct bucket *bucket, const struct rate *rate, uint64_t used_ns, uint64_t now) {
     /* What came to its credit while it ran was not left unused. */
     uint64_t least = earliest(rate->window_ns + used_ns, now), time = time_for(rate, used_ns);
     uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak(bucket->paid_until, &paid, at_least(paid, least) + time))
+    while (
+        !atomic_compare_exchange_weak(bucket->paid_until, &paid, add(at_least(paid, least), time)))
         continue;
 }
 
@@ -39,12 +54,12 @@ int64_t bucket_left(const struct bucket *bucket, const struct rate *rate, uint64
     uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
     paid = at_least(paid, earliest(rate->window_ns, now));
     /* In parts of a microsecond, so that the product fits. */
-    return ((int64_t)now - (int64_t)paid) / 1000 * (int64_t)rate->share_ppm / 1000;
+    return until(paid, now) / 1000 * (int64_t)rate->share_ppm / 1000;
 }
 
 uint64_t bucket_next(const struct bucket *bucket, const struct rate *rate) {
     uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
-    return paid + rest_of_cycle(rate);
+    return add(paid, rest_of_cycle(rate));
 }
 
 void bucket_change(struct bucket *bucket, const struct rate *before, const struct rate *after,

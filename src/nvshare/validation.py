@@ -4,6 +4,14 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 
+def plain(text: str) -> str:
+    """Return a text that can be printed, for the message of a validator.
+
+    A value may have bytes in it that are no text, as surrogates; pydantic refuses to repeat them.
+    """
+    return text.encode("utf-8", "replace").decode()
+
+
 def describe(error: ValidationError) -> list[str]:
     """Return one line for each field that is wrong: its name and what is wrong with it."""
     return [_describe(detail) for detail in error.errors()]
@@ -25,4 +33,4 @@ def _describe(detail: ErrorDetails) -> str:
 
 def _is_variant(part: "int | str") -> bool:
     """Whether this part of a place names a type of a union, which no person has written."""
-    return isinstance(part, str) and ("[" in part or part.startswith("function-"))
+    return isinstance(part, str) and ("[" in part or part.startswith(("function-", "constrained-")))

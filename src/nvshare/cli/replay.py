@@ -23,10 +23,10 @@ def replay(ctx: click.Context, file: Path, check: bool, as_json: bool) -> None:
 
     Exits with 1 if the core decides differently now.
     """
-    lines = file.read_text(encoding="utf-8").splitlines()
     try:
+        lines = file.read_text(encoding="utf-8").splitlines()
         differences = play(lines, check=check)
-    except (ValueError, KeyError, TypeError, IllegalTransition) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, IllegalTransition) as error:
         raise BadInputError(
             f"{file} is not a story that can be replayed",
             why=str(error),

@@ -5,6 +5,7 @@ import re
 import socket
 
 from nvshare.errors import NvshareError
+from nvshare.validation import plain
 
 _ADDRESS = re.compile(r"(?:\[(?P<bracketed>[^\[\]]+)\]|(?P<plain>[^\[\]:]*)):(?P<port>[0-9]{1,5})")
 _LAST_PORT = 65535
@@ -15,7 +16,7 @@ def parse_address(text: str) -> tuple[str, int]:
     found = _ADDRESS.fullmatch(text)
     if found is None or int(found["port"]) > _LAST_PORT:
         raise ValueError(
-            f'"{text}" is not an address such as "127.0.0.1:9464", "[::1]:9464" or ":9464"'
+            plain(f'"{text}" is not an address such as "127.0.0.1:9464", "[::1]:9464" or ":9464"')
         )
     return found["bracketed"] or found["plain"], int(found["port"])
 

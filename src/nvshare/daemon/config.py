@@ -6,7 +6,6 @@ where it was found and the field. Nothing here is looked at twice: a reload read
 
 import grp
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +15,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from nvshare.daemon.address import parse_address
 from nvshare.errors import BadInputError
+from nvshare.parsing import ParseError, parse_toml
 from nvshare.telemetry.ceilings import NO_CEILING, Ceiling, Ceilings
 from nvshare.telemetry.settings import BytesOrAuto, DeviceSettings, NodeSettings, PeerSettings
-from nvshare.validation import describe
+from nvshare.validation import describe, plain
 from nvshare.wire import environment
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 def _mode(value: Any) -> Any:
@@ -32,7 +27,7 @@ def _mode(value: Any) -> Any:
         try:
             return int(value, 8)
         except ValueError:
-            raise ValueError(f'"{value}" is not a file mode such as "0660"') from None
+            raise ValueError(plain(f'"{value}" is not a file mode such as "0660"')) from None
     raise ValueError('must be text such as "0660"')
 
 
@@ -40,8 +35,8 @@ def _group(value: Any) -> Any:
     if isinstance(value, str) and value:
         try:
             grp.getgrnam(value)
-        except KeyError:
-            raise ValueError(f'there is no group "{value}"') from None
+        except (KeyError, ValueError):
+            raise ValueError(plain(f'there is no group "{value}"')) from None
     return value
 
 
@@ -173,14 +168,14 @@ def _from_file(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInputError(
             f"the configuration file {path} cannot be read",
             why=error.strerror,
             do="check its name and its permissions",
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ParseError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"the configuration file {path} is not TOML", why=str(error), do="correct the file"
         ) from error

@@ -14,13 +14,13 @@
     POST  /v1/groups/{who}/unpark    let it go on
     GET   /v1/story                  the story so far, as JSON lines
     GET   /v1/trace?seconds=30       what happens from now on, as JSON lines (tracing.py)
+    GET   /v1/openapi.json           all of this, for tools (openapi.py)
     GET   /metrics                   everything, as Prometheus reads it
 
 Who may connect to the socket may do all of this; its mode and group are the permissions.
 """
 
 import asyncio
-import json
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -39,6 +39,7 @@ from nvshare.daemon.status import describe_gpu, describe_group, describe_node
 from nvshare.daemon.tracing import Tracing
 from nvshare.errors import BadInputError
 from nvshare.launch.unix_http import peer
+from nvshare.parsing import parse_body
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.users import user_name
@@ -78,6 +79,7 @@ class Control:
                 web.post("/v1/groups/{who}/unpark", self.unpark_group),
                 web.get("/v1/story", self.story),
                 web.get("/v1/trace", self.trace),
+                web.get("/v1/openapi.json", self.openapi),
                 web.get("/metrics", self.metrics),
             ]
         )
@@ -104,7 +106,7 @@ class Control:
 
     async def patch_node(self, request: web.Request) -> web.Response:
         """Change settings of the node."""
-        self._node.change_node(self._node.node_settings.changed(await _body(request)))
+        self._node.change_node(self._node.node_settings.changed(parse_body(await request.read())))
         return await self.get_node(request)
 
     async def get_device(self, request: web.Request) -> web.Response:
@@ -114,7 +116,7 @@ class Control:
     async def patch_device(self, request: web.Request) -> web.Response:
         """Change settings of some GPUs: of all of them, or, if one cannot, of none."""
         gpus = self._gpus(request)
-        changes = await _body(request)
+        changes = parse_body(await request.read())
         new = [self._node.settings[gpu.uuid].changed(changes) for gpu in gpus]
         for gpu, settings in zip(gpus, new, strict=True):
             self._node.change_settings(gpu, settings)
@@ -132,7 +134,7 @@ class Control:
 
     async def patch_group(self, request: web.Request) -> web.Response:
         """Change the limits of a group, on every GPU that it uses."""
-        changes = await _body(request)
+        changes = parse_body(await request.read())
         group = self._node.find_group(request.match_info["who"])
         checked = ClientLimits().changed(changes)
         self._check_orders(group, changes)
@@ -161,6 +163,13 @@ class Control:
     async def trace(self, request: web.Request) -> web.StreamResponse:
         """Tell what happens from now on."""
         return await self.tracing.serve(request, None)
+
+    async def openapi(self, request: web.Request) -> web.Response:
+        """Describe this API."""
+        # As below: few ever ask for it.
+        from nvshare.daemon.openapi import describe_api
+
+        return web.json_response(describe_api(request.app))
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Describe the node for Prometheus."""
@@ -209,16 +218,6 @@ class Control:
 
     def _group(self, group: Group) -> web.Response:
         return web.json_response({"group": describe_group(self._node, group).model_dump()})
-
-
-async def _body(request: web.Request) -> dict[str, Any]:
-    try:
-        body = json.loads(await request.text())
-    except ValueError as error:
-        raise BadInputError("the body is not JSON", why=str(error)) from error
-    if not isinstance(body, dict):
-        raise BadInputError("the body is not a JSON object")
-    return body
 
 
 def _caller(request: web.Request) -> str:

@@ -37,6 +37,11 @@ _MOST_NUMBERS = 2**32 - 1
 Kind = TypeVar("Kind", bound=Effect)
 
 
+def microseconds(seconds: float) -> int:
+    """Return a time as frames have it: an hour and more is as good as for ever."""
+    return min(round(seconds * 1e6), _LONGEST_US)
+
+
 class Recipient(Protocol):
     """A client, as far as effects are concerned."""
 
@@ -127,7 +132,7 @@ class Executor:
 
     def _revoke(self, effect: effects.Revoke) -> None:
         # A client may claim so much memory that moving it would take longer than a frame can say.
-        idle_us = min(round(effect.idle_seconds * 1e6), _LONGEST_US)
+        idle_us = microseconds(effect.idle_seconds)
         urgency = _URGENCY[effect.urgency]
         flags = frames.RevokeFlags.DISPLACE if effect.displace else frames.RevokeFlags(0)
         frame = frames.Revoke(effect.turn, urgency, idle_us, _said(effect.evict_bytes), flags)
@@ -206,7 +211,7 @@ class Executor:
             compute_percent=limits.compute_percent or 0,
             flags=flags,
             share_ppm=0 if share.percent is None else max(1, round(share.percent * 10_000)),
-            window_us=min(round(share.window * 1e6), _LONGEST_US),
+            window_us=microseconds(share.window),
             own_ppm=max(1, round(share.own * 1e6)),
             clock=round(self._gpu_clock * 1000),
         )

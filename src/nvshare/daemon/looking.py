@@ -2,7 +2,7 @@
 
     GET /v1/daemon                 who shares which GPUs, and where its sockets are
     GET /v1/health, /v1/status, /v1/node, /v1/devices/{gpu}, /v1/groups, /v1/groups/{who},
-        /v1/trace, /metrics
+        /v1/trace, /v1/openapi.json, /metrics
                                    as on the control socket (control.py)
 
 It is served on ``look.sock``, whose mode says who may connect. The sockets by which the daemon
@@ -56,6 +56,7 @@ class Looking:
                 web.get("/v1/groups", self.groups),
                 web.get("/v1/groups/{who}", self.group),
                 web.get("/v1/trace", self.trace),
+                web.get("/v1/openapi.json", self._control.openapi),
                 web.get("/metrics", self.metrics),
             ]
         )

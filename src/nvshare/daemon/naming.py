@@ -18,6 +18,7 @@ _NUMBERS: dict[str, Callable[[Group, int], set[int]]] = {
 }
 # Fewer characters of a container's id could be a word.
 _SHORTEST_ID = 6
+_LONGEST_NUMBER = 20
 
 
 def name_of(group: Group, pods: Pods) -> str:
@@ -49,7 +50,7 @@ def find_group(groups: Groups, pods: Pods, name: str) -> Group:
         f'"{name}" can mean {len(found)} groups of programs',
         why=f"they are {_list(found, pods)}",
         do=f"write id:{name} or pid:{name}"
-        if name.isdigit()
+        if _is_number(name)
         else "name one of them by the id or the pid of one of its processes",
     )
 
@@ -57,7 +58,7 @@ def find_group(groups: Groups, pods: Pods, name: str) -> Group:
 def _is_called(group: Group, pods: Pods, name: str) -> bool:
     # So ids were once shown; a shell takes it for a comment.
     kind, _, number = name.replace("#", "id:", 1).rpartition(":")
-    if number.isdigit() and kind in _NUMBERS:
+    if _is_number(number) and kind in _NUMBERS:
         return any(int(number) in _NUMBERS[kind](group, client) for client in group.members)
     who, pod = group.identity, pods.name(group.identity)
     names = {s.identity.program for s in group.members.values()} | {
@@ -68,6 +69,11 @@ def _is_called(group: Group, pods: Pods, name: str) -> bool:
         names |= {pod, pod.rpartition("/")[2], name_of(group, pods)}
     is_id = len(name) >= _SHORTEST_ID and who.container.startswith(name)
     return name in names or is_id
+
+
+def _is_number(text: str) -> bool:
+    """Whether this can be an id or a pid. "²" is a digit too, and Python reads no endless ones."""
+    return text.isascii() and text.isdigit() and len(text) < _LONGEST_NUMBER
 
 
 def _list(groups: Iterable[Group], pods: Pods) -> str:

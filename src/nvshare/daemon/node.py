@@ -23,7 +23,7 @@ from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.belief import Belief
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.door import Door
-from nvshare.daemon.executor import Executor
+from nvshare.daemon.executor import Executor, microseconds
 from nvshare.daemon.extents import Extents
 from nvshare.daemon.footprint import Footprint
 from nvshare.daemon.groups import Group, Groups
@@ -382,7 +382,7 @@ def client_settings(settings: DeviceSettings, *, is_alone: bool) -> frames.Setti
     if settings.oversubscribe:
         flags |= frames.SettingFlags.OVERSUBSCRIBE
     inflight = settings.inflight * (INFLIGHT_ALONE if is_alone else 1)
-    return frames.Settings(round(inflight * 1e6), round(settings.idle_grace * 1e6), flags)
+    return frames.Settings(microseconds(inflight), microseconds(settings.idle_grace), flags)
 
 
 def client_allocation(decision: Decision) -> frames.Allocation:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from nvshare.daemon.logs import fields
+from nvshare.parsing import parse_json
 from nvshare.telemetry.settings import ClientLimits
 
 log = logging.getLogger("nvshare.groups")
@@ -109,7 +110,7 @@ class Notes:
 def _read(path: Path) -> dict[str, Changes]:
     """Read the file. One that cannot be read is as good as none, entry by entry."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     good: dict[str, Changes] = {}

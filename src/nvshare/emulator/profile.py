@@ -4,7 +4,6 @@ A profile is written in the units that data sheets use. Converting them to the u
 library is the business of ``nvshare.emulator.conf``.
 """
 
-import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
@@ -12,14 +11,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from nvshare.errors import BadInputError
+from nvshare.parsing import ParseError, parse_toml
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Number = TypeVar("Number", int, float)
 
@@ -206,8 +201,8 @@ def load_file(path: Path) -> Profile:
 def parse_profile(text: str, *, source: str) -> Profile:
     """Turn TOML text into a profile; errors name the source and every wrong field."""
     try:
-        return Profile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        return Profile.model_validate(parse_toml(text))
+    except ParseError as error:
         raise BadInputError(
             f"{source}: not valid TOML", why=str(error), do="correct the file"
         ) from error

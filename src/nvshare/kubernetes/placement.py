@@ -139,7 +139,7 @@ def refusal(
 
 def _natural(device: str) -> tuple[str, int]:
     uuid, _, number = device.rpartition(_SEPARATOR)
-    return uuid, int(number) if number.isdigit() else 0
+    return uuid, int(number) if number.isascii() and number.isdigit() else 0
 
 
 def _amount(size: int) -> str:

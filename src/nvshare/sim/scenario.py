@@ -4,7 +4,6 @@ A scenario says which GPUs there are, how they are shared, and which programs co
 nothing about the outcome. docs/simulator.md describes every field.
 """
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -15,6 +14,7 @@ from nvshare.core.settings import Limits
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.profile import Profile
 from nvshare.errors import BadInputError
+from nvshare.parsing import ParseError, parse_toml
 from nvshare.telemetry.settings import (
     Bytes,
     ClientLimits,
@@ -23,11 +23,6 @@ from nvshare.telemetry.settings import (
     PriorityName,
 )
 from nvshare.validation import describe
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
 Count: TypeAlias = Annotated[int, Field(gt=0, le=1_000_000_000)]
@@ -227,8 +222,8 @@ def load_file(path: Path) -> Scenario:
 def parse_scenario(text: str, *, source: str) -> Scenario:
     """Turn TOML text into a scenario; errors name the source and every wrong field."""
     try:
-        return Scenario.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        return Scenario.model_validate(parse_toml(text))
+    except ParseError as error:
         raise BadInputError(
             f"{source}: not valid TOML", why=str(error), do="correct the file"
         ) from error

@@ -7,12 +7,21 @@ API pass them on. A change names only the fields that change.
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 from nvshare.core.policies import policy_names
 from nvshare.core.settings import Limits, Mode, Priority, RoomSetting, Settings
 from nvshare.errors import BadInputError
 from nvshare.quantity import format_quantity, parse_quantity
+from nvshare.validation import plain
 
 _CORE = Settings()
 _MIB = 1 << 20
@@ -24,7 +33,7 @@ def _quantity(value: Any) -> Any:
     try:
         return parse_quantity(value)
     except BadInputError as error:
-        raise ValueError(error.in_a_line) from error
+        raise ValueError(plain(error.in_a_line)) from error
 
 
 def _number(value: Any) -> Any:
@@ -33,7 +42,7 @@ def _number(value: Any) -> Any:
         try:
             return float(value)
         except ValueError:
-            raise ValueError(f'"{value}" is not a number') from None
+            raise ValueError(plain(f'"{value}" is not a number')) from None
     return value
 
 
@@ -58,22 +67,37 @@ def _something(value: int) -> int:
     return value
 
 
+def _amount(pattern: str) -> WithJsonSchema:
+    """How an amount is written, for the schema of the control API: a number, or text."""
+    number = {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**63}
+    return WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]}, "validation")
+
+
+_AMOUNT = r"[0-9]+(\.[0-9]{1,9})?([kMGTP]|[KMGTP]i)?"
 Auto: TypeAlias = Literal["auto"]
-Bytes: TypeAlias = Annotated[int, Field(ge=0, lt=2**63), BeforeValidator(_quantity)]
+Bytes: TypeAlias = Annotated[
+    int, Field(ge=0, lt=2**63), BeforeValidator(_quantity), _amount(f"^{_AMOUNT}$")
+]
 SomeBytes: TypeAlias = Annotated[Bytes, AfterValidator(_something)]
 BytesOrAuto: TypeAlias = Annotated[
-    Annotated[int, Field(ge=0, lt=2**63)] | Auto, BeforeValidator(_quantity)
+    Annotated[int, Field(ge=0, lt=2**63)] | Auto,
+    BeforeValidator(_quantity),
+    _amount(f"^(auto|{_AMOUNT})$"),
 ]
-Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_number)]
+# Thirty years, if they are seconds: what is reckoned from them stays a number.
+_MOST = 1e9
+Positive: TypeAlias = Annotated[float, Field(gt=0, le=_MOST), BeforeValidator(_number)]
 PositiveOrAuto: TypeAlias = Annotated[
-    Annotated[float, Field(gt=0)] | Auto, BeforeValidator(_number)
+    Annotated[float, Field(gt=0, le=_MOST)] | Auto, BeforeValidator(_number)
 ]
+# Bytes a second.
+Bandwidth: TypeAlias = Annotated[float, Field(ge=1, le=1e15), BeforeValidator(_number)]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, le=1), BeforeValidator(_number)]
 FractionOrNone: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
-NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_number)]
+NotNegative: TypeAlias = Annotated[float, Field(ge=0, le=_MOST), BeforeValidator(_number)]
 Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
 # 0: never.
-SecondsOrOff: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_seconds_or_off)]
+SecondsOrOff: TypeAlias = Annotated[float, Field(ge=0, le=_MOST), BeforeValidator(_seconds_or_off)]
 PriorityName: TypeAlias = Literal["high", "normal", "low"]
 AllocationName: TypeAlias = Literal["managed", "explicit", "native", "auto"]
 PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
@@ -110,7 +134,7 @@ class DeviceSettings(SettingsModel):
     revoke_patience: NotNegative = _CORE.revoke_patience
     make_room: Literal["auto", "move-out", "displace"] = _CORE.make_room.value
     move_patience: NotNegative = _CORE.move_patience
-    initial_bandwidth: Positive = _CORE.initial_bandwidth
+    initial_bandwidth: Bandwidth = _CORE.initial_bandwidth
     inflight: Annotated[float, Field(gt=0, le=10), BeforeValidator(_number)] = 0.02
     reserve: BytesOrAuto = "auto"
     context: BytesOrAuto = "auto"

@@ -18,6 +18,7 @@ from typing import Any
 from aiohttp import web
 
 from nvshare.errors import BadInputError, NvshareError
+from nvshare.parsing import parse_body
 from nvshare.telemetry.settings import ClientLimits
 from nvshare.telemetry.why import explain
 from nvshare.web.guard import Guard, Handler, refuse
@@ -114,7 +115,7 @@ class WebServer:
 
     async def limits(self, request: web.Request) -> web.Response:
         """Change limits of a program, and of all that share them."""
-        body = await _body(request)
+        body = parse_body(await request.read())
         name, program, changes = body.get("node", ""), body.get("program"), body.get("changes")
         if not isinstance(program, int) or isinstance(program, bool):
             raise BadInputError("program has to be the id of a program")
@@ -155,16 +156,6 @@ def _number(query: Any, name: str, default: int | None = None) -> int:
         return int(text)
     except (TypeError, ValueError):
         raise BadInputError(f"{name} has to be a number") from None
-
-
-async def _body(request: web.Request) -> dict[str, Any]:
-    try:
-        body = json.loads(await request.text())
-    except ValueError as error:
-        raise BadInputError("the body is not JSON", why=str(error)) from error
-    if not isinstance(body, dict):
-        raise BadInputError("the body is not a JSON object")
-    return body
 
 
 @web.middleware

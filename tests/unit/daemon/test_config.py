@@ -138,3 +138,19 @@ def test_the_manual_has_every_field() -> None:
 def test_every_value_can_be_read_back() -> None:
     shown = json.loads(Config().model_dump_json())
     assert set(shown) == set(Config.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("variable", "field"),
+    [
+        ("NVSHARE_RESERVE", "gpu.reserve"),
+        ("NVSHARE_TURN", "gpu.turn_seconds"),
+        ("NVSHARE_SOCKET_MODE", "socket_mode"),
+        ("NVSHARE_SOCKET_GROUP", "socket_group"),
+    ],
+)
+def test_bytes_that_are_no_text_are_an_error_for_a_person(variable: str, field: str) -> None:
+    # As Python has what is not UTF-8 in the environment.
+    with pytest.raises(BadInputError, match=f"environment: {field}: ") as caught:
+        Sources(None, {variable: "4\udcffGi"}, {}).load()
+    assert caught.value.what.isprintable()

@@ -236,8 +236,10 @@ def test_names_that_mean_nobody_or_several(groups: Groups, pods: Pods) -> None:
     with pytest.raises(BadInputError, match="can mean 2 groups") as several:
         find_group(groups, pods, "train.py")
     assert pair in str(several.value.why)
-    with pytest.raises(BadInputError):
-        find_group(groups, pods, "12")
+    # What is a digit and no number, and what is a number without end.
+    for name in ("12", "²7", "pid:²", "\u0667", "7" * 5000):
+        with pytest.raises(BadInputError, match="no program is called"):
+            find_group(groups, pods, name)
 
 
 def test_a_number_that_is_an_id_and_a_pid(groups: Groups, pods: Pods, three: list[Group]) -> None:

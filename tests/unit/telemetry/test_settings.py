@@ -46,6 +46,14 @@ def test_text_is_understood(name: str, text: str, value: Any) -> None:
         ({"idle_park": -1}, "idle_park: "),
         ({"idle_park": "never"}, 'idle_park: "never" is not a number'),
         ({"turn_min": float("nan")}, "turn_min: "),
+        # Bytes that are no text.
+        ({"reserve": "\udcff"}, 'reserve: "?" is not an amount of memory'),
+        ({"turn_min": "\ud800"}, 'turn_min: "?" is not a number'),
+        # More than anybody can mean, and less than moving could be reckoned with.
+        ({"idle_grace": 1.5e307}, "idle_grace: must be less than or equal to 1000000000"),
+        ({"turn_seconds": 1e10}, "turn_seconds: must be less than or equal to 1000000000"),
+        ({"wait_notice": 1e10}, "wait_notice: must be less than or equal to 1000000000"),
+        ({"initial_bandwidth": 1e-300}, "initial_bandwidth: must be greater than or equal to 1"),
         ({"colour": "red"}, "colour: there is no such field"),
     ],
 )

@@ -1,0 +1,42 @@
+/* Every reader of untrusted bytes in C, as one function that is given any bytes at all.
+ *
+ * A target calls the reader that is shipped, and aborts where that breaks a promise of its header; what else there is
+ * to find, the sanitizers do. There are two ways to call them: with_libfuzzer.c, which looks for new inputs, and
+ * replay.c, which tries those that are kept (tests/fuzz/corpus). */
+#ifndef NVSHARE_FUZZ_TARGETS_H
+#define NVSHARE_FUZZ_TARGETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define FUZZ_TARGETS(TARGET)                                                                       \
+    TARGET(frames)      /* what a daemon sends, as the interposer reads it from its socket */      \
+    TARGET(machine)     /* any order of events, for the machine that follows them */               \
+    TARGET(page)        /* what members of a group write into the page that they share */          \
+    TARGET(environment) /* NAME=value lines: the interposer's configuration */                     \
+    TARGET(cgroup)      /* files of /proc and of cgroups */                                        \
+    TARGET(ptx)                                                                                    \
+    TARGET(cubin)                                                                                  \
+    TARGET(fatbin)                                                                                 \
+    TARGET(node)   /* node.conf of an emulated node */                                             \
+    TARGET(faults) /* NVSHARE_EMULATOR_FAIL and _STEAL, a line each */
+
+#define FUZZ_DECLARE(name) void fuzz_##name(const uint8_t *data, size_t size);
+FUZZ_TARGETS(FUZZ_DECLARE)
+#undef FUZZ_DECLARE
+
+/* Stops where a promise is broken; not assert, which a build may leave out. */
+#define FUZZ_PROMISE(holds)                                                                        \
+    do {                                                                                           \
+        if (!(holds))                                                                              \
+            abort();                                                                               \
+    } while (0)
+
+/* A copy that is no larger than its content, so that a sanitizer sees the first byte too many; with a NUL behind it. */
+char *fuzz_text(const uint8_t *data, size_t size);
+
+/* A file in memory with this content. Returns its descriptor; `path` is a name to open it by. */
+int fuzz_file(const void *data, size_t size, char path[32]);
+
+#endif

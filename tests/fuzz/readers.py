@@ -1,0 +1,154 @@
+"""The readers in Python of what others write, and the errors by which they say no.
+
+Each takes any bytes at all. Any other exception than its own is a mistake of ours, and so is one
+that takes very long. Only the way in is here; what is read is judged by the tests of each reader.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from nvshare.cli.replay import replay
+from nvshare.daemon.config import Sources
+from nvshare.daemon.identity import parse_cgroup, shown_name
+from nvshare.daemon.node import client_settings
+from nvshare.daemon.quota import SIZE, SLOTS, Page
+from nvshare.daemon.remembered import Remembered
+from nvshare.errors import BadInputError
+from nvshare.kernel import memory_file, seal_size
+from nvshare.kubernetes.annotations import read_orders
+from nvshare.kubernetes.pods import Container, Pod
+from nvshare.parsing import parse_body
+from nvshare.sim.scenario import parse_scenario
+from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.validation import describe
+from nvshare.wire.codec import Decoder, WireError, client_frames, daemon_frames
+
+# Seconds of a core for one input; a thousand times what one takes.
+LONGEST = 5.0
+# What a complaint may come to, however long what it is about.
+_LONGEST_COMPLAINT = 2000
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader, and how it says no."""
+
+    read: Callable[[bytes], object]
+    refuses: tuple[type[Exception], ...] = ()
+
+
+def _decode(make: "Callable[[], Decoder[Any]]") -> Callable[[bytes], None]:
+    def decode(data: bytes) -> None:
+        whole = list(make().feed(data))
+        pieces = make()
+        # In pieces it is the same.
+        middle = len(data) // 2
+        assert [*pieces.feed(data[:middle]), *pieces.feed(data[middle:])] == whole
+
+    return decode
+
+
+def _read_config(data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=_MEMORY) as file:
+        file.write(data)
+        file.flush()
+        config = Sources(Path(file.name), {}, {}).load()
+    config.node_settings()
+    config.settings_of(0, "GPU-0").for_core()
+
+
+def _read_annotations(data: bytes) -> None:
+    """Lines of key=value, which are annotations, and resources of one container."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    pairs = dict(line.split("=", 1) for line in lines if "=" in line)
+    container = Container("trainer", "0123", pairs)
+    pod = Pod(
+        "uid", "default", "pod", "", is_over=False, annotations=pairs, containers=(container,)
+    )
+    first = read_orders(pod, None, hami=True)
+    second = read_orders(pod, first, hami=True)
+    assert second.orders == first.orders
+    assert all(len(str(one)) < _LONGEST_COMPLAINT for one in first.complaints)
+
+
+def _read_scenario(data: bytes) -> None:
+    scenario = parse_scenario(data.decode("utf-8", "replace"), source="fuzz")
+    for index, _ in enumerate(scenario.profiles()):
+        scenario.settings_of(index)
+
+
+def _read_body(data: bytes) -> None:
+    """As the control API does: an object, then changes of each kind, then what follows of them."""
+    changes = parse_body(data)
+    for change in (_change_device, NodeSettings().changed, ClientLimits().changed):
+        try:
+            change(changes)
+        except ValidationError as error:
+            "; ".join(describe(error))
+
+
+def _change_device(changes: "dict[str, Any]") -> None:
+    settings = DeviceSettings().changed(changes)
+    settings.for_core()
+    client_settings(settings, is_alone=True).pack()
+
+
+def _read_story(data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=_MEMORY) as file:
+        file.write(data)
+        file.flush()
+        replay.main([file.name, "--check", "--json"], standalone_mode=False)
+
+
+def _read_remembered(data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=_MEMORY) as file:
+        file.write(data)
+        file.flush()
+        Remembered(Path(file.name)).of("any")
+
+
+def _read_page(data: bytes) -> None:
+    """A page that a process brings along from an earlier daemon."""
+    descriptor = memory_file("fuzz")
+    os.pwrite(descriptor, data.ljust(SIZE, b"\0")[:SIZE], 0)
+    seal_size(descriptor)
+    page = Page.take_up(descriptor)
+    if page is None:
+        return
+    place = page.sit(7)
+    assert place is None or place[0] < SLOTS
+    assert page.used() < 2**63
+    assert page.kept(7) < 2**63
+    page.forget_missing()
+    page.close()
+
+
+def _read_proc(data: bytes) -> None:
+    """What the kernel tells of a process, parts of which that process can choose."""
+    text = data.decode("utf-8", "replace")
+    pod, container = parse_cgroup(text)
+    assert len(pod) + len(container) <= len(text)
+    assert shown_name(text).isprintable()
+
+
+_MEMORY = "/dev/shm"
+
+READERS: Mapping[str, Reader] = {
+    "client-frames": Reader(_decode(client_frames), (WireError,)),
+    "daemon-frames": Reader(_decode(daemon_frames), (WireError,)),
+    "config": Reader(_read_config, (BadInputError,)),
+    "annotations": Reader(_read_annotations),
+    "scenario": Reader(_read_scenario, (BadInputError,)),
+    "body": Reader(_read_body, (BadInputError,)),
+    "story": Reader(_read_story, (BadInputError, click.ClickException)),
+    "remembered": Reader(_read_remembered),
+    "group-page": Reader(_read_page),
+    "proc": Reader(_read_proc),
+}

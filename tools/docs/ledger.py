@@ -1,0 +1,175 @@
+"""Writes docs/hooks.md: every function of the driver, since which CUDA, and what nvshare does.
+
+The functions and their releases are those of the newest headers (native/emulator/exports), what is
+done with them is in native/interposer/hooks.def and not_hooked.toml. `make reference` writes the
+page, and a test compares.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nvshare.parsing import parse_toml
+from tools.docs.pages import ROOT
+
+_INTERPOSER = ROOT / "native" / "interposer"
+sys.path[:0] = [str(_INTERPOSER / "generator"), str(ROOT / "native" / "emulator" / "exports")]
+
+import declarations  # noqa: E402
+import generate_hooks  # noqa: E402
+import hook_list  # noqa: E402
+import pairing  # noqa: E402
+
+# The release that older ones are put together with.
+OLDEST = 11080
+# What each kind of hooks.def means to a program.
+_KINDS = {
+    "launch": "waits for the turn, and counts as work",
+    "copy": "waits for the turn, and counts as work",
+    "wait": "waits for the turn",
+    "fetch": "waits for the turn, and its time counts as busy",
+    "set": "waits for the turn, and counts as work",
+    "move": "waits for the turn",
+    "sync": "its time counts as busy",
+    "many": "waits for the turns on all GPUs that it launches on",
+    "alloc": "memory is counted and limited, and made movable where it can be",
+    "free": "memory is no longer counted",
+    "info": "answers for this program alone",
+    "context": "contexts are followed",
+    "stream": "streams are followed",
+    "function": "the call of the program's function is seen",
+    "lookup": "hands out nvshare's functions",
+}
+_HEAD = """\
+# Every function of the driver
+
+<!-- Written by `make reference` from native/interposer. Do not edit. -->
+
+What nvshare does with each function of the CUDA driver API, up to CUDA {newest}. Either it is
+hooked, and then this page says what for; or it is passed through: the program calls the driver
+itself, for the reason that is given. None is refused as such; what a hooked one refuses is over a
+limit, or is among what [memory that moves explicitly](explicit.md) cannot do. A function of a newer
+CUDA than this is passed through, and `NVSHARE_LOG=info` names it when a program asks for it.
+
+"Since" is the CUDA release that brought the function, or this revision of it (`_v2`, `_v3`), as
+`cudaTypedefs.h` tells. Programs that were built with an older CUDA call what that one had, and all
+of that is here: the headers of 11.8, 12.0 and 12.9 declare nothing that those of {newest} do not.
+Flavours for the stream of a thread (`_ptsz`, `_ptds`) go with their function. How calls are
+intercepted is in [the interposer](interposer.md).
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function of the driver: since when, and what is done with it."""
+
+    symbol: str
+    since: int
+    kind: str = ""
+    # Of not_hooked.toml, counted from 1; 0: it is hooked.
+    reason: int = 0
+
+
+def headers(*arguments: str) -> list[Path]:
+    """Return the folders of the vendor's headers, as the build finds them."""
+    command = [sys.executable, str(ROOT / "cmake" / "find_headers.py"), *arguments]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [Path(folder) for folder in found.strip().split(";")]
+
+
+def entry_points(folders: list[Path]) -> dict[str, int]:
+    """Return the functions that some headers declare, without flavours, and their releases."""
+    text = declarations.preprocess("cc", folders, declarations.CUDA_HEADERS)
+    found = pairing.pair(declarations.functions(text), declarations.pointer_types(text))
+    return {one.symbol: one.version for one in found}
+
+
+def reasons() -> list[tuple[str, list[str]]]:
+    """Return why functions are not hooked, and which."""
+    tree = parse_toml((_INTERPOSER / "not_hooked.toml").read_text(encoding="utf-8"))
+    return [(group["reason"], group["functions"]) for group in tree["cuda"]]
+
+
+def rows() -> list[Row]:
+    """Return all functions of the newest headers, by name."""
+    folders = headers("cuda.h", "cudaTypedefs.h", "nvml.h")
+    hooks_def = (_INTERPOSER / "hooks.def").read_text(encoding="utf-8")
+    functions = generate_hooks.read_functions("cc", folders)
+    kinds = {h.name: h.kind for h in hook_list.wrapped(hook_list.read(hooks_def, functions))}
+    why = {name: number for number, (_, names) in enumerate(reasons(), start=1) for name in names}
+    return [
+        Row(symbol, since, kinds.get(symbol, ""), 0 if symbol in kinds else why[symbol])
+        for symbol, since in sorted(entry_points(folders).items())
+    ]
+
+
+def page() -> str:
+    """Return the page."""
+    every = rows()
+    newest = _release(max(row.since for row in every))
+    parts = [_HEAD.format(newest=newest), _by_release(every), _why(), _list(every)]
+    return "\n".join(parts)
+
+
+def _release(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _table(*lines: Iterable[str]) -> str:
+    head, *rest = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join([head, re.sub(r"[^|]+", "---", head), *rest, ""])
+
+
+def _by_release(every: list[Row]) -> str:
+    releases: Mapping[int, list[Row]] = {
+        since: [row for row in every if max(row.since, OLDEST) == since]
+        for since in sorted({max(row.since, OLDEST) for row in every})
+    }
+    lines = [
+        (
+            f"{_release(since)}{' and before' if since == OLDEST else ''}",
+            str(len(new)),
+            str(sum(not row.reason for row in new)),
+            str(sum(bool(row.reason) for row in new)),
+        )
+        for since, new in releases.items()
+    ]
+    total = (
+        f"{_release(max(releases))} in all",
+        str(len(every)),
+        str(sum(not row.reason for row in every)),
+        str(sum(bool(row.reason) for row in every)),
+    )
+    head = ("CUDA", "new functions", "hooked", "passed through")
+    return "## By release\n\n" + _table(head, *lines, total)
+
+
+def _why() -> str:
+    lines = [(str(number), why) for number, (why, _) in enumerate(reasons(), start=1)]
+    return "## Why some are passed through\n\n" + _table(("", "reason"), *lines)
+
+
+def _list(every: list[Row]) -> str:
+    lines = [
+        (
+            f"`{row.symbol}`",
+            _release(row.since),
+            f"passed through ({row.reason})"
+            if row.reason
+            else f"hooked ({row.kind}): {_KINDS[row.kind]}",
+        )
+        for row in every
+    ]
+    return "## All of them\n\n" + _table(("function", "since", "what nvshare does"), *lines)
+
+
+def main() -> None:
+    """Write it."""
+    (ROOT / "docs" / "hooks.md").write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
