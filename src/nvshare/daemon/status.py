@@ -12,6 +12,7 @@ from nvshare.daemon.minute import look, time_parts
 from nvshare.daemon.naming import name_of
 from nvshare.daemon.node import Member, Node, shown_limits
 from nvshare.daemon.session import KINDS, Session
+from nvshare.daemon.tally import REFUSALS
 from nvshare.telemetry.snapshot import (
     ClientStatus,
     DeviceStatus,
@@ -107,7 +108,8 @@ def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
         moved_out=counts["moved_out"],
         moved_in=counts["moved_in"],
         moving_seconds=counts["moving_ns"] / 1e9,
-        refusals=counts["refusals"],
+        refusals=sum(counts[why] for why in REFUSALS),
+        refusals_by={why: counts[why] for why in REFUSALS if counts[why]},
         busy_seconds=counts["busy_ns"] / 1e9,
         launches=counts["launches"],
         throttled_seconds=counts["throttled_ns"] / 1e9,
@@ -171,7 +173,8 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         moved_out=tally.moved_out,
         moved_in=tally.moved_in,
         moving_seconds=tally.moving,
-        refusals=tally.refusals,
+        refusals=sum(tally.refusals.values()),
+        refusals_by=tally.refusals,
         busy_seconds=tally.told.busy_ns / 1e9,
         launches=tally.told.launches,
         throttled_seconds=tally.told.throttled_ns / 1e9,

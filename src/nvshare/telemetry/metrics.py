@@ -15,6 +15,7 @@ from nvshare.telemetry.snapshot import (
     GroupUse,
     NodeStatus,
     Parked,
+    Refused,
     TimeParts,
     Totals,
 )
@@ -29,6 +30,7 @@ WINDOW = 10
 
 STATES: Texts = get_args(ClientStatus.model_fields["state"].annotation)
 PARKED: Texts = get_args(Parked)
+_REFUSED: tuple[tuple[Refused], ...] = tuple((why,) for why in get_args(Refused))
 PARTS: Texts = tuple(TimeParts.model_fields)
 
 
@@ -133,11 +135,6 @@ _COUNTED: tuple[tuple[str, str, Callable[[ClientStatus | Totals], Number]], ...]
     ("moved_in_bytes", "Memory moved from the host to the GPU.", lambda one: one.moved_in),
     ("moved_out_bytes", "Memory moved from the GPU to the host.", lambda one: one.moved_out),
     ("moving_seconds", "Time that moving memory took.", lambda one: one.moving_seconds),
-    (
-        "refusals",
-        "Times that the daemon has refused memory: too large, or no room on the host.",
-        lambda one: one.refusals,
-    ),
 )
 
 
@@ -162,6 +159,19 @@ def _counted(
         "What time went to; the parts add up to the time that programs were connected.",
         parts,
         ("state",),
+    )
+
+    def refusals(subject: Subject) -> list[tuple[Texts, float]]:
+        by = find(subject).refusals_by
+        # All of them: of a counter that begins with 1, Prometheus does not see that it has grown.
+        return [(why, float(by.get(why[0], 0))) for why in _REFUSED]
+
+    yield Metric(
+        f"nvshare_{prefix}_refusals_total",
+        "counter",
+        "Times that programs were refused memory, by what had no room for it.",
+        refusals,
+        ("reason",),
     )
 
 

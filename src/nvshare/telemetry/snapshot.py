@@ -10,6 +10,10 @@ from pydantic import BaseModel, ConfigDict
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 
 Parked: TypeAlias = Literal["by hand", "idle"]
+# Why a program was not given memory: the first two by the library in it, the others by the daemon.
+Refused: TypeAlias = Literal[
+    "memory limit", "size of the GPU", "too large at once", "host full", "context"
+]
 
 
 class _Model(BaseModel):
@@ -110,8 +114,9 @@ class ClientStatus(_Model):
     moved_out: int
     moved_in: int
     moving_seconds: float
-    # How often the daemon has refused it memory that it asked for.
+    # How often it was refused memory that it asked for, and why.
     refusals: int = 0
+    refusals_by: dict[Refused, int] = {}
     busy_seconds: float
     launches: int
     throttled_seconds: float
@@ -168,6 +173,7 @@ class Totals(_Model):
     moved_in: int = 0
     moving_seconds: float = 0.0
     refusals: int = 0
+    refusals_by: dict[Refused, int] = {}
     busy_seconds: float = 0.0
     launches: int = 0
     throttled_seconds: float = 0.0

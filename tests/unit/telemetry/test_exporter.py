@@ -48,7 +48,9 @@ def device(index: int = 0, **changes: Any) -> DeviceStatus:
         "turn_seconds": 1.5,
         "turn_ends_in": 12.3,
         "bandwidth": 1e9,
-        "totals": Totals(clients=9, turns=70, moved_in=3 * GIB, launches=10**12),
+        "totals": Totals(
+            clients=9, turns=70, moved_in=3 * GIB, refusals_by={"host full": 1}, launches=10**12
+        ),
         "lost_seconds": 30.0,
         "lost_because": "NVML: GPU is lost",
         "outside": (OutsideProcess(pid=9, uid=1000, program="jupyter", memory=GIB),),
@@ -86,6 +88,8 @@ def client(**changes: Any) -> ClientStatus:
         "moved_out": GIB,
         "moved_in": 2 * GIB,
         "moving_seconds": 0.5,
+        "refusals": 3,
+        "refusals_by": {"memory limit": 2, "host full": 1},
         "busy_seconds": 2.5,
         "launches": 100,
         "throttled_seconds": 0.75,
@@ -297,6 +301,8 @@ NOT_EXPORTED = {
     "groups.unstored": "said by the command that sets a limit, and in the log",
     "groups.limits.burst": "chosen by people, who find it in `nvshare limit`",
     "groups.limits.priority": "that of its programs",
+    "clients.refusals": "the sum of those by reason",
+    "devices.totals.refusals": "the same",
     **{
         f"clients.recent.{field}": "rates of the counters say it"
         for field in (
