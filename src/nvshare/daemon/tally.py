@@ -105,7 +105,7 @@ class Tally:
             "moved_out": self.moved_out,
             "moved_in": self.moved_in,
             "moving_ns": round(self.moving * 1e9),
-            **self.refusals,
+            **{str(why): count for why, count in self.refusals.items()},
             "busy_ns": here.busy_ns,
             "launches": here.launches,
             "throttled_ns": here.throttled_ns,

@@ -8,7 +8,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as families
 from pydantic import BaseModel
 
-from nvshare.telemetry.exporter import SECTIONS, expose
+from nvshare.telemetry.exporter import SECTIONS, Exposition, _MetricText, expose
 from nvshare.telemetry.metrics import GPU, PROGRAM
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import (
@@ -236,6 +236,40 @@ def test_two_clients_are_never_taken_for_one() -> None:
 def test_only_those_who_are_there_are_told_of() -> None:
     found = read(node(clients=(), groups=()))
     assert not [name for name in found if name.startswith(("nvshare_program", "nvshare_group"))]
+
+
+def test_only_what_has_changed_is_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    for name in ("_plain", "_labelled"):
+        write = getattr(_MetricText, name)
+
+        def note(metric: _MetricText, *arguments: Any, write: Any = write) -> str:
+            written.append(write(metric, *arguments))
+            return str(written[-1])
+
+        monkeypatch.setattr(_MetricText, name, note)
+    exposition = Exposition()
+    exposition.expose(node(client(), client(id=2)), "")
+    written.clear()
+    text, _ = exposition.expose(node(client(), client(id=2, turns=8)), "")
+    (line,) = written
+    assert line.startswith("nvshare_program_turns_total{")
+    assert line.endswith('client="2"} 8.0\n')
+    written.clear()
+    assert exposition.expose(node(client(), client(id=2, turns=8)), "")[0] == text
+    assert written == []
+
+
+def test_what_was_kept_is_never_told_of_somebody_else() -> None:
+    exposition = Exposition()
+    one, two, three = client(id=1, turns=1), client(id=2, turns=2), client(id=3, turns=3)
+    renamed = client(id=2, turns=2, program="other.py")
+    grown = client(id=1, turns=1, refusals_by={"context": 1})
+    # They come, go, change places, get other names, and something else to tell.
+    for clients in ((one, two), (two, three), (three, two, one), (), (one, renamed), (grown, two)):
+        for accept in ("", OPENMETRICS):
+            status = node(*clients, devices=(device(0, clients=len(clients)), device(1)))
+            assert exposition.expose(status, accept) == expose(status, accept)
 
 
 def test_the_form_is_the_one_that_is_asked_for() -> None:
