@@ -39,8 +39,8 @@ class Exposition:
         is_open = content_type.startswith(_OPENMETRICS)
         texts = [text for section in self._sections for text in section.texts(status, is_open)]
         if is_open:
-            texts.append("# EOF\n")
-        return "".join(texts).encode(), content_type
+            texts.append(b"# EOF\n")
+        return b"".join(texts), content_type
 
 
 def expose(status: NodeStatus, accept: str) -> tuple[bytes, str]:
@@ -57,13 +57,13 @@ class _SectionText:
         # Of each subject, the values of its labels, and these as they are written.
         self._known: dict[Texts, str] = {}
 
-    def texts(self, status: NodeStatus, is_open: bool) -> list[str]:
+    def texts(self, status: NodeStatus, is_open: bool) -> list[bytes]:
         found = list(self._section.subjects(status))
         labels, subjects = [one[0] for one in found], [one[1] for one in found]
         if labels != list(self._known):
             self._change_subjects(labels)
         pairs = [self._known[one] for one in labels]
-        texts: list[str] = []
+        texts: list[bytes] = []
         for metric in self._metrics:
             texts.append(metric.headings[is_open])
             texts += metric.lines(pairs, subjects)
@@ -87,7 +87,7 @@ class _MetricText:
         self._is_plain = metric.value is not None
         self._read: Any = metric.value or metric.read
         self._numbers: list[Any] = []
-        self._lines: list[str] = []
+        self._lines: list[bytes] = []
         # Of states and the like there are few, over and over again.
         self._known: dict[Texts, str] = {}
 
@@ -95,15 +95,15 @@ class _MetricText:
         """Take subjects in another order: where each was, if it was there."""
         numbers, lines = self._numbers, self._lines
         self._numbers = [_UNKNOWN if place is None else numbers[place] for place in places]
-        self._lines = ["" if place is None else lines[place] for place in places]
+        self._lines = [b"" if place is None else lines[place] for place in places]
 
-    def lines(self, pairs: list[str], subjects: list[Any]) -> list[str]:
+    def lines(self, pairs: list[str], subjects: list[Any]) -> list[bytes]:
         """Write down what is not what it was."""
         numbers = list(map(self._read, subjects))
         if numbers != self._numbers:
             write = self._plain if self._is_plain else self._labelled
             self._lines = [
-                line if number == before else write(own, number)
+                line if number == before else write(own, number).encode()
                 for line, number, before, own in zip(
                     self._lines, numbers, self._numbers, pairs, strict=True
                 )
@@ -130,19 +130,20 @@ class _MetricText:
         return f"{self._name}{{{pairs}{',' if pairs and own else ''}{own}}} {number!r}\n"
 
 
-def _heading(metric: Metric[Any], *, is_open: bool) -> str:
+def _heading(metric: Metric[Any], *, is_open: bool) -> bytes:
     """Return the lines before a metric. The older form knows no info, and names counters whole."""
     name, kind = metric.name, metric.kind
     if is_open:
         name = name.removesuffix("_total").removesuffix("_info")
     elif kind == "info":
         kind = "gauge"
-    return f"# HELP {name} {metric.about}\n# TYPE {name} {kind}\n"
+    return f"# HELP {name} {metric.about}\n# TYPE {name} {kind}\n".encode()
 
 
 def _pairs(names: Texts, values: Texts) -> str:
-    shown = (f'{name}="{_escaped(value)}"' for name, value in zip(names, values, strict=True))
-    return ",".join(shown)
+    """Write labels down. One that is empty is to Prometheus as one that is not there."""
+    pairs = zip(names, values, strict=True)
+    return ",".join(f'{name}="{_escaped(value)}"' for name, value in pairs if value)
 
 
 def _escaped(text: str) -> str:

@@ -143,10 +143,13 @@ class ClientStatus(_Model):
         made = cls.__new__(cls)
         put = object.__setattr__
         put(made, "__dict__", values)
-        put(made, "__pydantic_fields_set__", set(values))
+        put(made, "__pydantic_fields_set__", _CLIENT_FIELDS)
         put(made, "__pydantic_extra__", None)
         put(made, "__pydantic_private__", None)
         return made
+
+
+_CLIENT_FIELDS = set(ClientStatus.model_fields)
 
 
 class GroupUse(_Model):

@@ -167,7 +167,7 @@ def test_values_are_those_of_the_snapshot() -> None:
     assert found["nvshare_gpu_outside_processes"][0] == (gpu, 1)
     assert found["nvshare_gpu_outside_memory_bytes"][0] == (gpu, GIB)
     assert found["nvshare_gpu_unusable_seconds"][0] == ({**gpu, "why": "NVML: GPU is lost"}, 30)
-    never_seen = {"gpu": "7", "uuid": "", "why": "NVML: Not Supported"}
+    never_seen = {"gpu": "7", "why": "NVML: Not Supported"}
     assert found["nvshare_gpu_unusable_seconds"][-1] == (never_seen, 60)
     assert found["nvshare_program_memory_limit_bytes"] == [(program, 4 * GIB)]
     assert found["nvshare_program_share_limit_ratio"] == [(program, 0.4)]
@@ -200,7 +200,8 @@ def test_what_there_is_not_has_no_sample() -> None:
 
 def test_a_program_of_a_pod_whose_name_is_not_known_yet() -> None:
     ((labels, _),) = read(node(client()))["nvshare_program_memory_allocated_bytes"]
-    assert (labels["namespace"], labels["pod"]) == ("", "uid-of-pod")
+    assert "namespace" not in labels
+    assert labels["pod"] == "uid-of-pod"
     assert labels["container"] == "id-of-container"
 
 
