@@ -48,6 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # What a test may need that a machine may not have, and why it needs it.
 _MISSING = {
     "root": None if os.getuid() == 0 else "only root can become other users",
+    **{shell: None if shutil.which(shell) else f"there is no {shell}" for shell in ("zsh", "fish")},
     "systemd": None if shutil.which("systemd-analyze") else "there is no systemd-analyze",
 }
 _LEFT_OUT = pytest.StashKey[dict[str, int]]()

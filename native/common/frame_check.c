@@ -211,6 +211,16 @@ static int check_ping(const struct frame_view *view) {
     return result;
 }
 
+static int check_refused(const struct frame_view *view) {
+    struct frame_refused fields;
+    int result = frame_take(view, &fields, sizeof fields);
+    if (result == 0 && fields.over_limit > UINT64_C(0x4000000000000000))
+        result = -ERANGE;
+    if (result == 0 && fields.over_gpu > UINT64_C(0x4000000000000000))
+        result = -ERANGE;
+    return result;
+}
+
 static int check_welcome(const struct frame_view *view) {
     struct frame_welcome fields;
     int result = frame_take(view, &fields, sizeof fields);
@@ -458,6 +468,7 @@ int frame_check(const struct frame_view *view) {
     case FRAME_CONTEXT: return check_context(view);
     case FRAME_HELD: return check_held(view);
     case FRAME_PING: return check_ping(view);
+    case FRAME_REFUSED: return check_refused(view);
     case FRAME_WELCOME: return check_welcome(view);
     case FRAME_GRANT: return check_grant(view);
     case FRAME_REVOKE: return check_revoke(view);

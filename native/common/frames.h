@@ -33,6 +33,7 @@ enum frame_type {
     FRAME_CONTEXT = 12,
     FRAME_HELD = 13,
     FRAME_PING = 14,
+    FRAME_REFUSED = 15,
     FRAME_WELCOME = 129,
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
@@ -310,6 +311,14 @@ struct frame_ping {
     uint64_t number; /* comes back with PONG */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_ping) == 8, "protocol/frames.toml");
+
+/* From client to daemon.
+ * How often the client itself has refused memory since HELLO. Sent when that changes. */
+struct frame_refused {
+    uint64_t over_limit; /* times that the memory limit would have been passed */
+    uint64_t over_gpu;   /* times that it would have been more than the GPU has */
+} __attribute__((packed));
+static_assert(sizeof(struct frame_refused) == 16, "protocol/frames.toml");
 
 /* From daemon to client.
  * The answer to HELLO: the client is registered. */

@@ -48,10 +48,9 @@ static void say_limited(struct device *device, uint64_t bytes, uint64_t limit) {
 }
 
 /* More memory than the GPU has can be had only if it can be moved. */
-static void say_why(struct device *device, uint64_t bytes, enum ledger_kind kind) {
+static void say_why(struct device *device, bool is_limited, uint64_t bytes, enum ledger_kind kind) {
     unsigned long long wanted = bytes, used = atomic_load(&device->account.used);
-    struct device_view view = device_view(device);
-    if (view.is_limited)
+    if (is_limited)
         say_limited(device, bytes, account_limit(&device->account));
     else if (residency_can_move(kind))
         log_warn_once(
@@ -62,6 +61,14 @@ static void say_why(struct device *device, uint64_t bytes, enum ledger_kind kind
     else
         log_info("GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has",
                  device->ordinal, wanted, used);
+}
+
+static void refuse(struct device *device, uint64_t bytes, enum ledger_kind kind) {
+    bool is_limited = device_view(device).is_limited;
+    struct refusals *refusals = &device->refusals;
+    atomic_fetch_add(is_limited ? &refusals->by_limit : &refusals->by_size, 1);
+    session_has_refused(device);
+    say_why(device, is_limited, bytes, kind);
 }
 
 /* Whether the daemon lets the program have what it has reserved. One that does not answer does. */
@@ -136,7 +143,7 @@ static int count(struct device *device, uint64_t bytes, enum ledger_kind kind, b
 static enum ask_result reserve(struct device *device, uint64_t bytes, enum ledger_kind kind,
                                bool is_pooled) {
     if (count(device, bytes, kind, is_pooled) < 0) {
-        say_why(device, bytes, kind);
+        refuse(device, bytes, kind);
         return ASK_NO;
     }
     atomic_fetch_add(&device->account.coming, coming(kind, bytes));

@@ -102,6 +102,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     atomic_store(&device->account.agreed, used);
     client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
     atomic_store(&device->usage.is_followed, true);
+    client_forget_refusals(client);
     struct frame_hello frame = {
         .allocation_kind = client->told_kind = device_kind(device),
         .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
@@ -319,6 +320,9 @@ static uint64_t next_due(const struct client *client, uint64_t now) {
     if (now < client->report_due && client->report_due < due &&
         atomic_load(&client->device->memory_has_changed))
         due = client->report_due;
+    if (now < client->refused_due && client->refused_due < due &&
+        atomic_load(&client->device->refusals.are_new))
+        due = client->refused_due;
     if (silence_due(&client->silence) < due)
         due = silence_due(&client->silence);
     return client->usage_due < due ? client->usage_due : due;
@@ -353,6 +357,8 @@ uint64_t client_step(struct client *client, uint64_t now) {
             result = turn_step(client, now);
         if (result == 0)
             result = client_report_usage(client, now);
+        if (result == 0)
+            result = client_report_refusals(client, now);
         if (result == 0)
             result = mind_silence(client, now);
     }

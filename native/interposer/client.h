@@ -50,6 +50,8 @@ struct client {
     uint64_t usage_due; /* when to look at the usage; CLOCK_NEVER: the program has nothing to do */
     bool usage_was_new; /* when it was looked at last */
     struct usage_totals told;
+    struct frame_refused refused_before; /* HELLO */
+    uint64_t refused_due;
     uint32_t told_kind; /* how memory is allocated, as the daemon believes */
     struct frame_pinned told_pinned;
     struct extents_report told_host;
@@ -76,6 +78,13 @@ int client_say_hello(struct client *client, const struct machine_action *hello);
 /* report.c: tells what has changed, if it is time to. Return 0 or a negative errno. */
 int client_report_memory(struct client *client, uint64_t now);
 int client_report_usage(struct client *client, uint64_t now);
+int client_report_refusals(struct client *client, uint64_t now);
+
+/* With HELLO: another daemon is told of those that come from now on. */
+void client_forget_refusals(struct client *client);
+
+/* The program ends: tells what would be lost otherwise. Programs that are refused memory often end at once. */
+void client_say_last(struct client *client);
 
 /* In a child after fork: gives up the parent's descriptors. */
 void client_forget(struct client *client);

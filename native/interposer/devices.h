@@ -18,6 +18,12 @@
 
 enum { DEVICES_MAX = 64 };
 
+/* How often the program was refused memory without the daemon's having been asked. */
+struct refusals {
+    _Atomic uint64_t by_limit, by_size;
+    _Atomic bool are_new; /* since the daemon was last told */
+};
+
 struct device {
     CUdevice ordinal;
     uint8_t uuid[16];
@@ -53,6 +59,7 @@ struct device {
     _Atomic bool is_low;             /* the program has a low priority */
     _Atomic bool is_managed;         /* a daemon looks after it */
     _Atomic bool memory_has_changed; /* since the daemon was last told */
+    struct refusals refusals;
 };
 
 /* The device of the calling thread's current context. NULL when there is no context, or when nvshare is

@@ -96,6 +96,32 @@ static int tell_usage(struct client *client, struct usage_totals totals) {
     return connection_send(&client->connection, FRAME_USAGE, &usage, sizeof usage);
 }
 
+static struct frame_refused refused(const struct device *device) {
+    return (struct frame_refused){.over_limit = atomic_load(&device->refusals.by_limit),
+                                  .over_gpu = atomic_load(&device->refusals.by_size)};
+}
+
+void client_forget_refusals(struct client *client) {
+    atomic_store(&client->device->refusals.are_new, false); /* before it looks */
+    client->refused_before = refused(client->device);
+}
+
+/* The first is told at once. A program that asks again and again is refused a million times a second. */
+int client_report_refusals(struct client *client, uint64_t now) {
+    if (now < client->refused_due || !atomic_exchange(&client->device->refusals.are_new, false))
+        return 0;
+    client->refused_due = now + usage_pause;
+    struct frame_refused frame = refused(client->device);
+    frame.over_limit -= client->refused_before.over_limit;
+    frame.over_gpu -= client->refused_before.over_gpu;
+    return connection_send(&client->connection, FRAME_REFUSED, &frame, sizeof frame);
+}
+
+void client_say_last(struct client *client) {
+    if (client->state == CLIENT_WELCOME)
+        client_report_refusals(client, CLOCK_NEVER);
+}
+
 /* A thread that uses the GPU after a pause comes and tells. From then on the session looks by itself, until
  * there is nothing new; that is told as well, once. */
 int client_report_usage(struct client *client, uint64_t now) {

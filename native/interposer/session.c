@@ -91,6 +91,8 @@ static void *run(void *nothing) {
         wait_for(set, count, due, now);
         serve(set, first);
     }
+    for (struct client *client = atomic_load(&state.clients); client; client = client->next)
+        client_say_last(client);
     return NULL;
 }
 
@@ -154,6 +156,13 @@ void session_usage_changes(struct device *device) {
     if (atomic_load_explicit(&device->usage.is_followed, memory_order_relaxed))
         return;
     if (!atomic_exchange(&device->usage.is_followed, true) && atomic_load(&device->is_managed))
+        wake_up();
+}
+
+void session_has_refused(struct device *device) {
+    if (atomic_load_explicit(&device->refusals.are_new, memory_order_relaxed))
+        return;
+    if (!atomic_exchange(&device->refusals.are_new, true) && atomic_load(&device->is_managed))
         wake_up();
 }
 

@@ -17,6 +17,9 @@ void session_memory_changed(struct device *device);
 /* The program uses the GPU. Costs nothing if the session knows that it does. */
 void session_usage_changes(struct device *device);
 
+/* The program was refused memory. Costs nothing if the daemon is to hear of it anyway. */
+void session_has_refused(struct device *device);
+
 /* In a child after fork: there is no thread, and the connections are the parent's. */
 void session_forget(void);
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nvshare.telemetry.snapshot import NodeStatus
 from tests.integration.sharing.conftest import Sharing
 
 from .conftest import GIB, Serve, start_kernels
@@ -89,6 +90,31 @@ def test_a_limit_that_is_changed_there_takes_effect(
     assert browser.complaints() != []  # the browser tells of every answer that is an error
 
 
+def test_a_program_is_parked_and_goes_on(
+    sharing: Sharing, serve: Serve, browser: "Browser"
+) -> None:
+    browser.open(serve(sharing))
+    for parked, words in ((True, "no → yes: its memory leaves"), (False, "yes: its memory")):
+        browser.click("tr.program .change button")
+        browser.click("#limit-parked")
+        browser.click("#limits-go")
+        assert words in browser.text("#limits-changes")
+        # Nothing has happened before it is confirmed.
+        assert sharing.daemon().status().groups[0].parked is not parked
+        browser.click("#limits-go")
+        sharing.until_status(partial(is_parked, parked))
+        browser.until(lambda: not browser.is_seen("#limits"))
+        browser.until(partial(is_said, browser, parked))
+
+
+def is_parked(parked: bool, status: NodeStatus) -> bool:
+    return status.groups[0].parked is parked
+
+
+def is_said(browser: "Browser", parked: bool) -> bool:
+    return ("parked" in browser.text("tr.program .state")) is parked
+
+
 def test_without_the_token_nothing_is_seen_or_changed(
     sharing: Sharing, serve: Serve, browser: "Browser"
 ) -> None:
@@ -103,6 +129,7 @@ def test_without_the_token_nothing_is_seen_or_changed(
     order = '{"program": 1, "changes": {"priority": "low"}}'
     assert browser.run(ask, "/v1/view", "GET", None) == 401
     assert browser.run(ask, "/v1/limits", "POST", order) == 401
+    assert browser.run(ask, "/v1/park", "POST", '{"program": 1, "parked": true}') == 401
     assert browser.run(ask, f"/v1/view?token={token}", "GET", None) == 401
     browser.find("#token").send_keys("x" * 43, ENTER)
     browser.until(lambda: "This is not the token" in browser.text("#login"))

@@ -4,7 +4,6 @@ Only names that exist just now: GPUs and programs come from the daemon, scenario
 the package. A verb passes one of these functions on as ``shell_complete``.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
@@ -34,9 +33,6 @@ def _completes(offers: Callable[[], Iterable[Offer]], before: "re.Pattern[str]")
         del ctx, parameter
         match = before.match(incomplete)
         done = match[0] if match else ""
-        # What click gives to fish ends at a comma.
-        if "," in done and os.environ.get(COMPLETE, "").startswith("fish"):
-            return []
         try:
             known = dict(offers())
         except Exception:  # noqa: BLE001 (no daemon, no driver, no permission: nothing to offer)

@@ -33,6 +33,10 @@ class Daemon:
         """Return everything."""
         return NodeStatus.model_validate_json(self._ask("GET", "/v1/status"))
 
+    def metrics(self) -> bytes:
+        """Return what Prometheus is told."""
+        return self._ask("GET", "/metrics")
+
     def change_node(self, changes: dict[str, Any]) -> NodeSettings:
         """Change settings of the whole node."""
         body = self._ask("PATCH", "/v1/node", changes)

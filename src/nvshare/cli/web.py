@@ -37,13 +37,22 @@ class DaemonSource:
 
     def change_limits(self, program: int, changes: dict[str, Any]) -> GroupStatus:
         """Change the limits of a program."""
+        self._check("`nvshare limit`, or annotations of pods")
+        return Daemon().change_limits(str(program), changes)
+
+    def park(self, program: int, parked: bool) -> GroupStatus:
+        """Take a program off its GPUs, or let it go on."""
+        self._check("`nvshare park` and `nvshare unpark`")
+        daemon = Daemon()
+        return daemon.park(str(program)) if parked else daemon.unpark(str(program))
+
+    def _check(self, instead: str) -> None:
         if self._read_only:
             raise BadInputError(
                 "nothing can be changed from this page",
                 why="it was started with --read-only",
-                do="use `nvshare limit`, or annotations of pods",
+                do=f"use {instead}",
             )
-        return Daemon().change_limits(str(program), changes)
 
 
 @click.command()

@@ -178,6 +178,11 @@ class Core:
         outlook, devices = outlook_of(device.roster, found), self._gangs.waits_for(client)
         return replace(outlook, waits_for=devices) if devices else outlook
 
+    @property
+    def host_limit(self) -> int | None:
+        """What may leave all devices for the host; None: as much as there is."""
+        return self._host.state.limit
+
     def host_view(self) -> HostView:
         """Show what all clients have on the host."""
         clients = [c for device in self._devices.values() for c in device.roster.clients.values()]

@@ -23,7 +23,7 @@ Who may connect to the socket may do all of this; its mode and group are the per
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 from pydantic import ValidationError
@@ -45,6 +45,9 @@ from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.users import user_name
 from nvshare.validation import describe
 
+if TYPE_CHECKING:
+    from nvshare.telemetry.exporter import Exposition
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -55,6 +58,7 @@ class Control:
         self._node = node
         self._started = node.now()
         self._exposing = asyncio.Lock()
+        self._exposition: Exposition | None = None
         self.tracing = Tracing(node)
 
     @property
@@ -180,13 +184,16 @@ class Control:
     ) -> web.Response:
         """Write a snapshot down as Prometheus reads it."""
         # Most daemons are never asked, and those that `nvshare run` starts are waited for.
-        from nvshare.telemetry.exporter import expose
+        if self._exposition is None:
+            from nvshare.telemetry.exporter import Exposition
 
+            self._exposition = Exposition()
+        write = self._exposition.expose
         accept = request.headers.get("Accept", "")
         # To write it all down takes long if there are many programs, and those must not wait: that
         # is done beside the event loop, for one at a time.
         async with self._exposing:
-            body, content_type = await asyncio.to_thread(expose, snapshot(), accept)
+            body, content_type = await asyncio.to_thread(write, snapshot(), accept)
         response = web.Response(body=body, headers={"Content-Type": content_type})
         response.force_close()
         return response

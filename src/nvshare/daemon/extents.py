@@ -117,7 +117,9 @@ class Extents:
         account = self._accounts[client]
         account.told = told
         self._wake.set()
-        is_served = account.on_the_way > 0 or (account.shortfall > 0 and self._may_make())
+        is_served = account.on_the_way > 0 or (
+            account.shortfall > 0 and self._may_make_for(account)
+        )
         if told.lacking and (self._failed or not is_served):
             self._deny(client)
 
@@ -139,17 +141,27 @@ class Extents:
 
     def next_client(self) -> int | None:
         """Return who is served next: who waits for it, and then who has least."""
-        if self._failed or not self._may_make():
+        if self._failed:
             return None
-        lacking = [(one, account) for one, account in self._accounts.items() if account.takes_more]
+        lacking = [
+            (one, account)
+            for one, account in self._accounts.items()
+            if account.takes_more and self._may_make_for(account)
+        ]
         first = min(lacking, key=lambda it: (not it[1].told.lacking, it[1].count), default=None)
         return first[0] if first else None
 
-    def _may_make(self) -> bool:
-        """Whether host_memory allows more. What is rounded up is not counted there."""
-        limit = self._node.core.host_view().limit
-        users = sum(account.told.most > 0 for account in self._accounts.values())
-        return limit is None or self.total + EXTENT <= limit + _SLACK * users
+    def _may_make_for(self, account: _Account) -> bool:
+        """Whether host_memory allows more.
+
+        The core does not count what is rounded up. Somebody whose move waits for that gets it all
+        the same, or what was ordered out could not leave; ahead of need, nobody does.
+        """
+        limit = self._node.core.host_limit
+        if limit is None or self.total + EXTENT <= limit:
+            return True
+        users = sum(one.told.most > 0 for one in self._accounts.values())
+        return account.told.lacking > 0 and self.total + EXTENT <= limit + _SLACK * users
 
     async def _provide(self, client: int) -> None:
         try:

@@ -36,6 +36,9 @@ class Group:
 
     key: str
     members: dict[int, "Session"] = field(default_factory=dict)
+    # Of its members.
+    ids: tuple[int, ...] = ()
+    pids: tuple[int, ...] = ()
     # What its members were started with, taken together.
     environment: ClientLimits = field(default_factory=ClientLimits)
     pages: dict[str, Page] = field(default_factory=dict)
@@ -56,12 +59,18 @@ class Group:
     def add(self, client: int, session: "Session") -> None:
         """Take a member in."""
         self.members[client] = session
-        self.environment = together(one.own_limits for one in self.members.values())
+        self._take_stock()
 
     def remove(self, client: int) -> None:
         """Let a member go."""
         del self.members[client]
-        self.environment = together(one.own_limits for one in self.members.values())
+        self._take_stock()
+
+    def _take_stock(self) -> None:
+        sessions = self.members.values()
+        self.environment = together(one.own_limits for one in sessions)
+        self.ids = tuple(sorted(self.members))
+        self.pids = tuple(sorted({one.identity.pid for one in sessions}))
 
 
 class Groups:
@@ -98,16 +107,16 @@ class Groups:
 
     def sources(self, group: Group) -> dict[str, Source]:
         """Say where each limit in force comes from."""
+        there = [name for name, value in self.in_force(group) if value is not None]
+        if not there and not group.capped:
+            return {}
         orders = self._pods.orders(group.identity).orders
         found: dict[str, Source] = {}
-        limits = self.in_force(group)
-        for name in ClientLimits.model_fields:
-            if name in group.capped:
-                found[name] = "ceiling"
-            elif getattr(limits, name) is not None:
-                is_ordered = getattr(orders, name) is not None
-                is_set = name in group.chosen
-                found[name] = "pod" if is_ordered else "set" if is_set else "environment"
+        for name in there:
+            is_ordered = getattr(orders, name) is not None
+            is_set = name in group.chosen
+            found[name] = "pod" if is_ordered else "set" if is_set else "environment"
+        found.update((name, "ceiling") for name in group.capped)
         return found
 
     def enter(self, session: "Session", client: int, hello: frames.Hello) -> Group:

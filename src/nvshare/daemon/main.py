@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import socket
@@ -42,6 +43,8 @@ from nvshare.wire.frames import SOCKET_NAME
 
 log = logging.getLogger("nvshare.daemon")
 
+# So many more objects than there were make Python look for circles among them.
+_OBJECTS = 20_000
 # How often a daemon that is to end when it is alone looks whether its folder is still there.
 _GLANCE = 2.0
 _FIXED = {
@@ -100,8 +103,21 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
             stack.enter_context(metrics)
         folders = _Folders(place, control_place, private.path)
         daemon = _Daemon(sources, config, found, possession, folders, metrics)
+        _collect_seldom()
         asyncio.run(daemon.serve(companion))
     logging.shutdown()
+
+
+def _collect_seldom() -> None:
+    """Have Python look for circles of garbage less often.
+
+    What is made here for a frame or a snapshot is in no circle, and is gone when it is not used any
+    more. To look through it all the same, every few hundred objects, and through all modules now
+    and then, was a tenth of what a snapshot of many programs costs.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_OBJECTS)
 
 
 def _private(folder: Path, config: Config) -> Path:

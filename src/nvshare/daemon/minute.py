@@ -57,7 +57,8 @@ class Minute:
     def recent(self, newest: Sample) -> Recent:
         """Return what has happened from the oldest sample of the last minute to this one."""
         oldest = next((s for s in self._samples if newest.now - s.now <= SECONDS), newest)
-        spent = {part: value - oldest.spent[part] for part, value in newest.spent.items()}
+        before = oldest.spent
+        spent = {part: value - before[part] for part, value in newest.spent.items()}
         return Recent(
             seconds=sum(spent.values()) / 1e9,
             attribution=time_parts(spent),

@@ -50,6 +50,8 @@ class Page:
         self._limit: int | None = None
         self._source: str | None = None
         self._held = 0
+        # What is to stand where, as far as that is ours to say; None: it has changed.
+        self._right: list[tuple[int, bytes]] | None = None
         # What the limit was under the daemon before, for as long as this one may not know it.
         self.inherited: int | None = None
 
@@ -184,8 +186,15 @@ class Page:
         self._count()
 
     def _mend(self, content: bytes) -> None:
+        if self._right is None:
+            self._right = self._what_is_right()
+        for at, right in self._right:
+            if not content.startswith(right, at):
+                self._write(at, right)
+
+    def _what_is_right(self) -> list[tuple[int, bytes]]:
         value = NO_LIMIT if self._limit is None else self._limit
-        known = [
+        return [
             (0, _MAGIC.pack(MAGIC)),
             (_LIMIT_AT, _LIMIT.pack(value, value ^ CHECK)),
             (_SEATS_AT, _SEATS.pack(max(self._seats.values(), default=-1) + 1)),
@@ -193,9 +202,6 @@ class Page:
             (_HELD_AT, _HELD.pack(self._held)),
             *((_slot_at(slot), _SEAT.pack(seat)) for seat, slot in self._seats.items()),
         ]
-        for at, right in known:
-            if content[at : at + len(right)] != right:
-                self._write(at, right)
 
     def _count(self) -> None:
         count = max(self._seats.values(), default=-1) + 1
@@ -206,6 +212,7 @@ class Page:
         return layout.unpack(content) if len(content) == layout.size else None
 
     def _write(self, at: int, content: bytes) -> None:
+        self._right = None
         os.pwrite(self.descriptor, content, at)
 
 

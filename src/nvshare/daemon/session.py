@@ -54,6 +54,7 @@ FOR_PODS = {
     ReportKind.OVERCOMMITTED,
     ReportKind.UNDRAINED,
 }
+YES, TOO_LARGE = effects.Verdict.YES, effects.Verdict.TOO_LARGE
 # Of a refusal the program hears by the answer.
 _REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE, ReportKind.NOT_NOW}
 # Who connects and says nothing is let go after this time.
@@ -150,11 +151,13 @@ class Session:
 
     def answered(self, answer: effects.Answer) -> None:
         """Take note of an answer: a context that was refused is not there."""
-        if answer.verdict is not effects.Verdict.YES:
-            self.tally.refusals += 1
+        mixes = self.decision is not None and self.decision.may_mix
+        # One that mixes is about to have it in another way.
+        if answer.verdict is not YES and not (mixes and answer.verdict is TOO_LARGE):
+            self.tally.refuse(answer.verdict)
         if self.member and answer.ticket == self._context_ticket:
             self._context_ticket = 0
-            if answer.verdict is not effects.Verdict.YES:
+            if answer.verdict is not YES:
                 self.member.context = self._context_before
 
     def close(self, why: str) -> None:
@@ -374,6 +377,10 @@ class Session:
             )
         )
 
+    def _refused(self, frame: frames.Refused, member: "Member") -> None:
+        del member
+        self.tally.tell_refusals(frame.over_limit, frame.over_gpu)
+
     def _hold(self, frame: frames.Host, member: "Member") -> None:
         self._node.extents.report(member.id, frame)
 
@@ -418,6 +425,7 @@ _EVENTS: dict[type[Any], Any] = {
     frames.Context: Session._be_newcomer,
     frames.Moved: Session._move,
     frames.Usage: Session._use,
+    frames.Refused: Session._refused,
     frames.Host: Session._hold,
     frames.Ping: Session._answer,
 }

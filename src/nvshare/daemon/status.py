@@ -2,6 +2,8 @@
 
 import os
 from collections import defaultdict
+from collections.abc import Mapping
+from typing import TypeAlias
 
 import nvshare
 from nvshare.core.client_time import NAMES
@@ -9,10 +11,11 @@ from nvshare.daemon.allocation import wish_for
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
 from nvshare.daemon.identity import shown_name
-from nvshare.daemon.minute import look, time_parts
+from nvshare.daemon.minute import Sample, look, time_parts
 from nvshare.daemon.naming import name_of
-from nvshare.daemon.node import Member, Node, shown_limits
+from nvshare.daemon.node import Node, shown_limits
 from nvshare.daemon.session import KINDS, Session
+from nvshare.daemon.tally import REFUSALS
 from nvshare.telemetry.snapshot import (
     ClientStatus,
     DeviceStatus,
@@ -25,27 +28,40 @@ from nvshare.telemetry.snapshot import (
 )
 from nvshare.users import user_name
 
+# By the ids of clients.
+Samples: TypeAlias = Mapping[int, Sample]
+
 
 def describe_node(node: Node, started: float) -> NodeStatus:
     """Return everything."""
     now = node.now()
     groups = tuple(describe_group(node, group) for group in node.groups.all())
     used = {(group.key, use.device): use.used for group in groups for use in group.uses}
+    samples = _look_at_all(node, now)
     return NodeStatus(
         version=nvshare.__version__,
         pid=os.getpid(),
         uptime_seconds=now - started,
         settings=node.node_settings,
         host=describe_host(node),
-        devices=tuple(describe_gpu(node, gpu) for gpu in node.gpus.values()),
+        devices=tuple(_describe_gpu(node, gpu, now, samples) for gpu in node.gpus.values()),
         clients=tuple(
-            describe_client(node, session, member, used[member.group.key, member.gpu.uuid])
+            describe_client(node, session, samples[member.id], used[member.group.key, device])
             for session in node.members.values()
-            if (member := session.member) is not None
+            if (member := session.member) is not None and (device := member.gpu.uuid)
         ),
         groups=groups,
         missing=describe_missing(node),
     )
+
+
+def _look_at_all(node: Node, now: float) -> Samples:
+    """Look at everybody, once: what a client's time went to is in more than one place."""
+    return {
+        member.id: look(node, session, member, now)
+        for session in node.members.values()
+        if (member := session.member) is not None
+    }
 
 
 def describe_missing(node: Node) -> tuple[MissingGpu, ...]:
@@ -67,6 +83,10 @@ def describe_host(node: Node) -> HostStatus:
 def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
     """Return one GPU."""
     now = node.now()
+    return _describe_gpu(node, gpu, now, _look_at_all(node, now))
+
+
+def _describe_gpu(node: Node, gpu: Gpu, now: float, samples: Samples) -> DeviceStatus:
     device = node.core.view(gpu.uuid)
     lost = node.absences.of(gpu)
     ends = None if device.turn_ends is None else max(0.0, device.turn_ends - now)
@@ -88,18 +108,21 @@ def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
         turn_seconds=0.0 if device.turn_began is None else now - device.turn_began,
         turn_ends_in=ends,
         bandwidth=device.bandwidth,
-        totals=_totals(node, gpu, now),
+        totals=_totals(node, gpu, now, samples),
         lost_seconds=None if lost is None else now - lost.since,
         lost_because="" if lost is None else lost.why,
         outside=node.outsiders.of(gpu),
     )
 
 
-def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
+def _totals(node: Node, gpu: Gpu, now: float, samples: Samples) -> Totals:
     counts: defaultdict[str, int] = defaultdict(int, node.departed[gpu.uuid])
     for session in node.members_of(gpu):
-        for name, value in node.counts_of(session, now).items():
+        for name, value in session.tally.counts(now).items():
             counts[name] += value
+        if session.member is not None:
+            for part, value in samples[session.member.id].spent.items():
+                counts[NAMES[part]] += value
     return Totals(
         clients=counts["clients"],
         turns=counts["turns"],
@@ -108,7 +131,8 @@ def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
         moved_out=counts["moved_out"],
         moved_in=counts["moved_in"],
         moving_seconds=counts["moving_ns"] / 1e9,
-        refusals=counts["refusals"],
+        refusals=sum(counts[why] for why in REFUSALS),
+        refusals_by={why: counts[why] for why in REFUSALS if counts[why]},
         busy_seconds=counts["busy_ns"] / 1e9,
         launches=counts["launches"],
         throttled_seconds=counts["throttled_ns"] / 1e9,
@@ -117,18 +141,18 @@ def _totals(node: Node, gpu: Gpu, now: float) -> Totals:
     )
 
 
-def describe_client(node: Node, session: Session, member: Member, group_used: int) -> ClientStatus:
-    """Return one client."""
-    now = node.now()
+def describe_client(node: Node, session: Session, sample: Sample, group_used: int) -> ClientStatus:
+    """Return one client, at the moment of a sample."""
+    now = sample.now
     who, hello, tally = session.identity, session.hello, session.tally
-    decision = session.decision
-    if hello is None or decision is None:
+    decision, member = session.decision, session.member
+    if hello is None or decision is None or member is None:
         raise ValueError("a member has said hello")
     client, outlook = node.core.client_view(member.id), node.core.outlook(member.id)
     asked = node.pods.orders(who)
     ceiling = node.pods.ceiling(who)
     wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders, ceiling)
-    return ClientStatus(
+    return ClientStatus.of_known(
         id=member.id,
         device=member.gpu.uuid,
         pid=who.pid,
@@ -174,27 +198,29 @@ def describe_client(node: Node, session: Session, member: Member, group_used: in
         moved_out=tally.moved_out,
         moved_in=tally.moved_in,
         moving_seconds=tally.moving,
-        refusals=tally.refusals,
+        refusals=sum(tally.refusals.values()),
+        refusals_by=tally.refusals,
         busy_seconds=tally.told.busy_ns / 1e9,
         launches=tally.told.launches,
         throttled_seconds=tally.told.throttled_ns / 1e9,
         gpu_seconds=tally.told.gpu_ns / 1e9,
         share=client.share_percent,
         used_percent=session.history.percents(now),
-        attribution=(sample := look(node, session, member, now)).attribution,
+        attribution=sample.attribution,
         recent=session.minute.recent(sample),
     )
 
 
 def describe_group(node: Node, group: Group) -> GroupStatus:
     """Return one group."""
-    devices = dict.fromkeys(s.member.gpu.uuid for s in group.members.values() if s.member)
+    members = [session.member for session in group.members.values() if session.member]
+    devices = dict.fromkeys([member.gpu.uuid for member in members])
     limits = node.groups.in_force(group)
     return GroupStatus(
         key=group.key,
         name=name_of(group, node.pods),
-        ids=tuple(sorted(group.members)),
-        pids=tuple(sorted({session.identity.pid for session in group.members.values()})),
+        ids=group.ids,
+        pids=group.pids,
         limits=limits,
         sources=node.groups.sources(group),
         uses=tuple(_use(node, group, device, limits.memory_limit) for device in devices),

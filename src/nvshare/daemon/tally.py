@@ -1,8 +1,11 @@
 """What adds up over the life of a client. Nothing is decided from it; people look at it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import sub
-from typing import NamedTuple
+from typing import NamedTuple, get_args
+
+from nvshare.core.effects import Verdict
+from nvshare.telemetry.snapshot import Refused
 
 
 class Report(NamedTuple):
@@ -16,6 +19,13 @@ class Report(NamedTuple):
 
 NOTHING = Report()
 
+REFUSALS: tuple[Refused, ...] = get_args(Refused)
+_BY_VERDICT: dict[Verdict, Refused] = {
+    Verdict.HOST_FULL: "host full",
+    Verdict.TOO_LARGE: "too large at once",
+    Verdict.NOT_NOW: "context",
+}
+
 
 @dataclass(slots=True)
 class Tally:
@@ -28,7 +38,7 @@ class Tally:
     moved_out: int = 0
     moved_in: int = 0
     moving: float = 0.0
-    refusals: int = 0
+    refusals: dict[Refused, int] = field(default_factory=dict)
     told: Report = NOTHING
     # What of that was before it came to us.
     before: Report | None = None
@@ -67,6 +77,19 @@ class Tally:
         # They only grow, whatever a client says.
         self.told = Report(*map(max, self.told, report))
 
+    def refuse(self, verdict: Verdict) -> None:
+        """The daemon has refused the client something."""
+        why = _BY_VERDICT[verdict]
+        self.refusals[why] = self.refusals.get(why, 0) + 1
+
+    def tell_refusals(self, over_limit: int, over_gpu: int) -> None:
+        """Take note of what the client has refused its program by itself, all in all."""
+        told: dict[Refused, int] = {"memory limit": over_limit, "size of the GPU": over_gpu}
+        for why, count in told.items():
+            # It only grows, whatever a client says.
+            if count > self.refusals.get(why, 0):
+                self.refusals[why] = count
+
     def counts(self, now: float) -> dict[str, int]:
         """All that has been counted here, for a sum over clients.
 
@@ -82,7 +105,7 @@ class Tally:
             "moved_out": self.moved_out,
             "moved_in": self.moved_in,
             "moving_ns": round(self.moving * 1e9),
-            "refusals": self.refusals,
+            **{str(why): count for why, count in self.refusals.items()},
             "busy_ns": here.busy_ns,
             "launches": here.launches,
             "throttled_ns": here.throttled_ns,

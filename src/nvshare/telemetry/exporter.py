@@ -1,86 +1,149 @@
-"""A snapshot as Prometheus reads it. Keeps nothing: every scrape is drawn from one snapshot.
+"""A snapshot as Prometheus reads it: every scrape is drawn from one snapshot.
 
 Programs choose their names themselves, so label values are foreign text: they are escaped and cut
 here, once for each program, since every one of its metrics repeats them. The library would do so
 for every sample, and take seven times as long: more than a scrape a second may cost. It still says
 which form a scraper wants, and reads what is written here in the tests.
+
+From one scrape to the next most numbers stay what they were, and a line of text costs ten times as
+much to write as its number costs to compare. So an exposition keeps the lines of the last scrape,
+with the numbers that they were written for. Nothing else is kept: who is gone is forgotten.
 """
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from prometheus_client.exposition import choose_encoder
 
 from nvshare.telemetry.machine_metrics import MISSING, OUTSIDE, UTILISATION
-from nvshare.telemetry.metrics import GPU, GROUP, NODE, PROGRAM, Metric, Number, Section, Texts
+from nvshare.telemetry.metrics import GPU, GROUP, NODE, PROGRAM, Metric, Section, Texts
 from nvshare.telemetry.snapshot import NodeStatus
 
 _LONGEST = 128
 _OPENMETRICS = "application/openmetrics-text"
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+# No number is equal to this.
+_UNKNOWN = object()
 
 SECTIONS: tuple[Section[Any], ...] = (NODE, GPU, UTILISATION, OUTSIDE, MISSING, PROGRAM, GROUP)
 
 
+class Exposition:
+    """Writes snapshots, one after the other."""
+
+    def __init__(self) -> None:
+        self._sections = [_SectionText(section) for section in SECTIONS]
+
+    def expose(self, status: NodeStatus, accept: str) -> tuple[bytes, str]:
+        """Return a snapshot as text in the form that a client accepts, and what that is called."""
+        _, content_type = choose_encoder(accept)
+        is_open = content_type.startswith(_OPENMETRICS)
+        texts = [text for section in self._sections for text in section.texts(status, is_open)]
+        if is_open:
+            texts.append(b"# EOF\n")
+        return b"".join(texts), content_type
+
+
 def expose(status: NodeStatus, accept: str) -> tuple[bytes, str]:
-    """Return a snapshot as text in the form that a client accepts, and what that form is called."""
-    _, content_type = choose_encoder(accept)
-    is_open = content_type.startswith(_OPENMETRICS)
-    lines = [line for section in SECTIONS for line in _section(section, status, is_open)]
-    if is_open:
-        lines.append("# EOF\n")
-    return "".join(lines).encode(), content_type
+    """Write one snapshot."""
+    return Exposition().expose(status, accept)
 
 
-def _section(section: Section[Any], status: NodeStatus, is_open: bool) -> list[str]:
-    subjects = [
-        (_pairs(section.labels, values), subject) for values, subject in section.subjects(status)
-    ]
-    in_braces = [(f"{{{pairs}}}" if pairs else "", subject) for pairs, subject in subjects]
-    lines: list[str] = []
-    for metric in section.metrics:
-        lines.append(_heading(metric, is_open))
-        if metric.value is not None:
-            lines += _plain(metric.name, metric.value, in_braces)
-        else:
-            lines += _labelled(metric, subjects)
-    return lines
+class _SectionText:
+    """The text of one section, and who its subjects were."""
+
+    def __init__(self, section: Section[Any]) -> None:
+        self._section = section
+        self._metrics = [_MetricText(metric) for metric in section.metrics]
+        # Of each subject, the values of its labels, and these as they are written.
+        self._known: dict[Texts, str] = {}
+
+    def texts(self, status: NodeStatus, is_open: bool) -> list[bytes]:
+        found = list(self._section.subjects(status))
+        labels, subjects = [one[0] for one in found], [one[1] for one in found]
+        if labels != list(self._known):
+            self._change_subjects(labels)
+        pairs = [self._known[one] for one in labels]
+        texts: list[bytes] = []
+        for metric in self._metrics:
+            texts.append(metric.headings[is_open])
+            texts += metric.lines(pairs, subjects)
+        return texts
+
+    def _change_subjects(self, labels: list[Texts]) -> None:
+        places = {one: place for place, one in enumerate(self._known)}
+        names = self._section.labels
+        self._known = {one: self._known.get(one) or _pairs(names, one) for one in labels}
+        for metric in self._metrics:
+            metric.move([places.get(one) for one in labels])
 
 
-def _plain(
-    name: str, read: Callable[[Any], Number], subjects: list[tuple[str, Any]]
-) -> Iterator[str]:
-    """Return the samples of a metric without labels of its own. There are thousands of these."""
-    for labels, subject in subjects:
-        number = read(subject)
-        if number is not None:
-            yield f"{name}{labels} {float(number)!r}\n"
+class _MetricText:
+    """The lines of one metric, for each subject those that the last scrape had."""
+
+    def __init__(self, metric: Metric[Any]) -> None:
+        self.headings = (_heading(metric, is_open=False), _heading(metric, is_open=True))
+        self._name = metric.name
+        self._labels = metric.labels
+        self._is_plain = metric.value is not None
+        self._read: Any = metric.value or metric.read
+        self._numbers: list[Any] = []
+        self._lines: list[bytes] = []
+        # Of states and the like there are few, over and over again.
+        self._known: dict[Texts, str] = {}
+
+    def move(self, places: list[int | None]) -> None:
+        """Take subjects in another order: where each was, if it was there."""
+        numbers, lines = self._numbers, self._lines
+        self._numbers = [_UNKNOWN if place is None else numbers[place] for place in places]
+        self._lines = [b"" if place is None else lines[place] for place in places]
+
+    def lines(self, pairs: list[str], subjects: list[Any]) -> list[bytes]:
+        """Write down what is not what it was."""
+        numbers = list(map(self._read, subjects))
+        if numbers != self._numbers:
+            write = self._plain if self._is_plain else self._labelled
+            self._lines = [
+                line if number == before else write(own, number).encode()
+                for line, number, before, own in zip(
+                    self._lines, numbers, self._numbers, pairs, strict=True
+                )
+            ]
+            self._numbers = numbers
+        return self._lines
+
+    def _plain(self, pairs: str, number: float | None) -> str:
+        if number is None:
+            return ""
+        labels = f"{{{pairs}}}" if pairs else ""
+        return f"{self._name}{labels} {float(number)!r}\n"
+
+    def _labelled(self, pairs: str, samples: list[tuple[Texts, float]]) -> str:
+        return "".join(self._sample(pairs, more, number) for more, number in samples)
+
+    def _sample(self, pairs: str, more: Texts, number: float) -> str:
+        own = self._known.get(more)
+        if own is None:
+            # What programs choose themselves is not to be kept for ever.
+            if len(self._known) > _LONGEST:
+                self._known.clear()
+            own = self._known[more] = _pairs(self._labels, more)
+        return f"{self._name}{{{pairs}{',' if pairs and own else ''}{own}}} {number!r}\n"
 
 
-def _labelled(metric: Metric[Any], subjects: list[tuple[str, Any]]) -> Iterator[str]:
-    # Of states and the like there are few, over and over again.
-    known: dict[Texts, str] = {}
-    for pairs, subject in subjects:
-        for more, number in metric.read(subject):
-            if more not in known:
-                known[more] = _pairs(metric.labels, more)
-            own = known[more]
-            yield f"{metric.name}{{{pairs}{',' if pairs and own else ''}{own}}} {number!r}\n"
-
-
-def _heading(metric: Metric[Any], is_open: bool) -> str:
+def _heading(metric: Metric[Any], *, is_open: bool) -> bytes:
     """Return the lines before a metric. The older form knows no info, and names counters whole."""
     name, kind = metric.name, metric.kind
     if is_open:
         name = name.removesuffix("_total").removesuffix("_info")
     elif kind == "info":
         kind = "gauge"
-    return f"# HELP {name} {metric.about}\n# TYPE {name} {kind}\n"
+    return f"# HELP {name} {metric.about}\n# TYPE {name} {kind}\n".encode()
 
 
 def _pairs(names: Texts, values: Texts) -> str:
-    shown = (f'{name}="{_escaped(value)}"' for name, value in zip(names, values, strict=True))
-    return ",".join(shown)
+    """Write labels down. One that is empty is to Prometheus as one that is not there."""
+    pairs = zip(names, values, strict=True)
+    return ",".join(f'{name}="{_escaped(value)}"' for name, value in pairs if value)
 
 
 def _escaped(text: str) -> str:

@@ -6,6 +6,8 @@ What is None in a snapshot has no sample. docs/metrics.md is about the same tabl
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
 from typing import Generic, Literal, TypeAlias, TypeVar, get_args
 
 from nvshare.telemetry.snapshot import (
@@ -15,6 +17,7 @@ from nvshare.telemetry.snapshot import (
     GroupUse,
     NodeStatus,
     Parked,
+    Refused,
     TimeParts,
     Totals,
 )
@@ -29,7 +32,11 @@ WINDOW = 10
 
 STATES: Texts = get_args(ClientStatus.model_fields["state"].annotation)
 PARKED: Texts = get_args(Parked)
-PARTS: Texts = tuple(TimeParts.model_fields)
+_REFUSED: tuple[tuple[Refused], ...] = tuple((why,) for why in get_args(Refused))
+# All of them: of a counter that begins with 1, Prometheus does not see that it has grown.
+_NONE_REFUSED: list[tuple[Texts, float]] = [(why, 0.0) for why in _REFUSED]
+PARTS: tuple[Texts, ...] = tuple((name,) for name in TimeParts.model_fields)
+_parts_of = attrgetter(*TimeParts.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,12 @@ def _plain(value: Callable[[Subject], Number]) -> Callable[[Subject], list[tuple
 
 def _ratio(percent: Number) -> Number:
     return None if percent is None else percent / 100
+
+
+@lru_cache(maxsize=64)
+def _which(known: Texts, value: str | None) -> tuple[tuple[Texts, float], ...]:
+    """Return 1 for what it is, and 0 for what else it could be."""
+    return tuple(((name,), float(name == value)) for name in known)
 
 
 def _gpu_labels(status: NodeStatus) -> dict[str, Texts]:
@@ -133,11 +146,6 @@ _COUNTED: tuple[tuple[str, str, Callable[[ClientStatus | Totals], Number]], ...]
     ("moved_in_bytes", "Memory moved from the host to the GPU.", lambda one: one.moved_in),
     ("moved_out_bytes", "Memory moved from the GPU to the host.", lambda one: one.moved_out),
     ("moving_seconds", "Time that moving memory took.", lambda one: one.moving_seconds),
-    (
-        "refusals",
-        "Times that the daemon has refused memory: too large, or no room on the host.",
-        lambda one: one.refusals,
-    ),
 )
 
 
@@ -153,8 +161,7 @@ def _counted(
         yield _counter(f"{prefix}_{name}", about, reader(value))
 
     def parts(subject: Subject) -> list[tuple[Texts, float]]:
-        spent = find(subject).attribution
-        return [((name,), getattr(spent, name)) for name in PARTS]
+        return list(zip(PARTS, _parts_of(find(subject).attribution), strict=True))
 
     yield Metric(
         f"nvshare_{prefix}_attributed_seconds_total",
@@ -162,6 +169,18 @@ def _counted(
         "What time went to; the parts add up to the time that programs were connected.",
         parts,
         ("state",),
+    )
+
+    def refusals(subject: Subject) -> list[tuple[Texts, float]]:
+        by = find(subject).refusals_by
+        return [(why, float(by.get(why[0], 0))) for why in _REFUSED] if by else _NONE_REFUSED
+
+    yield Metric(
+        f"nvshare_{prefix}_refusals_total",
+        "counter",
+        "Times that programs were refused memory, by what had no room for it.",
+        refusals,
+        ("reason",),
     )
 
 
@@ -257,7 +276,7 @@ PROGRAM: Section[ClientStatus] = Section(
             "nvshare_program_state",
             "gauge",
             "1 for the state that the program is in.",
-            lambda one: [((state,), float(one.state == state)) for state in STATES],
+            lambda one: _which(STATES, one.state),
             ("state",),
         ),
         _gauge("program_state_seconds", "Time in that state.", lambda one: one.state_seconds),
@@ -285,7 +304,7 @@ PROGRAM: Section[ClientStatus] = Section(
             "nvshare_program_parked",
             "gauge",
             "1 for the reason why all of its memory is to be on the host, if there is one.",
-            lambda one: [((why,), float(one.parked == why)) for why in PARKED],
+            lambda one: _which(PARKED, one.parked),
             ("why",),
         ),
         _gauge(

@@ -3,13 +3,20 @@
 Times are in seconds, sizes in bytes. Durations count up to the moment of the snapshot.
 """
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Parked: TypeAlias = Literal["by hand", "idle"]
+# Why a program was not given memory: the first two by the library in it, the others by the daemon.
+Refused: TypeAlias = Literal[
+    "memory limit", "size of the GPU", "too large at once", "host full", "context"
+]
 
 
 class _Model(BaseModel):
@@ -112,8 +119,9 @@ class ClientStatus(_Model):
     moved_out: int
     moved_in: int
     moving_seconds: float
-    # How often the daemon has refused it memory that it asked for.
+    # How often it was refused memory that it asked for, and why.
     refusals: int = 0
+    refusals_by: dict[Refused, int] = {}
     busy_seconds: float
     launches: int
     throttled_seconds: float
@@ -126,6 +134,24 @@ class ClientStatus(_Model):
     # What its time went to since it connected, and lately.
     attribution: TimeParts = TimeParts()
     recent: Recent = Recent()
+
+    @classmethod
+    def of_known(cls, **values: Any) -> "Self":
+        """Make one from what is known to be right, and is all of its fields: nothing is checked.
+
+        For the daemon, which makes hundreds in a tick, of its own numbers. Pydantic's own way to do
+        so, model_construct, looks at every field, and takes longer than checking them does.
+        """
+        made = cls.__new__(cls)
+        put = object.__setattr__
+        put(made, "__dict__", values)
+        put(made, "__pydantic_fields_set__", _CLIENT_FIELDS)
+        put(made, "__pydantic_extra__", None)
+        put(made, "__pydantic_private__", None)
+        return made
+
+
+_CLIENT_FIELDS = set(ClientStatus.model_fields)
 
 
 class GroupUse(_Model):
@@ -170,6 +196,7 @@ class Totals(_Model):
     moved_in: int = 0
     moving_seconds: float = 0.0
     refusals: int = 0
+    refusals_by: dict[Refused, int] = {}
     busy_seconds: float = 0.0
     launches: int = 0
     throttled_seconds: float = 0.0

@@ -5,6 +5,7 @@
     GET  /v1/node?after=TIME          this one
     GET  /v1/why?node=NAME&program=ID what `nvshare why` says of a program
     POST /v1/limits                   {"node": NAME, "program": ID, "changes": {"memory_limit": …}}
+    POST /v1/park                     {"node": NAME, "program": ID, "parked": true}
 
 Times are milliseconds of Unix time.
 """
@@ -61,6 +62,7 @@ class WebServer:
                 web.get("/v1/node", self.node),
                 web.get("/v1/why", self.why),
                 web.post("/v1/limits", self.limits),
+                web.post("/v1/park", self.park),
             ]
         )
         return app
@@ -116,9 +118,7 @@ class WebServer:
     async def limits(self, request: web.Request) -> web.Response:
         """Change limits of a program, and of all that share them."""
         body = parse_body(await request.read())
-        name, program, changes = body.get("node", ""), body.get("program"), body.get("changes")
-        if not isinstance(program, int) or isinstance(program, bool):
-            raise BadInputError("program has to be the id of a program")
+        name, program, changes = body.get("node", ""), _program(body), body.get("changes")
         if not isinstance(changes, dict) or not changes or not set(changes) <= _CHANGEABLE:
             raise BadInputError(
                 "changes has to name limits", do=f"these are {', '.join(sorted(_CHANGEABLE))}"
@@ -127,6 +127,19 @@ class WebServer:
             order = {"program": program, "changes": changes}
             return await self._forward(name, "POST", "/v1/limits", order)
         group = await asyncio.to_thread(self._source.change_limits, program, changes)
+        self._watcher.expire()
+        return _json(json.dumps({"group": group.model_dump()}))
+
+    async def park(self, request: web.Request) -> web.Response:
+        """Take a program off its GPUs, with all that share its limits, or let it go on."""
+        body = parse_body(await request.read())
+        name, program, parked = body.get("node", ""), _program(body), body.get("parked")
+        if not isinstance(parked, bool):
+            raise BadInputError("parked has to be true or false")
+        if self._is_elsewhere(name):
+            order = {"program": program, "parked": parked}
+            return await self._forward(name, "POST", "/v1/park", order)
+        group = await asyncio.to_thread(self._source.park, program, parked)
         self._watcher.expire()
         return _json(json.dumps({"group": group.model_dump()}))
 
@@ -156,6 +169,13 @@ def _number(query: Any, name: str, default: int | None = None) -> int:
         return int(text)
     except (TypeError, ValueError):
         raise BadInputError(f"{name} has to be a number") from None
+
+
+def _program(body: dict[str, Any]) -> int:
+    program = body.get("program")
+    if not isinstance(program, int) or isinstance(program, bool):
+        raise BadInputError("program has to be the id of a program")
+    return program
 
 
 @web.middleware

@@ -16,3 +16,6 @@ class Source(Protocol):
 
     def change_limits(self, program: int, changes: dict[str, Any]) -> GroupStatus:
         """Change the limits of a program, and of all that share them."""
+
+    def park(self, program: int, parked: bool) -> GroupStatus:
+        """Take a program, and all that share its limits, off the GPUs; or let them go on."""

@@ -903,6 +903,44 @@ class Ping:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """How often the client itself has refused memory since HELLO. Sent when that changes.
+
+    From client to daemon.
+    """
+
+    TYPE: ClassVar[int] = 15
+    LAYOUT: ClassVar[Struct] = Struct("<QQ")
+    DESCRIPTOR: ClassVar[bool] = False
+
+    over_limit: int  # times that the memory limit would have been passed
+    over_gpu: int  # times that it would have been more than the GPU has
+
+    def pack(self) -> bytes:
+        """The payload, with its header."""
+        return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
+            self.over_limit,
+            self.over_gpu,
+        )
+
+    @classmethod
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Refused":
+        """Read the fields; there may be more bytes behind them."""
+        (
+            over_limit,
+            over_gpu,
+        ) = cls.LAYOUT.unpack_from(payload)
+        if over_limit > MOST_COUNTER:
+            raise ValueError(f"over_limit of {over_limit}")
+        if over_gpu > MOST_COUNTER:
+            raise ValueError(f"over_gpu of {over_gpu}")
+        return cls(
+            over_limit,
+            over_gpu,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Welcome:
     """The answer to HELLO: the client is registered.
 
@@ -1762,6 +1800,7 @@ FromClient: TypeAlias = (
     | Context
     | Held
     | Ping
+    | Refused
 )
 FromDaemon: TypeAlias = (
     Welcome

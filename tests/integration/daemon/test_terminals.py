@@ -149,7 +149,10 @@ def keys_of(value: Any) -> set[str]:
         return set().union(*map(keys_of, value))
     if not isinstance(value, dict):
         return set()
-    closed = {"settings", "environment", "sources", "pinned_by", "used_percent", "readings"}
+    closed = {
+        *("settings", "environment", "sources", "pinned_by", "refusals_by", "used_percent"),
+        "readings",
+    }
     below = [keys_of(one) for key, one in value.items() if key not in closed]
     return set(value).union(*below)
 

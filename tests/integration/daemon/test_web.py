@@ -88,6 +88,12 @@ def test_who_may_change_changes_and_only_with_the_token(daemon: Daemon) -> None:
         assert node["may_change"]
         assert [one["pid"] for one in node["status"]["clients"]] == [os.getpid()]
         assert ask(url, "/v1/limits", token, order)[0] == 200
+        park = {"program": client.id, "parked": True}
+        assert ask(url, "/v1/park", None, park)[0] == 401
+        assert ask(url, "/v1/park", token, {**park, "parked": "yes"})[0] == 400
+        assert not daemon.control.status().groups[0].parked
+        assert ask(url, "/v1/park", token, park)[1]["group"]["parked"]
+        assert not ask(url, "/v1/park", token, {**park, "parked": False})[1]["group"]["parked"]
     assert daemon.control.status().clients[0].limits.priority == "low"
     # The daemon's log names who it was, and not with what.
     assert f"(uid {os.getuid()})" in daemon.log

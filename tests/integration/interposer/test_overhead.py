@@ -16,6 +16,8 @@ Measure: TypeAlias = Callable[[], dict[str, Line]]
 
 # The session's thread is counted as well, and now and then it has something to do.
 ATTEMPTS = 3
+# What may be for looking at a program that does nothing but launch.
+TELEMETRY_PERCENT = 0.5
 
 
 @pytest.fixture
@@ -49,6 +51,8 @@ def too_many(lines: dict[str, Line]) -> dict[str, float]:
         added = lines[what][more] - lines[what][less]
         if added > most:
             found[f"{what}: {more} - {less}"] = added
+    if lines["launch"]["telemetry_percent"] > TELEMETRY_PERCENT:
+        found["telemetry"] = lines["launch"]["telemetry_percent"]
     return found
 
 

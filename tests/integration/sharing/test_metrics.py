@@ -15,6 +15,8 @@ from .conftest import Sharing
 
 GIB = 1 << 30
 ATTRIBUTED = "nvshare_program_attributed_seconds_total"
+OUT_OF_MEMORY = 2
+REFUSALS = "nvshare_{}_refusals_total"
 
 
 def test_a_program_that_computes_is_seen_over_both_sockets(
@@ -52,3 +54,33 @@ def test_a_program_that_computes_is_seen_over_both_sockets(
     for name in ("launches", "turns", "busy_seconds", "running_seconds"):
         counter = f"nvshare_gpu_{name}_total"
         assert last.value(counter) >= first.value(counter)
+
+
+def test_what_a_memory_limit_refuses_is_counted_to_the_last(share: Callable[..., Sharing]) -> None:
+    sharing = share("1xt4", data="off")
+    guest = sharing.guest(Wishes(memory_bytes=GIB))
+    assert guest.ask("gpu.init()") == 0
+    assert guest.ask("gpu.alloc((1 << 30) + 1)")[0] == OUT_OF_MEMORY
+    # The first is told at once.
+    status = sharing.until_status(lambda now: any(one.refusals for one in now.clients))
+    assert status.clients[0].refusals_by == {"memory limit": 1}
+    socket, pid = sharing.node.folder / "daemon" / CONTROL_NAME, str(guest.process.pid)
+    found = scrape(socket)
+    assert found.value(REFUSALS.format("program"), pid=pid, reason="memory limit") == 1
+    assert found.value(REFUSALS.format("program"), pid=pid, reason="host full") == 0
+    # The others when there is time for it, and at the latest when the program ends.
+    assert guest.ask("len([gpu.alloc(2 << 30) for _ in range(1000)])") == 1000
+    guest.end()
+    status = sharing.until_status(lambda now: not now.clients)
+    assert status.devices[0].totals.refusals_by == {"memory limit": 1001}
+    assert status.devices[0].totals.refusals == 1001
+    assert scrape(socket).value(REFUSALS.format("gpu"), reason="memory limit") == 1001
+
+
+def test_what_is_larger_than_the_gpu_is_another_reason(share: Callable[..., Sharing]) -> None:
+    sharing = share("1xt4", data="off")
+    guest = sharing.guest()
+    assert guest.ask("gpu.init()") == 0
+    assert guest.ask("gpu.alloc(99 << 30)")[0] == OUT_OF_MEMORY
+    status = sharing.until_status(lambda now: any(one.refusals for one in now.clients))
+    assert status.clients[0].refusals_by == {"size of the GPU": 1}

@@ -76,7 +76,7 @@ def test_two_that_take_turns(
     # One at a time, and they change all along: but for a move, somebody always has a turn.
     for mine in turns[first]:
         for theirs in turns[second]:
-            assert mine[1] <= theirs[0] + 0.01 or theirs[1] <= mine[0] + 0.01
+            assert mine[1] <= theirs[0] or theirs[1] <= mine[0]
     assert min(map(len, turns.values())) >= 2
     for pid, name in names.items():
         computing = slices_of(trace, name, "computing")
@@ -89,7 +89,7 @@ def test_two_that_take_turns(
         assert fills
         assert all(inside(one, turns[pid]) for one in fills)
         # It begins its turns with that.
-        assert all(any(abs(fill[0] - turn[0]) < 0.05 for turn in turns[pid]) for fill in fills[1:])
+        assert {fill[0] for fill in fills[1:]} <= {turn[0] for turn in turns[pid]}
         assert slices_of(trace, f"{name}: memory", "move")
     memory = [event["args"] for event in trace["traceEvents"] if event["ph"] == "C"]
     assert max(one["away"] for one in memory) > 5 * GIB

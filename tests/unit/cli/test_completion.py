@@ -49,11 +49,6 @@ def test_names_that_come_with_the_package(offered: Callable[..., list[str]]) -> 
     assert "auto" in offered("simulate", "T1", "--policy", "")
 
 
-def test_fish_cannot_take_a_comma(offered: Callable[..., list[str]]) -> None:
-    words = {COMPLETE: "fish_complete", "COMP_CWORD": "t4,t"}
-    assert offered("emulate", "up", "--gpus", "t4,t", **words) == []
-
-
 def test_where_there_is_nobody_to_ask_there_is_nothing_to_offer(
     offered: Callable[..., list[str]], tmp_path: Path
 ) -> None:

@@ -1,6 +1,5 @@
 """What others see of the core: what is so at the time, and nothing that changes afterwards."""
 
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -148,5 +147,5 @@ def test_a_view_stays_as_it_is(stage: Stage) -> None:
     assert before == again
     assert all(view != now for view, now in zip(before, look(), strict=True))
     for view in before:
-        with pytest.raises(FrozenInstanceError):
-            setattr(view, next(iter(view.__slots__)), 0)
+        with pytest.raises(AttributeError):
+            setattr(view, (getattr(view, "_fields", None) or view.__slots__)[0], 0)

@@ -16,6 +16,7 @@ from nvshare.daemon.status import describe_node
 from nvshare.telemetry import exporter
 from nvshare.telemetry.exporter import expose
 from nvshare.telemetry.settings import ClientLimits
+from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
 from .stage import GIB, Stage
 
@@ -70,6 +71,13 @@ def test_who_a_user_is_and_what_limits_there_are_is_not_worked_out_again(
     monkeypatch.setattr(pwd, "getpwuid", refuse)
     monkeypatch.setattr(ClientLimits, "model_validate", refuse)
     assert len(describe_node(full.node, 0.0).clients) == MANY
+
+
+def test_what_is_not_checked_is_right_all_the_same(full: Stage) -> None:
+    status = describe_node(full.node, 0.0)
+    assert NodeStatus.model_validate_json(status.model_dump_json()) == status
+    for client in status.clients:
+        assert list(client.model_dump()) == list(ClientStatus.model_fields)
 
 
 def test_foreign_text_is_escaped_once_for_a_program(

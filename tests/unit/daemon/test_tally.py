@@ -1,5 +1,6 @@
 from collections import Counter
 
+from nvshare.core.effects import Verdict
 from nvshare.daemon.tally import Report, Tally
 
 
@@ -66,3 +67,14 @@ def test_a_sum_grows_with_those_who_run_and_stays_when_they_go() -> None:
     assert running == [0, 1_500_000_000, 3_000_000_000]
     departed.update(tally.counts(4))
     assert (departed["running_ns"], departed["turns"], departed["clients"]) == (running[-1], 1, 1)
+
+
+def test_refusals_are_counted_by_reason_and_only_grow() -> None:
+    tally = Tally()
+    tally.tell_refusals(over_limit=3, over_gpu=0)
+    tally.tell_refusals(over_limit=2, over_gpu=1)
+    tally.refuse(Verdict.HOST_FULL)
+    tally.refuse(Verdict.HOST_FULL)
+    assert tally.refusals == {"memory limit": 3, "size of the GPU": 1, "host full": 2}
+    counts = tally.counts(0)
+    assert [counts[why] for why in tally.refusals] == [3, 1, 2]

@@ -8,7 +8,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as families
 from pydantic import BaseModel
 
-from nvshare.telemetry.exporter import SECTIONS, expose
+from nvshare.telemetry.exporter import SECTIONS, Exposition, _MetricText, expose
 from nvshare.telemetry.metrics import GPU, PROGRAM
 from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import (
@@ -48,7 +48,9 @@ def device(index: int = 0, **changes: Any) -> DeviceStatus:
         "turn_seconds": 1.5,
         "turn_ends_in": 12.3,
         "bandwidth": 1e9,
-        "totals": Totals(clients=9, turns=70, moved_in=3 * GIB, launches=10**12),
+        "totals": Totals(
+            clients=9, turns=70, moved_in=3 * GIB, refusals_by={"host full": 1}, launches=10**12
+        ),
         "lost_seconds": 30.0,
         "lost_because": "NVML: GPU is lost",
         "outside": (OutsideProcess(pid=9, uid=1000, program="jupyter", memory=GIB),),
@@ -86,6 +88,8 @@ def client(**changes: Any) -> ClientStatus:
         "moved_out": GIB,
         "moved_in": 2 * GIB,
         "moving_seconds": 0.5,
+        "refusals": 3,
+        "refusals_by": {"memory limit": 2, "host full": 1},
         "busy_seconds": 2.5,
         "launches": 100,
         "throttled_seconds": 0.75,
@@ -163,7 +167,7 @@ def test_values_are_those_of_the_snapshot() -> None:
     assert found["nvshare_gpu_outside_processes"][0] == (gpu, 1)
     assert found["nvshare_gpu_outside_memory_bytes"][0] == (gpu, GIB)
     assert found["nvshare_gpu_unusable_seconds"][0] == ({**gpu, "why": "NVML: GPU is lost"}, 30)
-    never_seen = {"gpu": "7", "uuid": "", "why": "NVML: Not Supported"}
+    never_seen = {"gpu": "7", "why": "NVML: Not Supported"}
     assert found["nvshare_gpu_unusable_seconds"][-1] == (never_seen, 60)
     assert found["nvshare_program_memory_limit_bytes"] == [(program, 4 * GIB)]
     assert found["nvshare_program_share_limit_ratio"] == [(program, 0.4)]
@@ -196,7 +200,8 @@ def test_what_there_is_not_has_no_sample() -> None:
 
 def test_a_program_of_a_pod_whose_name_is_not_known_yet() -> None:
     ((labels, _),) = read(node(client()))["nvshare_program_memory_allocated_bytes"]
-    assert (labels["namespace"], labels["pod"]) == ("", "uid-of-pod")
+    assert "namespace" not in labels
+    assert labels["pod"] == "uid-of-pod"
     assert labels["container"] == "id-of-container"
 
 
@@ -232,6 +237,40 @@ def test_two_clients_are_never_taken_for_one() -> None:
 def test_only_those_who_are_there_are_told_of() -> None:
     found = read(node(clients=(), groups=()))
     assert not [name for name in found if name.startswith(("nvshare_program", "nvshare_group"))]
+
+
+def test_only_what_has_changed_is_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    for name in ("_plain", "_labelled"):
+        write = getattr(_MetricText, name)
+
+        def note(metric: _MetricText, *arguments: Any, write: Any = write) -> str:
+            written.append(write(metric, *arguments))
+            return str(written[-1])
+
+        monkeypatch.setattr(_MetricText, name, note)
+    exposition = Exposition()
+    exposition.expose(node(client(), client(id=2)), "")
+    written.clear()
+    text, _ = exposition.expose(node(client(), client(id=2, turns=8)), "")
+    (line,) = written
+    assert line.startswith("nvshare_program_turns_total{")
+    assert line.endswith('client="2"} 8.0\n')
+    written.clear()
+    assert exposition.expose(node(client(), client(id=2, turns=8)), "")[0] == text
+    assert written == []
+
+
+def test_what_was_kept_is_never_told_of_somebody_else() -> None:
+    exposition = Exposition()
+    one, two, three = client(id=1, turns=1), client(id=2, turns=2), client(id=3, turns=3)
+    renamed = client(id=2, turns=2, program="other.py")
+    grown = client(id=1, turns=1, refusals_by={"context": 1})
+    # They come, go, change places, get other names, and something else to tell.
+    for clients in ((one, two), (two, three), (three, two, one), (), (one, renamed), (grown, two)):
+        for accept in ("", OPENMETRICS):
+            status = node(*clients, devices=(device(0, clients=len(clients)), device(1)))
+            assert exposition.expose(status, accept) == expose(status, accept)
 
 
 def test_the_form_is_the_one_that_is_asked_for() -> None:
@@ -298,6 +337,8 @@ NOT_EXPORTED = {
     "groups.unstored": "said by the command that sets a limit, and in the log",
     "groups.limits.burst": "chosen by people, who find it in `nvshare limit`",
     "groups.limits.priority": "that of its programs",
+    "clients.refusals": "the sum of those by reason",
+    "devices.totals.refusals": "the same",
     **{
         f"clients.recent.{field}": "rates of the counters say it"
         for field in (

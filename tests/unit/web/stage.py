@@ -40,6 +40,14 @@ class Told:
         """Say yes."""
         return True
 
+    def park(self, program: int, parked: bool) -> GroupStatus:
+        """Note it."""
+        self.changed.append((program, {"parked": parked}))
+        limits = ClientLimits()
+        return GroupStatus(
+            key="g", name="g", pids=(), limits=limits, sources={}, uses=(), parked=parked
+        )
+
     def change_limits(self, program: int, changes: dict[str, Any]) -> GroupStatus:
         """Note it. Program 9 is a pod's."""
         if program == 9:

@@ -12,6 +12,7 @@ from nvshare.cli.bench import (
     shares,
     simulator,
     swap,
+    telemetry,
 )
 from nvshare.cli.bench.group import bench
 
@@ -26,5 +27,6 @@ bench.add_command(shares.shares)
 bench.add_command(simulator.simulator)
 bench.add_command(swap.swap)
 bench.add_command(busy.busy)
+bench.add_command(telemetry.telemetry)
 
 __all__ = ["bench"]

@@ -1,5 +1,6 @@
 """Instructions, as valgrind's callgrind counts them."""
 
+from collections.abc import Container
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,3 +44,25 @@ def read_profile(text: str, library: str) -> Instructions:
             everything += cost
             own += cost if is_own else 0
     return Instructions(everything, own)
+
+
+def read_calls(text: str, names: Container[str]) -> int:
+    """Add up what calls of some functions have cost, with all that these call in turn.
+
+    Calls among them are not counted again: what they cost is in that of the first.
+    """
+    found = 0
+    caller = callee = ""
+    is_callee = False
+    for line in text.splitlines():
+        if line.startswith("fn="):
+            caller = line.removeprefix("fn=")
+        elif line.startswith("cfn="):
+            callee = line.removeprefix("cfn=")
+        elif line.startswith("calls="):
+            is_callee = True
+        elif is_callee and line[:1].isdigit():
+            is_callee = False
+            if callee in names and caller not in names:
+                found += int(line.split()[1])
+    return found

@@ -18,7 +18,7 @@ from tempfile import NamedTemporaryFile
 
 import click
 
-from nvshare.cli.bench.callgrind import Instructions, callgrind, read_profile
+from nvshare.cli.bench.callgrind import callgrind, read_calls, read_profile
 from nvshare.cli.bench.group import Line, registered, show
 from nvshare.emulator.conf import Settings
 from nvshare.emulator.gpus import parse_gpus
@@ -42,6 +42,15 @@ _COUNTED = ("bare", "managed", "explicit")
 # What the emulated driver does for memory that is mapped is its own affair: of these, what the
 # interposer itself executes is counted apart.
 _OWN = ("managed", "explicit")
+
+# What a program does so that others can see what it uses: it notes work that it sees anyway, and
+# tells the daemon. The scheduler needs some of that, too, so this is at most what looking costs.
+_TELEMETRY = frozenset(
+    {
+        *("usage_saw", "usage_measured", "usage_wait_begins", "usage_wait_ends", "usage_read"),
+        *("session_usage_changes", "client_report_usage", "client_report_refusals"),
+    }
+)
 
 Environments = dict[str, dict[str, str]]
 
@@ -96,18 +105,27 @@ def _instructions(program: Path, what: str, environments: Environments) -> Line:
     if shutil.which("valgrind") is None:
         missing = "not counted: valgrind is not installed"
         keys = (*(f"{name}_instructions" for name in _COUNTED), *(f"{name}_own" for name in _OWN))
-        return {**dict.fromkeys(keys), "instructions": missing}
+        return {**dict.fromkeys(keys), "telemetry_percent": None, "instructions": missing}
     counts: Line = {}
     for name in _COUNTED:
-        few, many = (_count(program, what, environments[name], calls) for calls in (_FEW, _MANY))
-        more = (many - few).per(_MANY - _FEW)
+        few, many = (_profile(program, what, environments[name], calls) for calls in (_FEW, _MANY))
+        own = library().name
+        more = (read_profile(many, own) - read_profile(few, own)).per(_MANY - _FEW)
         counts[f"{name}_instructions"] = more.all
         if name in _OWN:
             counts[f"{name}_own"] = more.own
+        if name == "managed":
+            seen = read_calls(many, _TELEMETRY) - read_calls(few, _TELEMETRY)
+            counts["telemetry_percent"] = telemetry_percent(seen, more.all)
     return counts
 
 
-def _count(program: Path, what: str, variables: Mapping[str, str], calls: int) -> Instructions:
+def telemetry_percent(instructions: int, per_call: float) -> float:
+    """Return which part of a program that does nothing but such calls is for looking at it."""
+    return round(100 * instructions / (_MANY - _FEW) / per_call, 3)
+
+
+def _profile(program: Path, what: str, variables: Mapping[str, str], calls: int) -> str:
     with NamedTemporaryFile() as file:
         subprocess.run(
             [*callgrind(Path(file.name)), str(program), what, str(calls), "1"],
@@ -116,7 +134,7 @@ def _count(program: Path, what: str, variables: Mapping[str, str], calls: int) -
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        return read_profile(Path(file.name).read_text(encoding="utf-8"), library().name)
+        return Path(file.name).read_text(encoding="utf-8")
 
 
 @click.command()

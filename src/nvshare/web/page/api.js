@@ -45,4 +45,5 @@ async function ask(method, path, body) {
 
 export const view = (after) => ask("GET", `/v1/view?after=${after}`);
 export const why = (node, program) => ask("GET", `/v1/why?node=${encodeURIComponent(node)}&program=${program}`);
+export const park = (node, program, parked) => ask("POST", "/v1/park", { node, program, parked });
 export const changeLimits = (node, program, changes) => ask("POST", "/v1/limits", { node, program, changes });

@@ -1,5 +1,5 @@
-// Limits of a program in two steps: what they should be, then what that changes, which has to be confirmed.
-import { changeLimits } from "./api.js";
+// Limits of a program, and whether it is parked, in two steps: what they should be, then what that changes, which has to be confirmed.
+import { changeLimits, park } from "./api.js";
 import { $, el, setText } from "./dom.js";
 import { counted, quantity } from "./words.js";
 
@@ -23,6 +23,7 @@ export class Limits {
       compute_percent: compute === null ? "" : String(compute),
       burst: Boolean(burst),
       priority: priority ?? "normal",
+      parked: program.parked === "by hand",
     };
     setText($("limits-title"), `Limits of ${program.program}`);
     const where = program.pod_name ? `pod ${program.pod_name}, ` : "";
@@ -31,6 +32,7 @@ export class Limits {
     $("limit-compute").value = this.before.compute_percent;
     $("limit-burst").checked = this.before.burst;
     $("limit-priority").value = this.before.priority;
+    $("limit-parked").checked = this.before.parked;
     this.edit();
     this.dialog.showModal();
     $("limit-memory").focus();
@@ -56,6 +58,7 @@ export class Limits {
       compute_percent: $("limit-compute").value.trim(),
       burst: $("limit-burst").checked,
       priority: $("limit-priority").value,
+      parked: $("limit-parked").checked,
     };
     const changed = Object.keys(wanted).filter((name) => wanted[name] !== this.before[name]);
     if (!changed.length) {
@@ -69,7 +72,7 @@ export class Limits {
     $("limits-changes").replaceChildren(...rows);
     const group = this.program.node.status.groups.find((one) => one.key === this.program.group);
     const others = (group?.ids.length ?? 1) - 1;
-    setText($("limits-shared"), others > 0 ? `It shares its limits with ${counted(others, "other process", "other processes")}.` : "");
+    setText($("limits-shared"), others > 0 ? `The same happens to ${counted(others, "other process", "other processes")}, with which it shares its limits.` : "");
     this.changes = Object.fromEntries(changed.map((name) => [name, wanted[name] === "" ? null : wanted[name]]));
     this.step("Apply", "Back");
     $("limits-go").focus();
@@ -77,21 +80,29 @@ export class Limits {
 
   async apply() {
     $("limits-go").disabled = true;
+    const { parked, ...limits } = this.changes;
+    const { node, id, program } = this.program;
+    let problem = "Nothing was changed";
     try {
-      await changeLimits(this.program.node.name, this.program.id, this.changes);
+      if (Object.keys(limits).length) {
+        await changeLimits(node.name, id, limits);
+        problem = "The limits were changed, and nothing else";
+      }
+      if (parked !== undefined) await park(node.name, id, parked);
     } catch (error) {
       this.edit();
-      setText($("limits-problem"), `Nothing was changed: ${error.message}`);
+      setText($("limits-problem"), `${problem}: ${error.message}`);
       return;
     }
     this.dialog.close();
-    this.onChanged(`Limits of ${this.program.program} changed.`);
+    this.onChanged(parked === undefined ? `Limits of ${program} changed.` : `${program} ${parked ? "is parked" : "goes on"}.`);
   }
 }
 
-const LABELS = { memory_limit: "Memory limit", compute_percent: "Share of compute", burst: "Burst", priority: "Priority" };
+const LABELS = { memory_limit: "Memory limit", compute_percent: "Share of compute", burst: "Burst", priority: "Priority", parked: "Parked" };
 
 function inWords(name, value) {
+  if (name === "parked") return value ? "yes: its memory leaves the GPU, and its CUDA calls wait" : "no";
   if (name === "burst") return value ? "yes" : "no";
   if (value === "") return "none";
   return name === "compute_percent" ? `${value} %` : value;
