@@ -16,9 +16,12 @@ def check_grants(rosters: Iterable[Roster], event: Event, effects: list[Effect])
     for roster in rosters:
         here = [one for one in granted if one in roster.clients]
         if here and not roster.host_lets_all(roster.running):
-            whole = [c for c in roster.running.values() if not c.memory.swapped]
+            running = [one for one in roster.running.values() if one.memory.swappable]
             sizes = [roster.clients[c].memory.swappable for c in here]
-            alone = whole == list(roster.running.values()) and len(whole) == 1
+            # Who has everything on the device pushes nothing out. Nor do all of one gang.
+            whole = not any(one.memory.swapped for one in running)
+            gangs = {one.gang for one in running}
+            alone = whole and (len(running) == 1 or (len(gangs) == 1 and None not in gangs))
             assert alone or not any(sizes), "somebody pushes out what cannot leave"
 
 
