@@ -7,9 +7,12 @@ from nvshare.core.events import Event, Released
 from nvshare.core.roster import Roster
 
 
-def check_grants(rosters: Iterable[Roster], event: Event, effects: list[Effect]) -> None:
-    """Nobody is let in who would push out what cannot leave."""
+def check_grants(
+    rosters: Iterable[Roster], event: Event, effects: list[Effect], rested: set[int]
+) -> None:
+    """Nobody is let in who would push out what cannot leave. Who rested has kept its place."""
     granted = [effect.client for effect in effects if isinstance(effect, Grant)]
+    granted = [client for client in granted if client not in rested]
     if not granted or (isinstance(event, Released) and event.handed_to in granted):
         # Who was handed a turn runs already.
         return

@@ -229,7 +229,7 @@ class World:
         if isinstance(event, Released):
             before[event.client] = State.IDLE
         self._check(before, effects, rested)
-        check_grants(self.rosters, event, effects)
+        check_grants(self.rosters, event, effects, rested)
         self._check_answer(event, effects)
         self.note_who_is_held_up()
         for effect in effects:
