@@ -402,7 +402,7 @@ struct frame_trim {
 static_assert(sizeof(struct frame_trim) == 8, "protocol/frames.toml");
 
 /* From daemon to client.
- * To a client that brings memory back: others have made room meanwhile. */
+ * To a client that brings memory back, or moved some out by TRIM: there is room by now. */
 struct frame_room {
     uint64_t turn;    /* the turn that it holds */
     uint64_t missing; /* as in GRANT, by now */

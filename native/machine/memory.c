@@ -18,6 +18,15 @@ void machine_make_room_to_grow(struct machine *m, const struct machine_input *in
     add(out, DO_AWAIT_GROWTH);
 }
 
+/* What has moved out in this turn for somebody who needs the room no longer need not come page by page. A turn that began
+ * with a part of its memory has room for no more. */
+void machine_fill_beside(struct machine *m, const struct machine_input *in, actions_t *out) {
+    if (in->missing || in->is_explicit || m->fill || m->job != MACHINE_RESTS)
+        return;
+    m->missing = 0;
+    order_fill(m, out);
+}
+
 /* After ON_DISARMED the gate has no standby any more: the turn comes with the daemon's GRANT. */
 static void is_disarmed(struct machine *m, const struct machine_input *in) {
     if (in->event != ON_DISARMED)

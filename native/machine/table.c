@@ -59,7 +59,8 @@
  *   GRANT, HANDED  nothing has to come, and the gate opens first of all; or memory has to come first (_FILL).
  *   REVOKE         when idle (ASK), or now.
  *   REVOKE, KEEP, STEP, CANNOT_DRAIN   while it holds: the gate could open, or memory has to come before (_SHORT).
- *   ROOM           for the turn that is held, or for one that a standby will bring (_AHEAD).
+ *   ROOM           for the turn that is held, or for one that a standby will bring (_AHEAD). Whose gate is open has been
+ *                  told to make room for somebody else in its turn (TRIM), who has gone.
  *   FILL           something can come; nothing can (_NONE); or no more is to come (_STOP).
  *   EVICT          something can leave; nothing can (_NONE: answered at once); or the gate has a standby (_ARMED).
  *                  In that case it could open by itself while memory leaves. It is disarmed first. If the turn
@@ -278,7 +279,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_KEEP] = TO(OPEN, forget),
                 [STEP_HOLD] = TO(HOLDING, hold),
                 [STEP_STEP] = VOID,
-                [STEP_ROOM] = VOID,
+                [STEP_ROOM] = TO(OPEN, fill_beside),
                 [STEP_EVICT] = TO(OPEN, answer),
                 [STEP_EVICT_NONE] = TO(OPEN, answer),
                 [STEP_FILL] = VOID, /* the turn has come before */
@@ -304,7 +305,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_KEEP] = TO(OPEN, keep),
                 [STEP_HOLD] = TO(HOLDING, hold),
                 [STEP_STEP] = VOID,
-                [STEP_ROOM] = VOID,
+                [STEP_ROOM] = TO(WATCHED, fill_beside),
                 [STEP_EVICT] = TO(WATCHED, answer),
                 [STEP_EVICT_NONE] = TO(WATCHED, answer),
                 [STEP_FILL] = VOID, /* the turn has come before */

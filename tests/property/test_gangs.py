@@ -34,14 +34,7 @@ places = st.sets(st.sampled_from(GPUS), min_size=2).map(sorted)
 
 
 class Gangs(Sharing):
-    """Single programs and gangs, on three GPUs.
-
-    The host has room for everything. Where it is short, one rank may wait for ever, and others spin
-    for it as long. What GPUs do that share a host is looked for in test_several.py.
-    """
-
-    # No rule any more.
-    change_host = None  # type: ignore[assignment]
+    """Single programs and gangs, on three GPUs. The host has room for everything at first."""
 
     @initialize(
         mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),

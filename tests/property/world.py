@@ -229,7 +229,7 @@ class World:
         if isinstance(event, Released):
             before[event.client] = State.IDLE
         self._check(before, effects, rested)
-        check_grants(self.rosters, event, effects)
+        check_grants(self.rosters, event, effects, rested)
         self._check_answer(event, effects)
         self.note_who_is_held_up()
         for effect in effects:
@@ -324,6 +324,10 @@ class World:
         for roster in self.rosters:
             for client in held_up_clients(roster):
                 self.held_up[client.id] = self.now
+                if client.group in self.collectives:
+                    # The others spin for it, and drain when it runs: not before that.
+                    mates = (one for one in self.programs.values() if one.group == client.group)
+                    self.held_up |= dict.fromkeys((one.id for one in mates), self.now)
             for client in roster.waiting:
                 # It waits for one of its gang that is held up, or parked.
                 if client.stalled:

@@ -67,11 +67,12 @@ class Client:
     # Its gang waits, and another one of it could not run now, whoever gave way.
     stalled: bool = False
     # It was told to hold: how far it is, since when; that a thread waits at its gate; and after
-    # which time it is told to step.
+    # which time it is told to step. And when others were told to make room for that, if they were.
     hold: Hold | None = None
     hold_since: float = 0.0
     hold_waits: bool = False
     step_patience: float = 0.0
+    room_asked_at: float | None = None
 
     state: State = State.GONE
     # When it came to this state, and a number that orders everybody by when that was.

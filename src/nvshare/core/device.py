@@ -12,7 +12,7 @@ from nvshare.core.client import Client, Hold, Park
 from nvshare.core.company import note_given
 from nvshare.core.credit import earn, has_claim, spend
 from nvshare.core.debts import note_end
-from nvshare.core.effects import Answer, Effect, Report, ReportKind
+from nvshare.core.effects import Answer, Effect
 from nvshare.core.events import (
     CanDrain,
     CannotDrain,
@@ -41,7 +41,7 @@ from nvshare.core.events import (
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.joining import new_client
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.measuring import learn_from, measure_move
+from nvshare.core.measuring import judge_turn, learn_from, measure_move
 from nvshare.core.memory import Memory
 from nvshare.core.parking import RETRY_SECONDS, has_rested
 from nvshare.core.policies import find_policy
@@ -66,7 +66,7 @@ class Device:
         self.roster.restore(copy(client) for client in snapshot.clients)
         self.scheduler = Scheduler(self.state, self.roster)
         # What the host had left when this device was last looked at.
-        self._lefts = self.roster.host.lefts
+        self.note_host()
 
     @classmethod
     def added(cls, event: DeviceAdded, host: HostRoom | None = None) -> "Device":
@@ -117,8 +117,12 @@ class Device:
     def restore(self, now: float) -> list[Effect]:
         """Order what is missing. For what has happened elsewhere, too: all share the host."""
         effects = self.scheduler.restore(now)
-        self._lefts = self.roster.host.lefts
+        self.note_host()
         return effects
+
+    def note_host(self) -> None:
+        """Take it that what was ordered here is right for what the host has left now."""
+        self._lefts = self.roster.host.lefts
 
     @property
     def is_stale(self) -> bool:
@@ -217,8 +221,7 @@ class Device:
             self.roster.set_outbound(client, client.outbound + begun)
 
     def _on_park(self, event: ParkChanged, client: Client) -> None:
-        by_hand = client.park is Park.BY_HAND
-        if event.parked != by_hand:
+        if event.parked != (client.park is Park.BY_HAND):
             self.roster.set_park(client, Park.BY_HAND if event.parked else None, event.now)
 
     def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
@@ -250,7 +253,7 @@ class Device:
         # A turn that a person has ended, or one with a claim, says nothing about those that end by
         # themselves.
         judged = not client.sliced and client.park is None and client.interrupted is None
-        effects = self._judge(event, client) if judged else []
+        effects = judge_turn(self.state, client, event) if judged else []
         self._release(event, client)
         return [*effects, *self._handed_over(event)]
 
@@ -325,15 +328,6 @@ class Device:
         takes_part = not client.is_away and not client.undrained
         self.roster.set_busy(client, busy and takes_part)
         self.roster.set_active(client, active and not client.is_away)
-
-    def _judge(self, event: Released, client: Client) -> list[Effect]:
-        if event.reason is not Reason.ASKED:
-            return []
-        moving = self.state.pace.moving - client.moved_before
-        if not self.state.pace.judge(event.now - client.granted_at, moving, client.id):
-            return []
-        text = "more time goes into moving memory than into computing; turns are being lengthened"
-        return [Report(ReportKind.UNPRODUCTIVE, self.state.id, client.id, text)]
 
     def _handed_over(self, event: Released) -> list[Effect]:
         heir = None if event.handed_to is None else self.roster.clients.get(event.handed_to)

@@ -44,6 +44,23 @@ def _length(state: DeviceState, roster: Roster, leader: Client) -> float:
     return length if state.turn_limit is None else min(length, state.turn_limit)
 
 
+def keep_turn(state: DeviceState, now: float, fill: float) -> None:
+    """Have a turn last for twice as long as the memory takes that it begins with.
+
+    A turn that ended before would be for nothing, and so would the next one.
+    """
+    if fill > 0:
+        until = now + min(2 * fill, state.settings.longest_turn)
+        state.kept_until = max(state.kept_until, until)
+
+
+def fill_seconds(state: DeviceState, client: Client) -> float:
+    """Say how long it takes until others have moved out for a client, and its memory is in."""
+    memory, pace = client.memory, state.pace
+    fill = memory.swapped - memory.untouched
+    return pace.swap_seconds(client.missing, 0) + pace.swap_seconds(0, fill)
+
+
 def lengthen_turn(state: DeviceState, roster: Roster, now: float) -> None:
     """Have a turn for which others move memory out last until that was worth while.
 

@@ -1,10 +1,11 @@
-"""What is learned of a device's bandwidth from moves that clients tell of: what can be true.
+"""What is learned of a device from moves that clients tell of, and from turns that have ended.
 
 How much that counts is up to turns.py.
 """
 
 from nvshare.core.client import Client
-from nvshare.core.events import Moved
+from nvshare.core.effects import Effect, Report, ReportKind
+from nvshare.core.events import Moved, Reason, Released
 from nvshare.core.state import DeviceState
 
 
@@ -49,3 +50,14 @@ def measure_move(
     state.pace.measure(
         now, seconds, out_bytes=out_bytes, in_bytes=in_bytes, more=more, client=client.id
     )
+
+
+def judge_turn(state: DeviceState, client: Client, event: Released) -> list[Effect]:
+    """Learn from a turn that ended by order whether it was long enough to be worth its moves."""
+    if event.reason is not Reason.ASKED:
+        return []
+    moving = state.pace.moving - client.moved_before
+    if not state.pace.judge(event.now - client.granted_at, moving, client.id):
+        return []
+    text = "more time goes into moving memory than into computing; turns are being lengthened"
+    return [Report(ReportKind.UNPRODUCTIVE, state.id, client.id, text)]

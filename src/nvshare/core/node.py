@@ -73,6 +73,9 @@ class Core:
         self._devices = {
             device.state.id: Device(device, self._host.room) for device in start.devices
         }
+        for device in self._devices.values():
+            # Those who came after it have taken from the host since.
+            device.note_host()
         self._homes = {
             client: device for device in self._devices.values() for client in device.roster.clients
         }

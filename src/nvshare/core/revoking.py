@@ -17,6 +17,10 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
 
+# How long who runs may go on with what it has launched before it moves memory out so that one who
+# holds can step (gangs/stepping.py); and how long that may take.
+ROOM_PATIENCE = 0.5
+
 
 def revoke(roster: Roster, victims: list[Client], excess: int, way: Way) -> list[Effect]:
     """Tell these to go, and to move so much out together."""
@@ -49,9 +53,30 @@ def still_waited_for(roster: Roster) -> Iterator[Client]:
 
 
 def next_step(roster: Roster) -> float:
-    """Return when somebody who holds is to be told to step (gangs/giving.py); never: infinity."""
+    """Return when somebody who holds is to be told to step; never: infinity."""
     held = (one for one in roster.yielding.values() if one.hold is Hold.HELD and one.hold_waits)
-    return min((one.hold_since + one.step_patience for one in held), default=inf)
+    return min((step_at(roster, one) for one in held), default=inf)
+
+
+def step_at(roster: Roster, client: Client) -> float:
+    """Return when one who holds may be told to step, or others to make room for that."""
+    usual = client.hold_since + client.step_patience
+    if client.rests or not client.memory.swapped:
+        return usual
+    if client.room_asked_at is not None:
+        # What was told to leave is waited for, and for no longer than that.
+        is_late = any(one.memory.swapped < one.trims for one in roster.running.values())
+        return max(usual, client.room_asked_at + (ROOM_PATIENCE if is_late else 0.0))
+    lacks = lacks_room_to_step(roster, client)
+    return max(usual, client.hold_since + ROOM_PATIENCE) if lacks else usual
+
+
+def lacks_room_to_step(roster: Roster, client: Client) -> int:
+    """Return how much those who run have still to move out until a client can have all it has."""
+    running = roster.running.values()
+    out = sum(one.trims for one in running)
+    lacking = client.memory.swappable + roster.running_bytes - out - roster.room
+    return max(0, lacking) if client.memory.swapped and running else 0
 
 
 def go_on_without_the_silent(state: DeviceState, roster: Roster, now: float) -> list[Effect]:

@@ -34,11 +34,25 @@ def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
         if missing != client.told_missing:
             effects.append(Room(client.id, client.turn, missing))
         roster.set_missing(client, missing, missing)
+    effects += _give_back(state, roster)
     if roster.newcomers and _has_room_for_contexts(roster):
         for client in list(roster.newcomers.values()):
             effects.append(Answer(client.id, client.awaits_room))
             roster.await_room(client, 0)
     return effects
+
+
+def _give_back(state: DeviceState, roster: Roster) -> list[Effect]:
+    """Tell those who made room in their own turns (gangs/stepping.py) when there is room again.
+
+    What they use comes by itself, but page by page.
+    """
+    yielding = roster.yielding.values()
+    if not state.lenders or roster.lacking or any(one.room_asked_at for one in yielding):
+        return []
+    lenders = [one for one in map(roster.running.get, state.lenders) if one and not one.missing]
+    state.lenders = ()
+    return [Room(client.id, client.turn, 0) for client in lenders]
 
 
 def _has_room_for_contexts(roster: Roster) -> bool:

@@ -160,6 +160,7 @@ class Roster(Notes):
         # Who rests has nothing in flight.
         client.hold = Hold.HELD if client.rests else Hold.TOLD
         client.hold_since, client.hold_waits = now, client.wants
+        client.room_asked_at = None
 
     def let_go(self, client: Client, now: float) -> None:
         """Note that a client that holds was told to give its turn up now."""

@@ -42,7 +42,7 @@ from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.credit import earn, prompt_limit
 from nvshare.core.debts import pays
 from nvshare.core.effects import Effect, Grant
-from nvshare.core.ending import lengthen_turn, turn_end
+from nvshare.core.ending import fill_seconds, keep_turn, lengthen_turn, turn_end
 from nvshare.core.hope import note_calm
 from nvshare.core.lease import State, Step
 from nvshare.core.moves import (
@@ -145,7 +145,8 @@ class Scheduler:
         Who is let in while the leader waits for other devices is a guest in its turn.
         """
         leads, settings = client.id == self._state.leader, self._state.settings
-        if leads or not (self._roster.running or is_guest):
+        begins = leads or not (self._roster.running or is_guest)
+        if begins:
             # Who was interrupted goes on with its turn.
             self._state.turn_started = now - (client.interrupted or 0.0)
             self._state.deadline, self._state.kept_until = None, 0.0
@@ -180,6 +181,9 @@ class Scheduler:
         self._roster.set_filled(client, fill_bytes(client, self._roster.room) or None)
         missing = self._roster.missing if client.memory.swapped else 0
         self._roster.set_missing(client, missing, told=self._told_missing(client, missing))
+        if begins and settings.turn_seconds is not None:
+            # A length that somebody has chosen may be shorter than the move.
+            keep_turn(self._state, now, fill_seconds(self._state, client))
         return Grant(client.id, turn, order, missing)
 
     def _told_missing(self, client: Client, missing: int) -> int:
@@ -284,13 +288,16 @@ class Scheduler:
         return self._roster.host_lets(client) and may_lead(self._roster, client)
 
     def _admit(self, now: float) -> list[Effect]:
-        effects: list[Effect] = []
-        while (leader := self._leader()) and leader.gang is None and self._roster.admits(leader):
-            effects.append(self.grant(leader, now))
-        self._appoint(leader, now)
-        if leader:
-            effects += [self.grant(client, now) for client in self._riders(leader)]
-        return effects
+        roster, effects = self._roster, list[Effect]()
+        while True:
+            while (leader := self._leader()) and leader.gang is None and roster.admits(leader):
+                effects.append(self.grant(leader, now))
+            self._appoint(leader, now)
+            riders = self._riders(leader) if leader else []
+            effects += [self.grant(client, now) for client in riders]
+            if not riders:
+                return effects
+            # Who has to let others go first depends on who runs (debts.py), and so does who leads.
 
     def _riders(self, leader: Client) -> list[Client]:
         """Choose who may be let in now although the leader has to wait."""

@@ -19,7 +19,9 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     for should_go in (_takes_hope, _makes_room, _is_too_much):
         if not _running_fits(roster):
             for client in reversed(list(roster.running.values())):
-                if client.weight and not client.undrained and should_go(roster, client):
+                # Who rides with its gang weighs nothing where heads are counted, and can grow.
+                counts = client.weight or client.grown
+                if counts and not client.undrained and should_go(roster, client):
                     roster.tell_to_go(client, now)
                     victims.append(client)
     if not victims:
@@ -67,5 +69,4 @@ def _makes_room(roster: Roster, client: Client) -> bool:
 
 def _is_too_much(roster: Roster, client: Client) -> bool:
     """Whether those who run do not fit together, wherever the others' memory may be."""
-    del client
-    return not roster.running_load.fits(roster.capacity)
+    return client.weight > 0 and not roster.running_load.fits(roster.capacity)

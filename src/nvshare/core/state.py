@@ -68,6 +68,8 @@ class DeviceState:
     # The hand-over that was ordered last, as long as it stands.
     handover: Handover | None = None
     ways: Ways = field(default_factory=Ways)
+    # Who has moved memory out in its turn so that one of a gang could step, and may have it back.
+    lenders: tuple[int, ...] = ()
     # Those who bring memory in wait for so many bytes of room; since when that last became less;
     # and whether they were told not to wait any longer.
     room_lacking: int = 0

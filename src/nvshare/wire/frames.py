@@ -1308,7 +1308,7 @@ class Trim:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """To a client that brings memory back: others have made room meanwhile.
+    """To a client that brings memory back, or moved some out by TRIM: there is room by now.
 
     From daemon to client.
     """

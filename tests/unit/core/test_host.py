@@ -330,6 +330,8 @@ def test_all_devices_share_the_host_and_a_snapshot_knows_it() -> None:
         assert one._host.room.kept == 16
         client = one._devices["b"].roster.clients[1]
         assert one._host.room.left_for(client) == 3
+        # What was ordered before the snapshot is right for it: a story is replayed from there.
+        assert not any(device.is_stale for device in one._devices.values())
 
 
 # What is refused.

@@ -245,6 +245,21 @@ def test_room_is_passed_on_while_memory_comes() -> None:
     assert actions == [Action(Act.SET_MISSING, bytes=4), Action(Act.AWAIT_GROWTH)]
 
 
+@pytest.mark.parametrize("state", [State.OPEN, State.WATCHED])
+def test_what_made_room_in_its_turn_comes_back_at_once_when_there_is_room_again(
+    state: State,
+) -> None:
+    assert at(state).feed(Event.ROOM, turn=TURN, missing=4)[1] == []
+    machine = at(state)
+    _, actions = machine.feed(Event.ROOM, turn=TURN, missing=0)
+    assert acts(actions) == [Act.SET_MISSING, Act.ORDER_FILL]
+    assert machine.state is state
+    # Once is enough. What has come is told.
+    assert machine.feed(Event.ROOM, turn=TURN, missing=0)[1] == []
+    assert acts(machine.feed(Event.MOVED)[1]) == [Act.TELL_IN]
+    assert machine.state is state
+
+
 def test_room_for_a_turn_that_has_not_come_yet_is_remembered() -> None:
     machine = at(State.LEAVING)
     machine.feed(Event.STANDBY, turn=TURN, descriptor=3, must_fill=True, missing=20)

@@ -26,14 +26,19 @@ class Waited:
     def line(self) -> Line:
         """Return it as it is printed."""
         moves = [served.move for served in self.at_best]
+        bounds = [served.wait for served in self.at_best]
+        waits = {percent: percentile(self.waits, percent) for percent in (50, 99)}
+        at_best = {percent: percentile(bounds, percent) for percent in (50, 99)}
         return {
             "case": self.case.name,
             "priority": self.case.priority,
             "settings": dict(self.case.settings),
-            "wait_p50_s": _rounded(percentile(self.waits, 50)),
-            "wait_p99_s": _rounded(percentile(self.waits, 99)),
-            "bound_p50_s": _rounded(percentile([one.wait for one in self.at_best], 50)),
-            "bound_p99_s": _rounded(percentile([one.wait for one in self.at_best], 99)),
+            **{f"wait_p{percent}_s": _rounded(wait) for percent, wait in waits.items()},
+            **{f"bound_p{percent}_s": _rounded(bound) for percent, bound in at_best.items()},
+            **{
+                f"p{percent}_to_bound": _ratio(waits[percent], at_best[percent])
+                for percent in waits
+            },
             "move_s": round(sum(moves) / len(moves), 4) if moves else None,
             "others_loss": self._loss(),
             "loss_floor": self._floor(),
@@ -58,6 +63,11 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
     if not values:
         return None
     return sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)]
+
+
+def _ratio(wait: float | None, bound: float | None) -> float | None:
+    """Return how many times the bound somebody waits. Where nobody has to wait, there is none."""
+    return None if wait is None or not bound else round(wait / bound, 2)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -13,6 +13,7 @@ record. These files say only what of it has to happen on several devices at once
     asking.py     all of a gang are asked to give way when idle, or none
     resting.py    who is idle keeps its place until all of its gang are
     giving.py     all of a gang hold before any of them gives its turn up
+    stepping.py   those who hold catch up with those who have not drained
     conductor.py  brings these together, after every event
 
 **One order.** The members of a gang wait with the same place (``Client.place``), so any two gangs

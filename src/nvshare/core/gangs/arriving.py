@@ -7,6 +7,7 @@ the gang leads wherever not everything fits, and the turns of all of them are ov
 from typing import TYPE_CHECKING, NamedTuple
 
 from nvshare.core.client import Client
+from nvshare.core.ending import fill_seconds, keep_turn
 from nvshare.core.gangs.gang import Change, Gang, Member, by_device
 from nvshare.core.gangs.giving import hold
 
@@ -108,24 +109,10 @@ def _grant(gang: Gang, members: list[Member], now: float) -> Change:
 
 
 def _keep_turns(gang: Gang, members: list[Member], now: float) -> None:
-    """Have turns last for twice as long as it takes until all of a gang have their memory.
-
-    The last of them holds all others up until then. A turn that ended before would be for nothing,
-    and so would the next one.
-    """
-    longest = max((_fill_seconds(*member) for member in members), default=0.0)
-    if not longest:
-        return
+    """Have turns last until all of a gang have had their memory: the last holds all others up."""
+    longest = max((fill_seconds(device.state, client) for device, client in members), default=0.0)
     for device in gang.devices:
-        until = now + min(2 * longest, device.state.settings.longest_turn)
-        device.state.kept_until = max(device.state.kept_until, until)
-
-
-def _fill_seconds(device: "Device", client: Client) -> float:
-    """Say how long it takes until others have moved out for a client, and its memory is in."""
-    memory, pace = client.memory, device.state.pace
-    fill = memory.swapped - memory.untouched
-    return pace.swap_seconds(client.missing, 0) + pace.swap_seconds(0, fill) if fill > 0 else 0.0
+        keep_turn(device.state, now, longest)
 
 
 def _is_guest(device: "Device", gang: Gang) -> bool:

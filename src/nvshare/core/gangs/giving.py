@@ -2,15 +2,16 @@
 
 Who was told to hold closes its gate and says when nothing is in flight. Somebody may wait for a
 rank that has closed its gate before it came to the same collective. So while some are held and
-others are not, those are told to let one call pass who are held and have a thread at the gate.
+others are not, those are told to let one call pass who are held and have a thread at the gate
+(stepping.py).
 """
 
 from typing import TYPE_CHECKING
 
 from nvshare.core.client import Client, Hold, Park
-from nvshare.core.effects import Effect, Keep, Revoke, Room, StepOnce, Trim, Urgency
+from nvshare.core.effects import Effect, Keep, Revoke, Urgency
 from nvshare.core.gangs.gang import Change, Gang, Member, by_device
-from nvshare.core.gangs.resting import go_on
+from nvshare.core.gangs.stepping import STEP_PATIENCE, step
 from nvshare.core.lease import Step
 from nvshare.core.memory import Load
 from nvshare.core.moves import choose_way, outgoing_bytes
@@ -19,12 +20,6 @@ from nvshare.core.revoking import revoke, tell_to_hold
 if TYPE_CHECKING:
     from nvshare.core.device import Device
     from nvshare.core.roster import Roster
-
-# For how long the others are waited for before somebody is told to step. When a collective ends,
-# all its ranks say so within this time; who was told to step before that could begin the next one.
-STEP_PATIENCE = 0.002
-# It is doubled, up to this, each time that somebody stepped too far and is waited for itself.
-LONGEST_PATIENCE = 0.064
 
 
 def give_way(gang: Gang, now: float) -> Change:
@@ -44,7 +39,7 @@ def give_way(gang: Gang, now: float) -> Change:
     elif all(member.client.hold is Hold.HELD for member in gang.holding):
         change.take(_let_go(gang, now))
     else:
-        change.take(_step(gang.holding, now))
+        change.take(step(gang.holding, now))
     return change
 
 
@@ -166,51 +161,3 @@ def give_up_alone(member: Member, now: float) -> Change:
     else:
         change.add(device)
     return change
-
-
-def _step(holding: list[Member], now: float) -> Change:
-    """Have those catch up who hold while others have not drained."""
-    change = Change()
-    late = [member for member in holding if member.client.hold is not Hold.HELD]
-    held = [member for member in holding if member.client.hold is Hold.HELD]
-    due = [member for member in held if member.client.hold_waits and _is_due(member.client, now)]
-    if due and all(member.client.hold is Hold.STEPS for member in late):
-        for _, client in holding:
-            client.step_patience = min(2 * client.step_patience, LONGEST_PATIENCE)
-    for member in due:
-        device, client = member
-        if client.rests:
-            # It has no turn to step in.
-            change.take(go_on(member, now))
-            client.hold, client.hold_since = Hold.TOLD, now
-            change.add(device, *tell_to_hold(client))
-        else:
-            client.hold, client.hold_since = Hold.STEPS, now
-            change.add(device, *_room_to_step(member), StepOnce(client.id, client.turn))
-    return change
-
-
-def _room_to_step(member: Member) -> list[Effect]:
-    """Have one step of which not all is there, because it has grown and was told to go for that.
-
-    Others of its gang cannot drain before it has caught up with them, and for that it needs its
-    memory. So those who run beside it move as much out, and it does not wait for more room.
-    """
-    device, client = member
-    if not client.memory.swapped:
-        return []
-    roster, allowance = device.roster, device.roster.host.allowance()
-    running = [one for one in roster.running.values() if not one.kind.is_copied]
-    lacking = client.memory.swappable + roster.running_bytes - roster.room
-    effects: list[Effect] = []
-    for one in running:
-        trims = allowance.take(one, min(lacking, one.present - one.trims))
-        if trims > 0:
-            lacking -= trims
-            roster.set_trims(one, one.trims + trims)
-            effects.append(Trim(one.id, trims))
-    return [*effects, Room(client.id, client.turn, 0)]
-
-
-def _is_due(client: Client, now: float) -> bool:
-    return now >= client.hold_since + client.step_patience

@@ -35,6 +35,15 @@ def test_models_are_served_almost_as_soon_as_first_come_first_served() -> None:
     assert line["wait_p99_s"] <= 1.5 * line["bound_p99_s"]
 
 
+def test_notebooks_that_meet_each_other_wait_little_longer_than_they_have_to() -> None:
+    cases = (one for one in choose(["three-notebooks"]) if one.priority == "normal")
+    (case,) = (one for one in cases if dict(one.settings) == {"move_budget": 0.25})
+    line = reckon(case, 1200.0).line()
+    assert line["p50_to_bound"] <= 1.3
+    assert line["p99_to_bound"] <= 1.3
+    assert line["others_loss"] <= line["loss_floor"] + 0.01
+
+
 def test_a_trainer_keeps_its_time_beside_frequent_bursts_of_high_priority() -> None:
     (frequent,) = (c for c in choose(["frequent"]) if c.priority == "high")
     line = reckon(frequent, 600.0).line()
@@ -60,6 +69,7 @@ def test_what_is_printed() -> None:
     assert (line["case"], line["priority"], line["bursts"]) == ("x", "high", 2)
     assert (line["wait_p50_s"], line["wait_p99_s"]) == (1.0, 3.0)
     assert (line["bound_p50_s"], line["bound_p99_s"], line["move_s"]) == (0.5, 1.5, 0.5)
+    assert (line["p50_to_bound"], line["p99_to_bound"]) == (2.0, 2.0)
     # A tenth is lost; the work, and a second and a half of moves, are 3.5 % of the time.
     assert (line["others_loss"], line["loss_floor"]) == (0.1, 0.035)
 
@@ -67,6 +77,7 @@ def test_what_is_printed() -> None:
 def test_without_anybody_who_computes_all_the_time_nothing_is_lost() -> None:
     line = Waited(ALONE, 100.0, (), (), 0.0).line()
     assert (line["wait_p50_s"], line["others_loss"], line["loss_floor"]) == (None, None, None)
+    assert line["p99_to_bound"] is None
 
 
 def test_a_program_alone_waits_for_nothing() -> None:

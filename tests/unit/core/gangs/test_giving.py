@@ -3,9 +3,9 @@
 import pytest
 
 from nvshare.core.client import Hold
-from nvshare.core.effects import Answer, ReportKind, Revoke, Room, StepOnce, Trim, Urgency
+from nvshare.core.effects import Answer, ReportKind, Revoke, Urgency
 from nvshare.core.events import MemoryChanged, TimerKind
-from nvshare.core.gangs.giving import LONGEST_PATIENCE, STEP_PATIENCE
+from nvshare.core.gangs.stepping import LONGEST_PATIENCE, STEP_PATIENCE
 from nvshare.core.memory import Memory
 
 from ..stage import granted, told
@@ -51,22 +51,6 @@ def test_who_holds_with_a_thread_at_its_gate_steps_while_others_have_not_drained
     assert stage.now == pytest.approx(began + STEP_PATIENCE)
     stage.held(10, waits=True)
     assert sorted(told(stage.held(11, waits=True))) == [10, 11]
-
-
-def test_who_steps_does_not_wait_for_room_that_nobody_makes() -> None:
-    stage = Stage()
-    stage.join(21)
-    stage.memory(21, 12)
-    stage.gang(10, 11, size=0)
-    effects = stage.core.handle(
-        MemoryChanged(now=stage.now, client=11, memory=Memory(12, 0, 12), ticket=1)
-    )
-    assert sorted(holds(effects)) == [10, 11]
-    stage.held(11, waits=True)
-    effects = stage.fire(1, TimerKind.STEP)
-    orders = [effect for effect in effects if isinstance(effect, Trim | Room | StepOnce)]
-    turn = stage.client(11).turn
-    assert orders == [Trim(21, 8), Room(11, turn, 0), StepOnce(11, turn)]
 
 
 def test_who_has_nothing_to_do_does_not_step(stage: Stage) -> None:

@@ -1,0 +1,75 @@
+"""Having those of a gang catch up who hold while others of it have not drained, call by call.
+
+A call may need memory that has no room, because its rank has grown and was told to go for that.
+Then those who run beside it move as much out first. Two gangs can have begun the other way round on
+two devices: who runs here has launched its part of a collective as well, and waits for a rank that
+has no room where this gang is. What it computes before that comes to an end within a while; from
+then on its memory is of no use to it. If it moved out before, both would fetch the same memory
+again and again, page by page. So that while is waited for, and then for what was told to leave. It
+is told when it can have its memory back (room.py).
+"""
+
+from typing import TYPE_CHECKING
+
+from nvshare.core.client import Client, Hold
+from nvshare.core.effects import Effect, Room, StepOnce, Trim
+from nvshare.core.gangs.gang import Change, Member
+from nvshare.core.gangs.resting import go_on
+from nvshare.core.revoking import lacks_room_to_step, step_at, tell_to_hold
+
+if TYPE_CHECKING:
+    from nvshare.core.device import Device
+
+# For how long the others are waited for before somebody is told to step. When a collective ends,
+# all its ranks say so within this time; who was told to step before that could begin the next one.
+STEP_PATIENCE = 0.002
+# It is doubled, up to this, each time that somebody stepped too far and is waited for itself.
+LONGEST_PATIENCE = 0.064
+
+
+def step(holding: list[Member], now: float) -> Change:
+    """Have those catch up who hold while others have not drained."""
+    change = Change()
+    late = [member for member in holding if member.client.hold is not Hold.HELD]
+    held = [member for member in holding if member.client.hold is Hold.HELD]
+    due = [member for member in held if member.client.hold_waits and _is_due(member, now)]
+    if due and all(member.client.hold is Hold.STEPS for member in late):
+        for _, client in holding:
+            client.step_patience = min(2 * client.step_patience, LONGEST_PATIENCE)
+    for member in due:
+        device, client = member
+        if client.rests:
+            # It has no turn to step in.
+            change.take(go_on(member, now))
+            client.hold, client.hold_since = Hold.TOLD, now
+            change.add(device, *tell_to_hold(client))
+        elif client.room_asked_at is None and lacks_room_to_step(device.roster, client):
+            client.room_asked_at = now
+            change.add(device, *_make_room(device, client))
+        else:
+            client.hold, client.hold_since = Hold.STEPS, now
+            room = [Room(client.id, client.turn, 0)] if client.memory.swapped else []
+            change.add(device, *room, StepOnce(client.id, client.turn))
+    return change
+
+
+def _make_room(device: "Device", client: Client) -> list[Effect]:
+    """Have those who run move out what a client needs to step. It does not wait for more room."""
+    roster, state = device.roster, device.state
+    allowance, lenders = roster.host.allowance(), dict.fromkeys(state.lenders)
+    lacking = lacks_room_to_step(roster, client)
+    effects: list[Effect] = []
+    for one in list(roster.running.values()):
+        most = 0 if one.kind.is_copied else one.present - one.trims
+        trims = allowance.take(one, min(lacking, most))
+        if trims > 0:
+            lacking -= trims
+            roster.set_trims(one, one.trims + trims)
+            effects.append(Trim(one.id, trims))
+            lenders[one.id] = None
+    state.lenders = tuple(lenders)
+    return effects
+
+
+def _is_due(member: Member, now: float) -> bool:
+    return now >= step_at(member.device.roster, member.client)

@@ -1,0 +1,74 @@
+"""A rank that has to catch up with others, and has no room for its memory: others make it."""
+
+import pytest
+
+from nvshare.core.effects import Effect, Room, StepOnce, Trim
+from nvshare.core.events import MemoryChanged, Moved, TimerKind
+from nvshare.core.memory import Memory
+from nvshare.core.revoking import ROOM_PATIENCE
+
+from .stage import Stage, holds
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """10 is ahead of 11, which has grown beside 21 and holds; the order to make room is given."""
+    stage = Stage()
+    stage.join(21)
+    stage.memory(21, 12)
+    stage.gang(10, 11, size=0)
+    grown = MemoryChanged(now=stage.now, client=11, memory=Memory(12, 0, 12), ticket=1)
+    assert sorted(holds(stage.core.handle(grown))) == [10, 11]
+    began = stage.now
+    stage.held(11, waits=True)
+    assert orders(stage.fire(1, TimerKind.STEP)) == [Trim(21, 8)]
+    # What 21 had launched has come to its end by then, or waits for somebody else.
+    assert stage.now == pytest.approx(began + ROOM_PATIENCE)
+    return stage
+
+
+def orders(effects: list[Effect]) -> list[Effect]:
+    return [effect for effect in effects if isinstance(effect, Trim | Room | StepOnce)]
+
+
+def go(stage: Stage) -> list[Effect]:
+    turn = stage.client(11).turn
+    return [Room(11, turn, 0), StepOnce(11, turn)]
+
+
+def test_it_steps_when_others_have_moved_out(stage: Stage) -> None:
+    turn = stage.client(21).turn
+    memory = Memory(12, 0, 8)
+    moved = Moved(now=stage.now, client=21, turn=turn, memory=memory, out_bytes=8, seconds=0.1)
+    assert orders(stage.core.handle(moved)) == go(stage)
+    assert stage.alarm(1, TimerKind.STEP) is None
+
+
+def test_it_does_not_wait_for_those_who_do_not_move(stage: Stage) -> None:
+    began = stage.now
+    assert orders(stage.fire(1, TimerKind.STEP)) == go(stage)
+    assert stage.now == pytest.approx(began + ROOM_PATIENCE)
+
+
+def test_nobody_is_told_twice_to_make_the_same_room(stage: Stage) -> None:
+    stage.fire(1, TimerKind.STEP)
+    # Its memory is still not there, for whatever reason.
+    assert orders(stage.held(11, waits=True)) == []
+    assert orders(stage.fire(1, TimerKind.STEP)) == go(stage)
+
+
+def test_who_made_room_is_told_when_it_can_have_its_memory_back(stage: Stage) -> None:
+    turn, other = stage.client(21).turn, stage.client(11).turn
+    away = Memory(12, 0, 8)
+    moved = Moved(now=stage.now, client=21, turn=turn, memory=away, out_bytes=8, seconds=0.1)
+    stage.core.handle(moved)
+    # 11 has caught up, and has its memory. All of its gang go.
+    stage.held(11)
+    assert orders(stage.held(10)) == []
+    assert orders(stage.release(10)) == []
+    gone = stage.release(11, wants=True, memory=Memory(12))
+    assert orders(gone) == []
+    memory = Memory(12, 0, 8)
+    left = Moved(now=stage.now, client=11, turn=other, memory=memory, out_bytes=8, seconds=0.1)
+    assert orders(stage.core.handle(left)) == [Room(21, turn, 0)]
+    assert not stage.core._devices["gpu1"].state.lenders
