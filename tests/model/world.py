@@ -1,0 +1,341 @@
+"""All that there is at one moment, what can happen next, and what follows from it.
+
+A few processes share one GPU. Each has a connection to the daemon, on which messages wait in order,
+both ways, for as long as the search likes. A fault is the end of a process, of a connection or of
+the daemon.
+"""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import NamedTuple
+
+from nvshare.core.effects import CancelHandover, Effect, Handover
+from nvshare.core.events import ClientEvent, ClientJoined, ClientLeft, Event, Moved, Released
+from nvshare.core.settings import Settings
+from nvshare.machine import State as MachineState
+from tests.property.program import PassTo, Standby
+
+from .daemon import Daemon, fire, new_daemon
+from .forget import NOW, SETTINGS, SETTLE_SECONDS
+from .messages import Closed, Message, Welcome, client_in
+from .process import Do, Process, act, new_process
+
+
+class Kind(Enum):
+    """What can happen."""
+
+    DO = "do"
+    START = "starts"
+    DROP = "loses what it has not read"
+    DELIVER = "the daemon reads"
+    DELIVER_LAST = "the daemon reads, of a connection that is closed,"
+    TICK = "a timer fires"
+    RESTART = "a new daemon starts"
+    KILL = "is killed"
+    BREAK = "loses its connection"
+    KILL_DAEMON = "the daemon is killed"
+
+
+FAULTS = (Kind.KILL, Kind.BREAK, Kind.KILL_DAEMON)
+
+
+class Step(NamedTuple):
+    """One thing that happens: to which place, if it is about one, and what it does there."""
+
+    kind: Kind
+    place: int = -1
+    do: Do | None = None
+
+
+class Place(NamedTuple):
+    """Where a process is, or will be again, and its end of a connection.
+
+    ``id`` is its client's, 0 without a connection. ``deaf``: nobody reads what it sends any more.
+    """
+
+    size: int
+    process: Process | None = None
+    id: int = 0
+    inbox: tuple[Effect, ...] = ()
+    outbox: tuple[ClientEvent, ...] = ()
+    deaf: bool = False
+    # What this daemon knows of the process: it was a client before, and has said that it resumes.
+    has_left: bool = False
+    has_resumed: bool = False
+
+
+class World(NamedTuple):
+    """All that there is at one moment."""
+
+    places: tuple[Place, ...]
+    daemon: Daemon | None
+    # Of connections whose process is gone, what the daemon has still to read; by client.
+    ghosts: tuple[tuple[int, tuple[ClientEvent, ...]], ...] = ()
+    written: frozenset[int] = frozenset()
+    faults: int = 0
+    # There is more on the GPU than it has, by a fault, or because somebody did not answer in time.
+    is_spilled: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is looked at: processes of these sizes on a GPU of this one, and so many faults."""
+
+    sizes: tuple[int, ...]
+    faults: int
+    capacity: int = 2
+    # So many messages may wait for a process at the most.
+    unread: int = 4
+    is_explicit: bool = False
+    settings: Settings = SETTINGS
+
+    def begin(self) -> World:
+        """Return the beginning: the daemon runs, and no process has connected yet."""
+        places = tuple(Place(size, self._new(size)) for size in self.sizes)
+        return World(places, new_daemon(self.capacity, self.settings, 0.0), faults=self.faults)
+
+    def _new(self, size: int) -> Process:
+        return new_process(size, is_explicit=self.is_explicit)
+
+    def steps(self, world: World) -> list[Step]:
+        """Return all that can happen."""
+        steps = [step for index in range(len(world.places)) for step in self.own(world, index)]
+        if world.daemon is None:
+            steps.append(Step(Kind.RESTART))
+            return steps
+        for index, place in enumerate(world.places):
+            if place.outbox and not place.deaf:
+                steps.append(Step(Kind.DELIVER, index))
+        steps += [Step(Kind.DELIVER_LAST, index) for index in range(len(world.ghosts))]
+        if world.daemon.alarm:
+            steps.append(Step(Kind.TICK))
+        if world.faults:
+            steps.append(Step(Kind.KILL_DAEMON))
+        return steps
+
+    def own(self, world: World, index: int) -> list[Step]:
+        """Return what can happen at one place, whatever the daemon does."""
+        place = world.places[index]
+        process = place.process
+        if process is None:
+            return [Step(Kind.START, index)]
+        if place.outbox:
+            return self._faults(world, index)
+        steps = [Step(Kind.DO, index, do) for do in process.actions]
+        if place.inbox:
+            steps.append(Step(Kind.DO, index, Do.READ))
+            if len(place.inbox) > 1 and isinstance(place.inbox[-1], Closed):
+                steps.append(Step(Kind.DROP, index))
+        if process.standby in world.written:
+            steps.append(Step(Kind.DO, index, Do.NOTICE))
+        if not place.id and world.daemon:
+            steps.append(Step(Kind.DO, index, Do.CONNECT))
+        if not place.id and not world.daemon and process.state is MachineState.NEW:
+            steps.append(Step(Kind.DO, index, Do.GIVE_UP))
+        return steps + self._faults(world, index)
+
+    def _faults(self, world: World, index: int) -> list[Step]:
+        if not world.faults:
+            return []
+        place = world.places[index]
+        kinds = [Kind.KILL, Kind.BREAK] if place.id and not place.deaf else [Kind.KILL]
+        return [Step(kind, index) for kind in kinds]
+
+    def is_within(self, world: World) -> bool:
+        """Whether nobody has more to read than is looked at."""
+        return all(len(place.inbox) <= self.unread for place in world.places)
+
+    def follow(self, world: World, step: Step) -> World:
+        """Return what follows from a step. What must not be raises Violation."""
+        match step.kind:
+            case Kind.DO:
+                assert step.do is not None
+                return _do(world, step.place, step.do)
+            case Kind.START:
+                return self._start(world, step.place)
+            case Kind.DROP:
+                place = world.places[step.place]._replace(inbox=(Closed(),))
+                return _do(_put(world, step.place, place), step.place, Do.READ)
+            case Kind.DELIVER | Kind.DELIVER_LAST | Kind.TICK:
+                return _handle(world, step)
+            case Kind.RESTART:
+                daemon = new_daemon(self.capacity, self.settings, SETTLE_SECONDS)
+                return world._replace(daemon=daemon)
+            case Kind.KILL_DAEMON:
+                return _kill_daemon(world._replace(faults=world.faults - 1))
+            case Kind.KILL:
+                return _kill(world._replace(faults=world.faults - 1), step.place)
+            case Kind.BREAK:
+                return _break(world._replace(faults=world.faults - 1), step.place)
+
+    def _start(self, world: World, index: int) -> World:
+        size = world.places[index].size
+        return _put(world, index, Place(size, self._new(size)))
+
+
+def _put(world: World, index: int, place: Place) -> World:
+    places = list(world.places)
+    places[index] = place
+    return world._replace(places=tuple(places))
+
+
+def _do(world: World, index: int, do: Do) -> World:
+    place = world.places[index]
+    process = place.process
+    assert process is not None
+    order, inbox, client = None, place.inbox, place.id
+    if do is Do.READ:
+        order, *rest = place.inbox
+        inbox = tuple(rest)
+    outcome = act(process, do, order, is_written=process.standby in world.written)
+    if do is Do.CONNECT:
+        client = _free_id(world)
+    outbox = place.outbox if place.deaf else (*place.outbox, *outcome.sent)
+    after = place._replace(process=outcome.process, inbox=inbox, outbox=outbox, id=client)
+    is_lost = isinstance(order, Closed) or do is Do.GIVE_UP
+    if is_lost:
+        after = after._replace(id=0, inbox=(), outbox=(), deaf=False)
+    world = _put(world, index, after)
+    if outcome.wakes:
+        world = world._replace(written=world.written.union(outcome.wakes))
+    return world._replace(is_spilled=True) if is_lost else world
+
+
+def _free_id(world: World) -> int:
+    used = {place.id for place in world.places} | {client for client, _ in world.ghosts}
+    # Nobody gets the name of one that is gone and is still spoken of.
+    used |= {client_in(message) for _, message in messages(world)}
+    used |= {place.process.heir for place in world.places if place.process}
+    if world.daemon:
+        used |= set(world.daemon.clients) | set(world.daemon.names)
+    return next(number for number in range(1, len(used) + 2) if number not in used)
+
+
+def event_of(world: World, step: Step) -> Event | None:
+    """Return what the core is told by a step, if anything."""
+    match step.kind:
+        case Kind.DELIVER:
+            place = world.places[step.place]
+            return _heard(place.id, place.outbox[0], place)
+        case Kind.DELIVER_LAST:
+            client, events = world.ghosts[step.place]
+            return _heard(client, events[0], Place(0))
+        case Kind.TICK:
+            assert world.daemon is not None and world.daemon.alarm is not None
+            return fire(*world.daemon.alarm)
+    return None
+
+
+def _heard(client: int, event: ClientEvent, place: Place) -> ClientEvent:
+    """Return a message as the core hears it. Moves take no time here, so they measure nothing."""
+    if isinstance(event, Moved | Released):
+        return replace(event, now=NOW, client=client, seconds=0.0)
+    if isinstance(event, ClientJoined):
+        doubted = event.running and place.has_resumed
+        return replace(
+            event, now=NOW, client=client, owner="", returns=place.has_left, doubted=doubted
+        )
+    return replace(event, now=NOW, client=client)
+
+
+def _read(world: World, step: Step) -> World:
+    """Take the message that the daemon reads off its connection. Who joins is made welcome."""
+    if step.kind is Kind.DELIVER:
+        place = world.places[step.place]
+        event = place.outbox[0]
+        place = place._replace(outbox=place.outbox[1:])
+        if isinstance(event, ClientJoined):
+            resumed = place.has_resumed or event.running
+            place = _received(place._replace(has_resumed=resumed), Welcome())
+        return _put(world, step.place, place)
+    if step.kind is Kind.DELIVER_LAST:
+        client, (_, *more) = world.ghosts[step.place]
+        ghosts = list(world.ghosts)
+        ghosts[step.place : step.place + 1] = [(client, tuple(more))] if more else []
+        return world._replace(ghosts=tuple(ghosts))
+    return world
+
+
+def _handle(world: World, step: Step) -> World:
+    event = event_of(world, step)
+    assert world.daemon is not None and event is not None
+    answer = world.daemon.handle(event)
+    world = _read(world, step)._replace(daemon=answer.daemon)
+    for effect in answer.effects:
+        world = _carry_out(world, effect)
+    return world._replace(is_spilled=True) if answer.is_spilling else world
+
+
+def _carry_out(world: World, effect: Effect) -> World:
+    match effect:
+        case Handover():
+            number = _free_descriptor(world)
+            heir = Standby(effect.turn, effect.fill_bytes, effect.missing, number)
+            holder = PassTo(effect.from_turn, effect.turn, effect.to_client, number)
+            world = _post(world, effect.to_client, heir)
+            return _post(world, effect.from_client, holder)
+        case CancelHandover():
+            return _post(world, effect.from_client, effect)
+    client = getattr(effect, "client", None)
+    is_order = hasattr(effect, "client") and type(effect).__name__ not in ("Report", "SetLimits")
+    return _post(world, client, effect) if is_order and client is not None else world
+
+
+def _free_descriptor(world: World) -> int:
+    used = set(world.written)
+    for place in world.places:
+        used |= {one.descriptor for one in place.inbox if isinstance(one, Standby | PassTo)}
+        if place.process:
+            used |= {place.process.standby or 0, place.process.passes or 0}
+    return max(used, default=0) + 1
+
+
+def _post(world: World, client: int, order: Effect) -> World:
+    for index, place in enumerate(world.places):
+        if place.id == client:
+            return _put(world, index, _received(place, order))
+    return world
+
+
+def _received(place: Place, order: Effect) -> Place:
+    return place if place.deaf else place._replace(inbox=(*place.inbox, order))
+
+
+def _hang_up(place: Place) -> Place:
+    """Close a connection: what was sent before is read still."""
+    if not place.id or place.deaf:
+        return place
+    return place._replace(inbox=(*place.inbox, Closed()), outbox=(), deaf=True)
+
+
+def _kill_daemon(world: World) -> World:
+    places = (_hang_up(place) for place in world.places)
+    forgotten = tuple(one._replace(has_left=False, has_resumed=False) for one in places)
+    return world._replace(daemon=None, places=forgotten, ghosts=())
+
+
+def _end(world: World, place: Place) -> World:
+    """Have the daemon read what was sent on a connection, and then that it is closed."""
+    if not place.id or place.deaf:
+        return world
+    left = ClientLeft(now=0.0, client=0)
+    return world._replace(ghosts=(*world.ghosts, (place.id, (*place.outbox, left))))
+
+
+def _kill(world: World, index: int) -> World:
+    place = world.places[index]
+    return _put(_end(world, place), index, Place(place.size))
+
+
+def _break(world: World, index: int) -> World:
+    place = world.places[index]
+    after = _hang_up(place)._replace(has_left=True)
+    return _put(_end(world, place), index, after)
+
+
+def messages(world: World) -> list[tuple[int, Message]]:
+    """Return all that is on its way, by client."""
+    found: list[tuple[int, Message]] = []
+    for place in world.places:
+        found += [(place.id, one) for one in (*place.inbox, *place.outbox)]
+    return found + [(client, one) for client, events in world.ghosts for one in events]
