@@ -63,9 +63,8 @@ def _forget_client(client: Client, state: DeviceState, contested: float, now: fl
         client.interrupted = min(client.interrupted, settings.longest_turn)
     client.granted_at = client.worked_at = client.calm_since = client.parked_at = NOW
     client.moved_out_at = client.moved_in_at = NOW
-    client.rests_since = None if client.rests_since is None else NOW
-    client.last_rest = client.idle_seconds = client.held_before = 0.0
-    client.growing = False
+    client.last_rest = client.idle_seconds = client.held_before = client.judged_busy = 0.0
+    client.rests_since, client.growing, client.surely_out = None, False, 0
 
 
 def _forget_device(state: DeviceState, now: float) -> None:
@@ -87,8 +86,8 @@ def _forget_device(state: DeviceState, now: float) -> None:
         owner: until - later for owner, until in state.debts.items() if until > now
     }
     state.turn_changes = state.slices = 0
-    state.budget = Budget(state.budget.saved, NOW)
-    state.high_budget = Budget(state.high_budget.saved, NOW)
+    # Nothing has been spent of them.
+    state.budget, state.high_budget = Budget(counted_at=NOW), Budget(counted_at=NOW)
 
 
 def _rank(clients: Iterable[Client], now: float) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 from .messages import client_in, descriptor_in, renumbered, turns_in
 from .process import Process, message_number
-from .world import Place, World, messages
+from .world import Late, Place, World, messages
+
+LATENESS = tuple(Late)
 
 
 def tidy(world: World) -> World:
@@ -121,7 +123,7 @@ def key(world: World, marked: int | None = None) -> bytes:
         named,
         daemon.number if daemon else -1,
         sorted(world.written),
-        world.faults,
+        (world.faults, world.lates),
         world.is_spilled,
     )
     # The second version of the format writes equal values in equal ways.
@@ -135,9 +137,13 @@ def _shape(place: Place, known: int) -> tuple[Any, ...]:
         process.number if process else -1,
         tuple(map(message_number, place.inbox)),
         tuple(map(message_number, place.outbox)),
-        (bool(place.id), place.deaf, place.has_left, place.has_resumed),
+        (bool(place.id), place.deaf, place.has_left, place.has_resumed, _late(place)),
         known,
     )
+
+
+def _late(place: Place) -> int:
+    return 0 if place.late is None else 1 + LATENESS.index(place.late)
 
 
 def _names(place: Place) -> list[int]:

@@ -180,7 +180,6 @@ class Process:
             Do.DRAIN: machine.state in DRAINS,
             Do.IDLE: machine.state is State.WATCHED and not body.busy,
             Do.MOVE: body.mover.done_at is not None,
-            Do.PART: machine.state is State.LEAVING and body.mover.left > 1,
         }
         return tuple(do for do, able in can.items() if able)
 
@@ -201,11 +200,11 @@ class Process:
 _KNOWN: dict[tuple[Any, ...], Process] = {}
 
 
-def new_process(size: int, *, is_explicit: bool = False) -> Process:
+def new_process(size: int, *, is_explicit: bool = False, is_busy: bool = False) -> Process:
     """Return a process that has just begun. Its memory is nowhere before its first turn."""
     memory = Memory(allocated=size, swapped=size)
     body = Body(0, Kind.MANAGED, memory, 0.0, _nobody, _never, is_explicit=is_explicit)
-    body.device = "gpu"
+    body.device, body.busy = "gpu", is_busy
     return _freeze(body, is_excused=False)
 
 

@@ -9,7 +9,7 @@ from nvshare.core.lease import State
 from tests.property.program import Standby
 
 from .violation import Violation
-from .world import Case, Kind, Place, Step, World
+from .world import Case, Kind, Place, Step, World, is_progress
 
 
 def check_step(case: Case, before: World, step: Step, after: World) -> World:
@@ -22,13 +22,20 @@ def check_step(case: Case, before: World, step: Step, after: World) -> World:
         old, new = before.places[step.place].process, after.places[step.place].process
         if old and new and new.is_open and not old.is_open:
             _check_gates(case, after, step.place)
+    after = after._replace(is_spilled=_is_spilled(case, after))
     on_device = sum(place.process.on_device for place in after.places if place.process)
     if on_device > case.capacity and not after.is_spilled:
         raise Violation(f"{on_device} units of memory are on a GPU that has {case.capacity}")
-    if after.is_spilled and _all_count(after):
-        reach = sum(_reach(place) for place in after.places)
-        return after._replace(is_spilled=reach > case.capacity)
     return after
+
+
+def _is_spilled(case: Case, world: World) -> bool:
+    """Whether there may be more on the GPU than it has, for a reason."""
+    if not _all_count(world):
+        return True
+    if not world.is_spilled:
+        return False
+    return sum(_reach(place) for place in world.places) > case.capacity
 
 
 def _reach(place: Place) -> int:
@@ -77,8 +84,7 @@ def _check_gates(case: Case, world: World, index: int) -> None:
 def check_rest(case: Case, world: World, steps: list[Step]) -> None:
     """Raise Violation if somebody waits, and nothing is going to happen by itself."""
     del case
-    idle = (Kind.KILL, Kind.BREAK, Kind.KILL_DAEMON)
-    if any(one.kind not in idle and not _is_free(one) for one in steps):
+    if any(one.kind in (Kind.TICK, Kind.GO_ON) or is_progress(one) for one in steps):
         return
     for index, place in enumerate(world.places):
         if place.process and place.process.waits:
@@ -86,7 +92,3 @@ def check_rest(case: Case, world: World, steps: list[Step]) -> None:
                 f"process {index + 1} waits; nothing is on its way, and no timer runs"
             )
 
-
-def _is_free(step: Step) -> bool:
-    """Whether a program may do so, or never."""
-    return step.do is not None and step.do.name in ("WORK", "REST")

@@ -8,7 +8,7 @@ from time import monotonic
 from .keys import key, tidy
 from .properties import check_rest, check_step
 from .violation import Violation
-from .world import Case, Kind, Step, World
+from .world import Case, Step, World
 
 
 @dataclass
@@ -29,9 +29,8 @@ class Found:
 class Search:
     """One search through all worlds of a case."""
 
-    def __init__(self, case: Case, *, reduce: bool = True, most: int = 0) -> None:
+    def __init__(self, case: Case, *, most: int = 0) -> None:
         self.case = case
-        self._reduces = reduce
         self._most = most
         self._seen: dict[bytes, int] = {}
         self._parents = array("l")
@@ -64,17 +63,13 @@ class Search:
             check_rest(self.case, world, steps)
         except Violation as problem:
             raise _Stop(str(problem), self._path(number)) from problem
-        for some in self._ample(world, steps):
-            results = self._follow(world, number, some)
-            new = []
-            for step, after in results:
-                index = self._note(after, number, step)
-                if index is not None:
-                    new.append((after, index))
-            found.steps += len(results)
-            if new or some is steps:
-                return new
-        return []
+        new = []
+        for step, after in self._follow(world, number, steps):
+            found.steps += 1
+            index = self._note(after, number, step)
+            if index is not None:
+                new.append((after, index))
+        return new
 
     def _follow(self, world: World, number: int, steps: list[Step]) -> list[tuple[Step, World]]:
         results = []
@@ -86,41 +81,6 @@ class Search:
             if self.case.is_within(after):
                 results.append((step, tidy(after)))
         return results
-
-    def _ample(self, world: World, steps: list[Step]) -> list[list[Step]]:
-        """Return sets of steps, one of which suffices: the last is all of them.
-
-        A process that has a message to read goes on with that, or with something of its own,
-        whatever all others do meanwhile. So what others do can wait, if nobody sees the difference:
-        no gate opens or closes, and no memory moves. Only without further faults: they
-        could take the message away. That nothing waits for ever is seen to by the caller, who goes
-        on to the next set if nothing new has come of this one.
-        """
-        if not self._reduces or world.faults:
-            return [steps]
-        sets = []
-        for index, place in enumerate(world.places):
-            if not place.inbox or place.process is None:
-                continue
-            standby = place.process.standby
-            if standby is not None and standby not in world.written:
-                continue
-            own = self.case.own(world, index)
-            if all(self._is_unseen(world, index, step) for step in own):
-                sets.append(own)
-        return [*sets[:1], steps]
-
-    def _is_unseen(self, world: World, index: int, step: Step) -> bool:
-        if step.kind is not Kind.DO:
-            return False
-        try:
-            after = self.case.follow(world, step)
-        except (Violation, AssertionError):
-            return False
-        old, new = world.places[index].process, after.places[index].process
-        assert old and new
-        same = old.is_open == new.is_open and old.on_device == new.on_device
-        return same and old.waits == new.waits and after.written == world.written
 
     def _note(self, world: World, parent: int, step: Step | None) -> int | None:
         digest = key(world)

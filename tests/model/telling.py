@@ -57,7 +57,10 @@ def sentence(world: World, step: Step) -> str:
             assert world.daemon is not None and world.daemon.alarm is not None
             kind, seconds = world.daemon.alarm
             return f"{seconds} s later, the timer of {kind.value} fires"
-        case Kind.START | Kind.DROP | Kind.KILL | Kind.BREAK:
+        case Kind.LATE:
+            assert step.late is not None
+            return f"{who} {step.late.value}"
+        case Kind.GO_ON | Kind.START | Kind.DROP | Kind.KILL | Kind.BREAK:
             return f"{who} {step.kind.value}"
     return step.kind.value
 

@@ -31,12 +31,26 @@ class Kind(Enum):
     DELIVER_LAST = "the daemon reads, of a connection that is closed,"
     TICK = "a timer fires"
     RESTART = "a new daemon starts"
+    LATE = "late"
+    GO_ON = "goes on"
     KILL = "is killed"
     BREAK = "loses its connection"
     KILL_DAEMON = "the daemon is killed"
 
 
+class Late(Enum):
+    """What of a process takes longer than timers do."""
+
+    READS = "does not read for a while"
+    SENDS = "has sent what does not arrive for a while"
+    STOPS = "does nothing for a while"
+
+
 FAULTS = (Kind.KILL, Kind.BREAK, Kind.KILL_DAEMON)
+
+
+# A program may do so, or never.
+FREE = (Do.WORK, Do.REST)
 
 
 class Step(NamedTuple):
@@ -45,6 +59,7 @@ class Step(NamedTuple):
     kind: Kind
     place: int = -1
     do: Do | None = None
+    late: Late | None = None
 
 
 class Place(NamedTuple):
@@ -59,6 +74,7 @@ class Place(NamedTuple):
     inbox: tuple[Effect, ...] = ()
     outbox: tuple[ClientEvent, ...] = ()
     deaf: bool = False
+    late: Late | None = None
     # What this daemon knows of the process: it was a client before, and has said that it resumes.
     has_left: bool = False
     has_resumed: bool = False
@@ -73,6 +89,8 @@ class World(NamedTuple):
     ghosts: tuple[tuple[int, tuple[ClientEvent, ...]], ...] = ()
     written: frozenset[int] = frozenset()
     faults: int = 0
+    # How often somebody may still be late.
+    lates: int = 0
     # There is more on the GPU than it has, by a fault, or because somebody did not answer in time.
     is_spilled: bool = False
 
@@ -84,55 +102,82 @@ class Case:
     sizes: tuple[int, ...]
     faults: int
     capacity: int = 2
+    # So often a process, or what it sends or is sent, is late: time passes before it goes on, and
+    # anything else may happen. Whatever is not late is there at once.
+    lates: int = 0
+    # Or messages come in every order, as long as no time passes meanwhile.
+    any_order: bool = False
     # So many messages may wait for a process at the most.
     unread: int = 4
     is_explicit: bool = False
+    # Programs always have something to run; otherwise they begin and end with that as they like.
+    is_restless: bool = False
     settings: Settings = SETTINGS
 
     def begin(self) -> World:
         """Return the beginning: the daemon runs, and no process has connected yet."""
         places = tuple(Place(size, self._new(size)) for size in self.sizes)
-        return World(places, new_daemon(self.capacity, self.settings, 0.0), faults=self.faults)
+        return World(places, new_daemon(self.capacity, self.settings, 0.0), faults=self.faults, lates=self.lates)
 
     def _new(self, size: int) -> Process:
-        return new_process(size, is_explicit=self.is_explicit)
+        return new_process(size, is_explicit=self.is_explicit, is_busy=self.is_restless)
 
     def steps(self, world: World) -> list[Step]:
         """Return all that can happen."""
-        steps = [step for index in range(len(world.places)) for step in self.own(world, index)]
-        if world.daemon is None:
-            steps.append(Step(Kind.RESTART))
-            return steps
+        if self.any_order:
+            return self._in_any_order(world)
+        faults = [one for index in range(len(world.places)) for one in self._faults(world, index)]
+        if world.faults and world.daemon:
+            faults.append(Step(Kind.KILL_DAEMON))
+        return [*(_urgent(world) or self._calm(world)), *faults]
+
+    def _calm(self, world: World) -> list[Step]:
+        """Return what can happen while no message is on its way, but for those that are late."""
+        steps: list[Step] = []
         for index, place in enumerate(world.places):
+            steps += [one for one in self._own(world, index) if not _is_late(place, one)]
+            if place.late:
+                steps.append(Step(Kind.GO_ON, index))
+            elif world.lates and any(is_progress(one) for one in self._own(world, index)):
+                steps.append(Step(Kind.LATE, index, late=Late.STOPS))
+        steps += _of_daemon(world)
+        if world.daemon and world.daemon.alarm and not any(is_progress(one) for one in steps):
+            steps.append(Step(Kind.TICK))
+        return steps
+
+    def _in_any_order(self, world: World) -> list[Step]:
+        steps: list[Step] = []
+        for index, place in enumerate(world.places):
+            # What it does next can as well be done after the daemon has read: nobody sees it.
+            steps += [] if place.outbox else self._own(world, index)
+            steps += self._faults(world, index)
             if place.outbox and not place.deaf:
                 steps.append(Step(Kind.DELIVER, index))
-        steps += [Step(Kind.DELIVER_LAST, index) for index in range(len(world.ghosts))]
-        if world.daemon.alarm:
+        steps += _of_daemon(world)
+        alarm = world.daemon.alarm if world.daemon else None
+        if alarm and not (alarm[1] and any(is_progress(one) for one in steps)):
             steps.append(Step(Kind.TICK))
-        if world.faults:
+        if world.faults and world.daemon:
             steps.append(Step(Kind.KILL_DAEMON))
         return steps
 
-    def own(self, world: World, index: int) -> list[Step]:
+    def _own(self, world: World, index: int) -> list[Step]:
         """Return what can happen at one place, whatever the daemon does."""
         place = world.places[index]
         process = place.process
         if process is None:
             return [Step(Kind.START, index)]
-        if place.outbox:
-            return self._faults(world, index)
-        steps = [Step(Kind.DO, index, do) for do in process.actions]
+        rests = (Do.REST,) if self.is_restless else ()
+        steps = [Step(Kind.DO, index, do) for do in process.actions if do not in rests]
         if place.inbox:
-            steps.append(Step(Kind.DO, index, Do.READ))
-            if len(place.inbox) > 1 and isinstance(place.inbox[-1], Closed):
-                steps.append(Step(Kind.DROP, index))
+            steps += _readings(place, index)
         if process.standby in world.written:
             steps.append(Step(Kind.DO, index, Do.NOTICE))
         if not place.id and world.daemon:
             steps.append(Step(Kind.DO, index, Do.CONNECT))
         if not place.id and not world.daemon and process.state is MachineState.NEW:
             steps.append(Step(Kind.DO, index, Do.GIVE_UP))
-        return steps + self._faults(world, index)
+        return steps
 
     def _faults(self, world: World, index: int) -> list[Step]:
         if not world.faults:
@@ -147,6 +192,10 @@ class Case:
 
     def follow(self, world: World, step: Step) -> World:
         """Return what follows from a step. What must not be raises Violation."""
+        after = self._follow(world, step)
+        return after if after.faults else _without_past(after)
+
+    def _follow(self, world: World, step: Step) -> World:
         match step.kind:
             case Kind.DO:
                 assert step.do is not None
@@ -156,6 +205,11 @@ class Case:
             case Kind.DROP:
                 place = world.places[step.place]._replace(inbox=(Closed(),))
                 return _do(_put(world, step.place, place), step.place, Do.READ)
+            case Kind.LATE:
+                place = world.places[step.place]._replace(late=step.late)
+                return _put(world, step.place, place)._replace(lates=world.lates - 1)
+            case Kind.GO_ON:
+                return _put(world, step.place, world.places[step.place]._replace(late=None))
             case Kind.DELIVER | Kind.DELIVER_LAST | Kind.TICK:
                 return _handle(world, step)
             case Kind.RESTART:
@@ -171,6 +225,75 @@ class Case:
     def _start(self, world: World, index: int) -> World:
         size = world.places[index].size
         return _put(world, index, Place(size, self._new(size)))
+
+
+def _without_past(world: World) -> World:
+    """Forget what only matters to who connects again, when nobody will."""
+    if not any(place.id and (place.has_left or place.has_resumed) for place in world.places):
+        return world
+    places = (
+        one._replace(has_left=False, has_resumed=False) if _stays(one) else one
+        for one in world.places
+    )
+    return world._replace(places=tuple(places))
+
+
+def _stays(place: Place) -> bool:
+    """Whether a process has been heard of by the daemon, on a connection that lasts."""
+    joins = any(isinstance(one, ClientJoined) for one in place.outbox)
+    return bool(place.id) and not place.deaf and not joins
+
+
+def _urgent(world: World) -> list[Step]:
+    """Return the message that is the next to arrive, if there is one; or it is late, or lost."""
+    for index, place in enumerate(world.places):
+        stops = place.late is Late.STOPS
+        if place.process and place.process.standby in world.written and not stops:
+            return [Step(Kind.DO, index, Do.NOTICE)]
+    for index, place in enumerate(world.places):
+        if place.outbox and not place.deaf and place.late is not Late.SENDS and world.daemon:
+            return [Step(Kind.DELIVER, index), *_lateness(world, index, Late.SENDS)]
+    if world.daemon and world.ghosts:
+        return [Step(Kind.DELIVER_LAST, 0)]
+    for index, place in enumerate(world.places):
+        if place.inbox and place.late not in (Late.READS, Late.STOPS):
+            return [*_readings(place, index), *_lateness(world, index, Late.READS)]
+    for index, place in enumerate(world.places):
+        if place.process and not place.id and world.daemon and place.late is None:
+            return [Step(Kind.DO, index, Do.CONNECT), *_lateness(world, index, Late.STOPS)]
+    return []
+
+
+def _readings(place: Place, index: int) -> list[Step]:
+    reads = [Step(Kind.DO, index, Do.READ)]
+    is_lossy = len(place.inbox) > 1 and isinstance(place.inbox[-1], Closed)
+    return [*reads, Step(Kind.DROP, index)] if is_lossy else reads
+
+
+def _lateness(world: World, index: int, late: Late) -> list[Step]:
+    can = world.lates and world.places[index].late is None
+    return [Step(Kind.LATE, index, late=late)] if can else []
+
+
+def _of_daemon(world: World) -> list[Step]:
+    if world.daemon is None:
+        return [Step(Kind.RESTART)]
+    return [Step(Kind.DELIVER_LAST, index) for index in range(len(world.ghosts))]
+
+
+def _is_late(place: Place, step: Step) -> bool:
+    """Whether a step of a process has to wait until it goes on."""
+    if place.late is Late.STOPS:
+        return True
+    reads = step.do is Do.READ or step.kind is Kind.DROP
+    # What is sent while nothing arrives would have to wait as well.
+    return place.late is Late.READS and reads
+
+
+def is_progress(step: Step) -> bool:
+    """Whether something is on its way: it is not a program, a fault or time that may go on."""
+    idle = (*FAULTS, Kind.START, Kind.TICK, Kind.LATE, Kind.GO_ON)
+    return step.do not in FREE and step.kind not in idle
 
 
 def _put(world: World, index: int, place: Place) -> World:
@@ -194,7 +317,7 @@ def _do(world: World, index: int, do: Do) -> World:
     after = place._replace(process=outcome.process, inbox=inbox, outbox=outbox, id=client)
     is_lost = isinstance(order, Closed) or do is Do.GIVE_UP
     if is_lost:
-        after = after._replace(id=0, inbox=(), outbox=(), deaf=False)
+        after = after._replace(id=0, inbox=(), outbox=(), deaf=False, late=None)
     world = _put(world, index, after)
     if outcome.wakes:
         world = world._replace(written=world.written.union(outcome.wakes))
