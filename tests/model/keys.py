@@ -6,11 +6,9 @@ from hashlib import blake2b
 from marshal import dumps
 from typing import Any
 
-from .messages import client_in, descriptor_in, renumbered, turns_in
-from .process import Process, message_number
-from .world import Late, Place, World, messages
-
-LATENESS = tuple(Late)
+from .messages import client_in, renumbered, turns_in
+from .process import message_number
+from .world import Place, World
 
 
 def tidy(world: World) -> World:
@@ -30,7 +28,9 @@ def tidy(world: World) -> World:
     last = max((len(known) - 1 for known in ranks.values()), default=0)
     is_tidy = all(turn == rank for known in ranks.values() for turn, rank in known.items())
     is_tidy = is_tidy and all(number == rank for number, rank in places.items())
-    written = world.written & _awaited(world)
+    written = world.written
+    if written:
+        written &= frozenset().union(*(place.awaited for place in world.places))
     daemon = world.daemon
     if is_tidy and (daemon is None or daemon.device.last_turn == last):
         return world if written == world.written else world._replace(written=written)
@@ -53,38 +53,25 @@ def tidy(world: World) -> World:
 
 
 def _collect(world: World, turns: dict[int, set[int]], descriptors: set[int]) -> None:
-    def note(own: int, known: Any) -> None:
-        for owner, number in known:
-            turns.setdefault(owner or own, set()).add(number)
-
-    for client, message in messages(world):
-        note(client, turns_in(message))
-        if (number := descriptor_in(message)) is not None:
-            descriptors.add(number)
     for index, place in enumerate(world.places):
-        if place.process is None:
-            continue
         # Whoever has no connection has numbers all the same.
-        note(place.id or -1 - index, place.process.turns)
-        for number in (place.process.standby, place.process.passes):
-            if number is not None:
-                descriptors.add(number)
+        own = place.id or -1 - index
+        for owner, number in place.turns:
+            turns.setdefault(owner or own, set()).add(number)
+        descriptors |= place.descriptors
+    for client, events in world.ghosts:
+        for owner, number in (turn for one in events for turn in turns_in(one)):
+            turns.setdefault(owner or client, set()).add(number)
     if world.daemon:
-        note(0, world.daemon.turns)
-
-
-def _awaited(world: World) -> set[int]:
-    """Return the descriptors that somebody watches, or will."""
-    watched = {place.process.standby for place in world.places if place.process}
-    numbers = (descriptor_in(one) for place in world.places for one in place.inbox)
-    return {number for number in (*watched, *numbers) if number is not None}
+        for owner, number in world.daemon.turns:
+            turns.setdefault(owner, set()).add(number)
 
 
 def _renumber(place: Place, own: int, turn: Any, descriptors: dict[int, int]) -> Place:
     process = place.process
     if process is None:
         return place
-    return place._replace(
+    return place.but(
         process=process.renumbered(own, turn, descriptors),
         inbox=tuple(renumbered(one, own, turn, descriptors.__getitem__) for one in place.inbox),
         outbox=tuple(renumbered(one, own, turn, descriptors.__getitem__) for one in place.outbox),
@@ -101,7 +88,7 @@ def key(world: World, marked: int | None = None) -> bytes:
     known = daemon.numbers if daemon else {}
     shapes = []
     for index, place in enumerate(world.places):
-        shapes.append((index == marked, _shape(place, known.get(place.id, -1)), index))
+        shapes.append((index == marked, place.shape, known.get(place.id, -1), index))
     ghosts = sorted(
         (known.get(client, -1), tuple(map(message_number, events)), number)
         for number, (client, events) in enumerate(world.ghosts)
@@ -111,14 +98,14 @@ def key(world: World, marked: int | None = None) -> bytes:
     names = {place.id: number for number, place in enumerate(order, 1) if place.id}
     for number, (*_, index) in enumerate(ghosts, len(order) + 1):
         names[world.ghosts[index][0]] = number
-    named = [names.get(one, 0) for place in order for one in _names(place)]
+    named = [names.get(one, 0) for place in order for one in place.names]
     named += [
         names.get(client_in(one), 0) for *_, index in ghosts for one in world.ghosts[index][1]
     ]
     if daemon:
         named += [names.get(one, 0) for one in daemon.names]
     value = (
-        [shape for _, shape, _ in shapes],
+        [shape[:-1] for shape in shapes],
         [ghost[:2] for ghost in ghosts],
         named,
         daemon.number if daemon else -1,
@@ -128,24 +115,3 @@ def key(world: World, marked: int | None = None) -> bytes:
     )
     # The second version of the format writes equal values in equal ways.
     return blake2b(dumps(value, 2), digest_size=12).digest()
-
-
-def _shape(place: Place, known: int) -> tuple[Any, ...]:
-    process: Process | None = place.process
-    return (
-        place.size,
-        process.number if process else -1,
-        tuple(map(message_number, place.inbox)),
-        tuple(map(message_number, place.outbox)),
-        (bool(place.id), place.deaf, place.has_left, place.has_resumed, _late(place)),
-        known,
-    )
-
-
-def _late(place: Place) -> int:
-    return 0 if place.late is None else 1 + LATENESS.index(place.late)
-
-
-def _names(place: Place) -> list[int]:
-    named = [client_in(one) for one in (*place.inbox, *place.outbox)]
-    return [*named, place.process.heir] if place.process else named

@@ -45,11 +45,6 @@ def turns_in(message: Message) -> Turns:
     return ()
 
 
-@lru_cache(maxsize=None)
-def descriptor_in(message: Message) -> int | None:
-    """Return the descriptor that comes with a message."""
-    return message.descriptor if isinstance(message, PassTo | Standby) else None
-
 
 @lru_cache(maxsize=None)
 def client_in(message: Message) -> int:

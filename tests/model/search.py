@@ -3,11 +3,13 @@
 from array import array
 from collections import deque
 from dataclasses import dataclass, field
+from math import inf
 from time import monotonic
 
 from .keys import key, tidy
 from .properties import check_rest, check_step
 from .violation import Violation
+from .waiting import Waits
 from .world import Case, Step, World
 
 
@@ -22,6 +24,10 @@ class Found:
     seconds: float = 0.0
     problem: str = ""
     path: list[Step] = field(default_factory=list)
+    # Steps that were not followed, because somebody would have had too much to read.
+    left_out: int = 0
+    # For how many seconds one of the processes may wait, if that was asked for.
+    longest_wait: float = 0.0
     # A bound was reached before the end.
     is_cut: bool = False
 
@@ -29,8 +35,9 @@ class Found:
 class Search:
     """One search through all worlds of a case."""
 
-    def __init__(self, case: Case, *, most: int = 0) -> None:
+    def __init__(self, case: Case, *, most: int = 0, waits: Waits | None = None) -> None:
         self.case = case
+        self._waits = waits
         self._most = most
         self._seen: dict[bytes, int] = {}
         self._parents = array("l")
@@ -54,6 +61,11 @@ class Search:
                 found.problem, found.path = stop.problem, stop.path
                 break
             queue.extend((after, index, depth + 1) for after, index in new)
+        if self._waits and not found.problem and not found.is_cut:
+            found.longest_wait = self._waits.longest()
+            if found.longest_wait == inf:
+                found.problem = f"process {self._waits.place + 1} may wait for ever"
+                found.path = self.path(self._waits.example)
         found.worlds, found.seconds = len(self._seen), monotonic() - began
         return found
 
@@ -62,36 +74,44 @@ class Search:
         try:
             check_rest(self.case, world, steps)
         except Violation as problem:
-            raise _Stop(str(problem), self._path(number)) from problem
+            raise _Stop(str(problem), self.path(number)) from problem
         new = []
-        for step, after in self._follow(world, number, steps):
+        for step, after in self._follow(world, number, steps, found):
             found.steps += 1
-            index = self._note(after, number, step)
-            if index is not None:
+            index, is_new = self._note(after, number, step)
+            if self._waits:
+                self._waits.note(world, number, step, index)
+            if is_new:
                 new.append((after, index))
         return new
 
-    def _follow(self, world: World, number: int, steps: list[Step]) -> list[tuple[Step, World]]:
+    def _follow(
+        self, world: World, number: int, steps: list[Step], found: Found
+    ) -> list[tuple[Step, World]]:
         results = []
         for step in steps:
             try:
                 after = check_step(self.case, world, step, self.case.follow(world, step))
             except (Violation, AssertionError) as problem:
-                raise _Stop(str(problem), [*self._path(number), step]) from problem
+                raise _Stop(str(problem), [*self.path(number), step]) from problem
             if self.case.is_within(after):
                 results.append((step, tidy(after)))
+            else:
+                found.left_out += 1
         return results
 
-    def _note(self, world: World, parent: int, step: Step | None) -> int | None:
-        digest = key(world)
-        if digest in self._seen:
-            return None
-        index = self._seen[digest] = len(self._seen)
-        self._parents.append(parent)
-        self._labels.append(step)
-        return index
+    def _note(self, world: World, parent: int, step: Step | None) -> tuple[int, bool]:
+        """Return the number of a world, and whether it is a new one."""
+        digest = key(world, self._waits.place if self._waits else None)
+        number = len(self._seen)
+        index = self._seen.setdefault(digest, number)
+        if index == number:
+            self._parents.append(parent)
+            self._labels.append(step)
+        return index, index == number
 
-    def _path(self, number: int) -> list[Step]:
+    def path(self, number: int) -> list[Step]:
+        """Return the steps that lead to a world, as few as there are."""
         steps: list[Step] = []
         while (label := self._labels[number]) is not None:
             steps.append(label)

@@ -7,7 +7,8 @@ the daemon.
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from nvshare.core.effects import CancelHandover, Effect, Handover
 from nvshare.core.events import ClientEvent, ClientJoined, ClientLeft, Event, Moved, Released
@@ -17,8 +18,8 @@ from tests.property.program import PassTo, Standby
 
 from .daemon import Daemon, fire, new_daemon
 from .forget import NOW, SETTINGS, SETTLE_SECONDS
-from .messages import Closed, Message, Welcome, client_in
-from .process import Do, Process, act, new_process
+from .messages import Closed, Turns, Welcome, client_in, turns_in
+from .process import Do, Process, act, message_number, new_process
 
 
 class Kind(Enum):
@@ -62,7 +63,8 @@ class Step(NamedTuple):
     late: Late | None = None
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Place:
     """Where a process is, or will be again, and its end of a connection.
 
     ``id`` is its client's, 0 without a connection. ``deaf``: nobody reads what it sends any more.
@@ -78,6 +80,52 @@ class Place(NamedTuple):
     # What this daemon knows of the process: it was a client before, and has said that it resumes.
     has_left: bool = False
     has_resumed: bool = False
+
+    def but(self, **changes: Any) -> "Place":
+        """Return the same place with something else in it."""
+        return replace(self, **changes)
+
+    @cached_property
+    def turns(self) -> Turns:
+        """The turns that are known here, or on their way, each with its owner."""
+        own = tuple(turn for one in (*self.inbox, *self.outbox) for turn in turns_in(one))
+        return (*own, *self.process.turns) if self.process else own
+
+    @cached_property
+    def descriptors(self) -> frozenset[int]:
+        """The descriptors that are known here, or on their way."""
+        return self.awaited | ({self.process.passes} if self.process else set()) - {None} | {
+            one.descriptor for one in self.inbox if isinstance(one, PassTo)
+        }
+
+    @cached_property
+    def awaited(self) -> frozenset[int]:
+        """The descriptors that somebody here watches, or will."""
+        numbers = {one.descriptor for one in self.inbox if isinstance(one, Standby)}
+        if self.process and self.process.standby is not None:
+            numbers.add(self.process.standby)
+        return frozenset(numbers)
+
+    @cached_property
+    def shape(self) -> tuple[Any, ...]:
+        """All that is here but names, in numbers."""
+        return (
+            self.size,
+            self.process.number if self.process else -1,
+            tuple(map(message_number, self.inbox)),
+            tuple(map(message_number, self.outbox)),
+            (bool(self.id), self.deaf, self.has_left, self.has_resumed),
+            0 if self.late is None else 1 + _LATENESS.index(self.late),
+        )
+
+    @cached_property
+    def names(self) -> tuple[int, ...]:
+        """The clients that are spoken of here, 0 for nobody."""
+        named = [client_in(one) for one in (*self.inbox, *self.outbox)]
+        return (*named, self.process.heir) if self.process else tuple(named)
+
+
+_LATENESS = tuple(Late)
 
 
 class World(NamedTuple):
@@ -203,13 +251,13 @@ class Case:
             case Kind.START:
                 return self._start(world, step.place)
             case Kind.DROP:
-                place = world.places[step.place]._replace(inbox=(Closed(),))
+                place = world.places[step.place].but(inbox=(Closed(),))
                 return _do(_put(world, step.place, place), step.place, Do.READ)
             case Kind.LATE:
-                place = world.places[step.place]._replace(late=step.late)
+                place = world.places[step.place].but(late=step.late)
                 return _put(world, step.place, place)._replace(lates=world.lates - 1)
             case Kind.GO_ON:
-                return _put(world, step.place, world.places[step.place]._replace(late=None))
+                return _put(world, step.place, world.places[step.place].but(late=None))
             case Kind.DELIVER | Kind.DELIVER_LAST | Kind.TICK:
                 return _handle(world, step)
             case Kind.RESTART:
@@ -232,7 +280,7 @@ def _without_past(world: World) -> World:
     if not any(place.id and (place.has_left or place.has_resumed) for place in world.places):
         return world
     places = (
-        one._replace(has_left=False, has_resumed=False) if _stays(one) else one
+        one.but(has_left=False, has_resumed=False) if _stays(one) else one
         for one in world.places
     )
     return world._replace(places=tuple(places))
@@ -314,10 +362,10 @@ def _do(world: World, index: int, do: Do) -> World:
     if do is Do.CONNECT:
         client = _free_id(world)
     outbox = place.outbox if place.deaf else (*place.outbox, *outcome.sent)
-    after = place._replace(process=outcome.process, inbox=inbox, outbox=outbox, id=client)
+    after = place.but(process=outcome.process, inbox=inbox, outbox=outbox, id=client)
     is_lost = isinstance(order, Closed) or do is Do.GIVE_UP
     if is_lost:
-        after = after._replace(id=0, inbox=(), outbox=(), deaf=False, late=None)
+        after = after.but(id=0, inbox=(), outbox=(), deaf=False, late=None)
     world = _put(world, index, after)
     if outcome.wakes:
         world = world._replace(written=world.written.union(outcome.wakes))
@@ -327,8 +375,8 @@ def _do(world: World, index: int, do: Do) -> World:
 def _free_id(world: World) -> int:
     used = {place.id for place in world.places} | {client for client, _ in world.ghosts}
     # Nobody gets the name of one that is gone and is still spoken of.
-    used |= {client_in(message) for _, message in messages(world)}
-    used |= {place.process.heir for place in world.places if place.process}
+    used.update(name for place in world.places for name in place.names)
+    used.update(client_in(one) for _, events in world.ghosts for one in events)
     if world.daemon:
         used |= set(world.daemon.clients) | set(world.daemon.names)
     return next(number for number in range(1, len(used) + 2) if number not in used)
@@ -366,10 +414,10 @@ def _read(world: World, step: Step) -> World:
     if step.kind is Kind.DELIVER:
         place = world.places[step.place]
         event = place.outbox[0]
-        place = place._replace(outbox=place.outbox[1:])
+        place = place.but(outbox=place.outbox[1:])
         if isinstance(event, ClientJoined):
             resumed = place.has_resumed or event.running
-            place = _received(place._replace(has_resumed=resumed), Welcome())
+            place = _received(place.but(has_resumed=resumed), Welcome())
         return _put(world, step.place, place)
     if step.kind is Kind.DELIVER_LAST:
         client, (_, *more) = world.ghosts[step.place]
@@ -405,12 +453,7 @@ def _carry_out(world: World, effect: Effect) -> World:
 
 
 def _free_descriptor(world: World) -> int:
-    used = set(world.written)
-    for place in world.places:
-        used |= {one.descriptor for one in place.inbox if isinstance(one, Standby | PassTo)}
-        if place.process:
-            used |= {place.process.standby or 0, place.process.passes or 0}
-    return max(used, default=0) + 1
+    return max(world.written.union(*(place.descriptors for place in world.places)), default=0) + 1
 
 
 def _post(world: World, client: int, order: Effect) -> World:
@@ -421,19 +464,19 @@ def _post(world: World, client: int, order: Effect) -> World:
 
 
 def _received(place: Place, order: Effect) -> Place:
-    return place if place.deaf else place._replace(inbox=(*place.inbox, order))
+    return place if place.deaf else place.but(inbox=(*place.inbox, order))
 
 
 def _hang_up(place: Place) -> Place:
     """Close a connection: what was sent before is read still."""
     if not place.id or place.deaf:
         return place
-    return place._replace(inbox=(*place.inbox, Closed()), outbox=(), deaf=True)
+    return place.but(inbox=(*place.inbox, Closed()), outbox=(), deaf=True)
 
 
 def _kill_daemon(world: World) -> World:
     places = (_hang_up(place) for place in world.places)
-    forgotten = tuple(one._replace(has_left=False, has_resumed=False) for one in places)
+    forgotten = tuple(one.but(has_left=False, has_resumed=False) for one in places)
     return world._replace(daemon=None, places=forgotten, ghosts=())
 
 
@@ -452,13 +495,5 @@ def _kill(world: World, index: int) -> World:
 
 def _break(world: World, index: int) -> World:
     place = world.places[index]
-    after = _hang_up(place)._replace(has_left=True)
+    after = _hang_up(place).but(has_left=True)
     return _put(_end(world, place), index, after)
-
-
-def messages(world: World) -> list[tuple[int, Message]]:
-    """Return all that is on its way, by client."""
-    found: list[tuple[int, Message]] = []
-    for place in world.places:
-        found += [(place.id, one) for one in (*place.inbox, *place.outbox)]
-    return found + [(client, one) for client, events in world.ghosts for one in events]
