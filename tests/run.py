@@ -22,7 +22,8 @@ TIMED = (*PYTEST, "--part=timed")
 # be waited for in the end.
 TOGETHER = (
     *(*PYTEST, "--part=together", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
-    *("tests/integration", "tests/unit/sim", "tests/property", "tests/replay", "tests/unit"),
+    *("tests/integration", "tests/unit/sim", "tests/property", "tests/model", "tests/replay"),
+    "tests/unit",
 )
 
 

@@ -1,4 +1,4 @@
-"""The real core as a value: a snapshot, and what becomes of it by an event. Each is worked out once.
+"""The real core as a value: a snapshot, and what becomes of it by an event, worked out once.
 
 A snapshot is made comparable: its time is always the same, and what cannot make a difference any
 more is forgotten (forget.py).
@@ -167,6 +167,11 @@ def _check_timers(
 
 _KNOWN: dict[Any, Daemon] = {}
 _NUMBERS: dict[Any, int] = {}
+
+
+def forget_daemons() -> None:
+    """Work everything out anew: the core may be another one."""
+    _KNOWN.clear()
 
 
 def _number(value: Any) -> int:

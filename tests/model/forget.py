@@ -82,9 +82,7 @@ def _forget_device(state: DeviceState, now: float) -> None:
     if state.room_since is not None:
         state.room_since = NOW - min(now - state.room_since, settings.move_patience)
     state.alarms = {kind: max(NOW, at - later) for kind, at in state.alarms.items()}
-    state.debts = {
-        owner: until - later for owner, until in state.debts.items() if until > now
-    }
+    state.debts = {owner: until - later for owner, until in state.debts.items() if until > now}
     state.turn_changes = state.slices = 0
     # Nothing has been spent of them.
     state.budget, state.high_budget = Budget(counted_at=NOW), Budget(counted_at=NOW)

@@ -1,5 +1,6 @@
-"""Which worlds are the same: numbers of turns and descriptors as small as they can be, and clients
-of equal size in any order.
+"""Which worlds are the same.
+
+Numbers of turns and descriptors are as small as can be; clients of equal size are in any order.
 """
 
 from hashlib import blake2b
@@ -49,7 +50,7 @@ def tidy(world: World) -> World:
             for client, events in world.ghosts
         ),
         written=frozenset(places[number] for number in written),
-    )  # type: ignore[arg-type]
+    )
 
 
 def _collect(world: World, turns: dict[int, set[int]], descriptors: set[int]) -> None:
@@ -75,7 +76,7 @@ def _renumber(place: Place, own: int, turn: Any, descriptors: dict[int, int]) ->
         process=process.renumbered(own, turn, descriptors),
         inbox=tuple(renumbered(one, own, turn, descriptors.__getitem__) for one in place.inbox),
         outbox=tuple(renumbered(one, own, turn, descriptors.__getitem__) for one in place.outbox),
-    )  # type: ignore[arg-type]
+    )
 
 
 def key(world: World, marked: int | None = None) -> bytes:

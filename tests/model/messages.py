@@ -5,8 +5,8 @@ Beside the core's orders and events there are three more frames here, and the en
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, TypeAlias
+from functools import cache
+from typing import Any, TypeAlias, TypeVar
 
 from nvshare.core.effects import CancelHandover, Effect, Grant, Keep, Revoke, Room
 from nvshare.core.events import ClientEvent, ClientJoined, Moved, Released, Wanted
@@ -24,13 +24,14 @@ class Closed(Effect):
 
 
 Message: TypeAlias = Effect | ClientEvent
+AnyMessage = TypeVar("AnyMessage", bound=Message)
 # Whose turn a number names: 0 stands for whoever sends or receives the message. Numbers of
 # different clients are never compared, so that each client's are counted for themselves.
 Turns: TypeAlias = tuple[tuple[int, int], ...]
 Renumber: TypeAlias = Callable[[int, int], int]
 
 
-@lru_cache(maxsize=None)
+@cache
 def turns_in(message: Message) -> Turns:
     """Return the turns that a message names, each with its owner."""
     match message:
@@ -45,8 +46,7 @@ def turns_in(message: Message) -> Turns:
     return ()
 
 
-
-@lru_cache(maxsize=None)
+@cache
 def client_in(message: Message) -> int:
     """Return the client that a message names beside its own, or 0."""
     match message:
@@ -57,7 +57,7 @@ def client_in(message: Message) -> int:
     return 0
 
 
-@lru_cache(maxsize=None)
+@cache
 def anonymous(message: Message) -> Message:
     """Return the message without names, for comparing."""
     changes: dict[str, Any] = {}
@@ -77,8 +77,8 @@ def anonymous(message: Message) -> Message:
 
 
 def renumbered(
-    message: Message, own: int, turn: Renumber, descriptor: Callable[[int], int]
-) -> Message:
+    message: AnyMessage, own: int, turn: Renumber, descriptor: Callable[[int], int]
+) -> AnyMessage:
     """Return the message with other numbers of turns and descriptors."""
     match message:
         case PassTo():

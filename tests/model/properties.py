@@ -8,8 +8,9 @@ from nvshare.core.effects import Grant
 from nvshare.core.lease import State
 from tests.property.program import Standby
 
+from .case import Case
 from .violation import Violation
-from .world import Case, Kind, Place, Step, World, is_progress
+from .world import Kind, Place, Step, World, is_progress
 
 
 def check_step(case: Case, before: World, step: Step, after: World) -> World:
@@ -88,7 +89,4 @@ def check_rest(case: Case, world: World, steps: list[Step]) -> None:
         return
     for index, place in enumerate(world.places):
         if place.process and place.process.waits:
-            raise Violation(
-                f"process {index + 1} waits; nothing is on its way, and no timer runs"
-            )
-
+            raise Violation(f"process {index + 1} waits; nothing is on its way, and no timer runs")

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
 
+from .case import Case
+from .daemon import forget_daemons
 from .keys import key, tidy
 from .properties import check_rest, check_step
 from .violation import Violation
 from .waiting import Waits
-from .world import Case, Step, World
+from .world import Step, World
 
 
 @dataclass
@@ -45,6 +47,7 @@ class Search:
 
     def run(self) -> Found:
         """Look at everything."""
+        forget_daemons()
         found, began = Found(self.case), monotonic()
         first = tidy(self.case.begin())
         self._note(first, -1, None)

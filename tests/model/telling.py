@@ -9,12 +9,15 @@ from nvshare.core.effects import CancelHandover, Handover, Report
 from nvshare.core.events import Event
 from nvshare.machine import Job
 
+from .case import Case
+from .following import event_of
+from .forget import NOW
 from .keys import tidy
 from .messages import Message
 from .process import Do
 from .properties import check_step
 from .violation import Violation
-from .world import Case, Kind, Place, Step, World, event_of
+from .world import Kind, Place, Step, World
 
 _QUIET = {"now", "client", "idle_seconds", "owner", "device", "kind", "text"}
 
@@ -54,7 +57,8 @@ def sentence(world: World, step: Step) -> str:
             client, events = world.ghosts[step.place]
             return f"the daemon reads of client {client}, who is gone: {_said(events[0])}"
         case Kind.TICK:
-            assert world.daemon is not None and world.daemon.alarm is not None
+            assert world.daemon is not None
+            assert world.daemon.alarm is not None
             kind, seconds = world.daemon.alarm
             return f"{seconds} s later, the timer of {kind.value} fires"
         case Kind.LATE:
@@ -62,7 +66,7 @@ def sentence(world: World, step: Step) -> str:
             return f"{who} {step.late.value}"
         case Kind.GO_ON | Kind.START | Kind.DROP | Kind.KILL | Kind.BREAK:
             return f"{who} {step.kind.value}"
-    return step.kind.value
+    return str(step.kind.value)
 
 
 def _orders(world: World, event: Event) -> Iterator[str]:
@@ -104,7 +108,7 @@ def stand(world: World) -> Iterator[str]:
         yield "there is no daemon"
     else:
         device = world.daemon.device
-        timers = ", ".join(f"{kind.value} in {at - 16:g} s" for kind, at in device.alarms.items())
+        timers = ", ".join(f"{kind.value} in {at - NOW:g} s" for kind, at in device.alarms.items())
         yield f"daemon: timers: {timers or 'none'}"
     for index, place in enumerate(world.places, 1):
         yield f"process {index}: {_place(world, place)}"
