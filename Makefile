@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-k8s test-torch test-web chaos fuzz bench lint build manifests release clean FORCE
+.PHONY: help demo test model test-k8s test-torch test-web chaos fuzz bench lint build manifests release clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -25,6 +25,14 @@ ifeq ($(strip $(ARGS)),)
 else
 	$(BIN)/python -m pytest $(ARGS)
 endif
+
+# Of the model check (docs/model.md): how many programs, faults, and times that somebody is late.
+CLIENTS ?= 3
+CRASHES ?= 2
+LATE    ?= 0
+
+model: $(VENV)/installed ## Look at all that can happen to a few programs (CLIENTS=3 CRASHES=2 LATE=0)
+	$(BIN)/python -m tests.model --clients $(CLIENTS) --crashes $(CRASHES) --late $(LATE) $(ARGS)
 
 test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests that need one (root)
 	$(BIN)/python -m tests.kubernetes.run $(ARGS)

@@ -27,7 +27,8 @@ NOTES = Path(".pytest_cache")
 # be waited for in the end.
 TOGETHER = (
     *(*PYTEST, "--part=together", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
-    *("tests/integration", "tests/unit/sim", "tests/property", "tests/replay", "tests/unit"),
+    *("tests/integration", "tests/unit/sim", "tests/property", "tests/model", "tests/replay"),
+    "tests/unit",
 )
 
 

@@ -1,0 +1,182 @@
+"""What follows from a step: of a process, of the daemon, or of a fault."""
+
+from dataclasses import replace
+
+from nvshare.core.effects import CancelHandover, Effect, Handover, Report, SetLimits
+from nvshare.core.events import ClientEvent, ClientJoined, ClientLeft, Event, Moved, Released
+from tests.property.program import PassTo, Standby
+
+from .daemon import fire
+from .forget import NOW
+from .messages import Closed, Welcome, client_in
+from .process import Do, act
+from .world import Kind, Place, Step, World
+
+
+def act_in(world: World, index: int, do: Do) -> World:
+    place = world.places[index]
+    process = place.process
+    assert process is not None
+    order, inbox, client = None, place.inbox, place.id
+    if do is Do.READ:
+        order, *rest = place.inbox
+        inbox = tuple(rest)
+    outcome = act(process, do, order, is_written=process.standby in world.written)
+    if do is Do.CONNECT:
+        client = _free_id(world)
+    outbox = place.outbox if place.deaf else (*place.outbox, *outcome.sent)
+    after = place.but(process=outcome.process, inbox=inbox, outbox=outbox, id=client)
+    is_lost = isinstance(order, Closed) or do is Do.GIVE_UP
+    if is_lost:
+        after = after.but(id=0, inbox=(), outbox=(), deaf=False, late=None)
+    world = world.put(index, after)
+    if outcome.wakes:
+        world = world._replace(written=world.written.union(outcome.wakes))
+    return world._replace(is_spilled=True) if is_lost else world
+
+
+def _free_id(world: World) -> int:
+    used = {place.id for place in world.places} | {client for client, _ in world.ghosts}
+    # Nobody gets the name of one that is gone and is still spoken of.
+    used.update(name for place in world.places for name in place.names)
+    used.update(client_in(one) for _, events in world.ghosts for one in events)
+    if world.daemon:
+        used |= set(world.daemon.clients) | set(world.daemon.names)
+    return next(number for number in range(1, len(used) + 2) if number not in used)
+
+
+def event_of(world: World, step: Step) -> Event | None:
+    """Return what the core is told by a step, if anything."""
+    match step.kind:
+        case Kind.DELIVER:
+            place = world.places[step.place]
+            return _heard(place.id, place.outbox[0], place)
+        case Kind.DELIVER_LAST:
+            client, events = world.ghosts[step.place]
+            return _heard(client, events[0], Place(0))
+        case Kind.TICK:
+            assert world.daemon is not None
+            assert world.daemon.alarm is not None
+            return fire(*world.daemon.alarm)
+    return None
+
+
+def _heard(client: int, event: ClientEvent, place: Place) -> ClientEvent:
+    """Return a message as the core hears it. Moves take no time here, so they measure nothing."""
+    if isinstance(event, Moved | Released):
+        return replace(event, now=NOW, client=client, seconds=0.0)
+    if isinstance(event, ClientJoined):
+        doubted = event.running and place.has_resumed
+        return replace(
+            event, now=NOW, client=client, owner="", returns=place.has_left, doubted=doubted
+        )
+    return replace(event, now=NOW, client=client)
+
+
+def _read(world: World, step: Step) -> World:
+    """Take the message that the daemon reads off its connection. Who joins is made welcome."""
+    if step.kind is Kind.DELIVER:
+        place = world.places[step.place]
+        event = place.outbox[0]
+        place = place.but(outbox=place.outbox[1:])
+        if isinstance(event, ClientJoined):
+            resumed = place.has_resumed or event.running
+            place = _received(place.but(has_resumed=resumed), Welcome())
+        return world.put(step.place, place)
+    if step.kind is Kind.DELIVER_LAST:
+        client, (_, *more) = world.ghosts[step.place]
+        ghosts = list(world.ghosts)
+        ghosts[step.place : step.place + 1] = [(client, tuple(more))] if more else []
+        return world._replace(ghosts=tuple(ghosts))
+    return world
+
+
+def tell_daemon(world: World, step: Step) -> World:
+    event = event_of(world, step)
+    assert world.daemon is not None
+    assert event is not None
+    answer = world.daemon.handle(event)
+    world = _read(world, step)._replace(daemon=answer.daemon)
+    for effect in answer.effects:
+        world = _carry_out(world, effect)
+    return world._replace(is_spilled=True) if answer.is_spilling else world
+
+
+def _carry_out(world: World, effect: Effect) -> World:
+    match effect:
+        case Handover():
+            number = _free_descriptor(world)
+            heir = Standby(effect.turn, effect.fill_bytes, effect.missing, number)
+            holder = PassTo(effect.from_turn, effect.turn, effect.to_client, number)
+            world = _post(world, effect.to_client, heir)
+            return _post(world, effect.from_client, holder)
+        case CancelHandover():
+            return _post(world, effect.from_client, effect)
+        case Report() | SetLimits():
+            return world
+    client = getattr(effect, "client", None)
+    # Timers are the daemon's own.
+    return world if client is None else _post(world, client, effect)
+
+
+def _free_descriptor(world: World) -> int:
+    return max(world.written.union(*(place.descriptors for place in world.places)), default=0) + 1
+
+
+def _post(world: World, client: int, order: Effect) -> World:
+    for index, place in enumerate(world.places):
+        if place.id == client:
+            return world.put(index, _received(place, order))
+    return world
+
+
+def _received(place: Place, order: Effect) -> Place:
+    return place if place.deaf else place.but(inbox=(*place.inbox, order))
+
+
+def _hang_up(place: Place) -> Place:
+    """Close a connection: what was sent before is read still."""
+    if not place.id or place.deaf:
+        return place
+    return place.but(inbox=(*place.inbox, Closed()), outbox=(), deaf=True)
+
+
+def kill_daemon(world: World) -> World:
+    places = (_hang_up(place) for place in world.places)
+    forgotten = tuple(one.but(has_left=False, has_resumed=False) for one in places)
+    return world._replace(daemon=None, places=forgotten, ghosts=())
+
+
+def _end(world: World, place: Place) -> World:
+    """Have the daemon read what was sent on a connection, and then that it is closed."""
+    if not place.id or place.deaf:
+        return world
+    left = ClientLeft(now=0.0, client=0)
+    return world._replace(ghosts=(*world.ghosts, (place.id, (*place.outbox, left))))
+
+
+def kill(world: World, index: int) -> World:
+    place = world.places[index]
+    return _end(world, place).put(index, Place(place.size))
+
+
+def break_connection(world: World, index: int) -> World:
+    place = world.places[index]
+    after = _hang_up(place).but(has_left=True)
+    return _end(world, place).put(index, after)
+
+
+def without_past(world: World) -> World:
+    """Forget what only matters to who connects again, when nobody will."""
+    if not any(place.id and (place.has_left or place.has_resumed) for place in world.places):
+        return world
+    places = (
+        one.but(has_left=False, has_resumed=False) if _stays(one) else one for one in world.places
+    )
+    return world._replace(places=tuple(places))
+
+
+def _stays(place: Place) -> bool:
+    """Whether a process has been heard of by the daemon, on a connection that lasts."""
+    joins = any(isinstance(one, ClientJoined) for one in place.outbox)
+    return bool(place.id) and not place.deaf and not joins

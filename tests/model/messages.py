@@ -1,0 +1,101 @@
+"""What is on its way between a process and the daemon, and which numbers and names are in it.
+
+Beside the core's orders and events there are three more frames here, and the end of a connection.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, TypeAlias, TypeVar
+
+from nvshare.core.effects import CancelHandover, Effect, Grant, Keep, Revoke, Room
+from nvshare.core.events import ClientEvent, ClientJoined, Moved, Released, Wanted
+from tests.property.program import PassTo, Standby
+
+
+@dataclass(frozen=True)
+class Welcome(Effect):
+    """The daemon has registered the process."""
+
+
+@dataclass(frozen=True)
+class Closed(Effect):
+    """The other end of the connection is closed: nothing comes after this."""
+
+
+Message: TypeAlias = Effect | ClientEvent
+AnyMessage = TypeVar("AnyMessage", bound=Message)
+# Whose turn a number names: 0 stands for whoever sends or receives the message. Numbers of
+# different clients are never compared, so that each client's are counted for themselves.
+Turns: TypeAlias = tuple[tuple[int, int], ...]
+Renumber: TypeAlias = Callable[[int, int], int]
+
+
+@cache
+def turns_in(message: Message) -> Turns:
+    """Return the turns that a message names, each with its owner."""
+    match message:
+        case PassTo():
+            return (0, message.turn), (message.heir, message.next_turn)
+        case CancelHandover():
+            return ((0, message.from_turn),)
+        case Released():
+            return (0, message.turn), (message.handed_to or 0, message.handed_turn)
+        case Grant() | Room() | Revoke() | Keep() | Standby() | Wanted() | Moved() | ClientJoined():
+            return ((0, message.turn),)
+    return ()
+
+
+@cache
+def client_in(message: Message) -> int:
+    """Return the client that a message names beside its own, or 0."""
+    match message:
+        case PassTo():
+            return message.heir
+        case Released():
+            return message.handed_to or 0
+    return 0
+
+
+@cache
+def anonymous(message: Message) -> Message:
+    """Return the message without names, for comparing."""
+    changes: dict[str, Any] = {}
+    match message:
+        case PassTo():
+            changes = {"heir": 0}
+        case Released():
+            changes = {"handed_to": 0 if message.handed_to else None}
+        case CancelHandover():
+            changes = {"from_client": 0}
+    if hasattr(message, "client"):
+        changes["client"] = 0
+    if isinstance(message, Revoke):
+        # When a process rests is up to the search, for however long it is to.
+        changes["idle_seconds"] = 0.0
+    return replace(message, **changes) if changes else message
+
+
+def renumbered(
+    message: AnyMessage, own: int, turn: Renumber, descriptor: Callable[[int], int]
+) -> AnyMessage:
+    """Return the message with other numbers of turns and descriptors."""
+    match message:
+        case PassTo():
+            return replace(
+                message,
+                turn=turn(own, message.turn),
+                next_turn=turn(message.heir, message.next_turn),
+                descriptor=descriptor(message.descriptor),
+            )
+        case Standby():
+            number = descriptor(message.descriptor)
+            return replace(message, turn=turn(own, message.turn), descriptor=number)
+        case CancelHandover():
+            return replace(message, from_turn=turn(own, message.from_turn))
+        case Released():
+            handed = turn(message.handed_to or own, message.handed_turn)
+            return replace(message, turn=turn(own, message.turn), handed_turn=handed)
+        case Grant() | Room() | Revoke() | Keep() | Wanted() | Moved() | ClientJoined():
+            return replace(message, turn=turn(own, message.turn))
+    return message

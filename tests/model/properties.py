@@ -1,0 +1,92 @@
+"""What must hold of the world as it is, whatever the core believes. The core checks itself beside.
+
+``check_step`` looks at what a step has changed, ``check_rest`` at a world in which nothing more
+happens by itself.
+"""
+
+from nvshare.core.effects import Grant
+from nvshare.core.lease import State
+from tests.property.program import Standby
+
+from .case import Case
+from .violation import Violation
+from .world import Kind, Place, Step, World, is_progress
+
+
+def check_step(case: Case, before: World, step: Step, after: World) -> World:
+    """Raise Violation if a step has led to what must not be. Returns the world, with a note of it.
+
+    What the GPU cannot hold is excused after a fault, and after somebody did not answer in time; it
+    is so until everything fits again.
+    """
+    if step.place >= 0 and step.kind is Kind.DO:
+        old, new = before.places[step.place].process, after.places[step.place].process
+        if old and new and new.is_open and not old.is_open:
+            _check_gates(case, after, step.place)
+    after = after._replace(is_spilled=_is_spilled(case, after))
+    on_device = sum(place.process.on_device for place in after.places if place.process)
+    if on_device > case.capacity and not after.is_spilled:
+        raise Violation(f"{on_device} units of memory are on a GPU that has {case.capacity}")
+    return after
+
+
+def _is_spilled(case: Case, world: World) -> bool:
+    """Whether there may be more on the GPU than it has, for a reason."""
+    if not _all_count(world):
+        return True
+    if not world.is_spilled:
+        return False
+    return sum(_reach(place) for place in world.places) > case.capacity
+
+
+def _reach(place: Place) -> int:
+    """Return what a process may have on the GPU by what it was told already."""
+    if place.process is None:
+        return 0
+    is_coming = any(isinstance(order, Grant | Standby) for order in place.inbox)
+    if place.process.holds or is_coming or place.process.standby is not None:
+        return place.size
+    return place.process.on_device
+
+
+def _all_count(world: World) -> bool:
+    """Whether the daemon counts with all who have, or may just bring, memory on the GPU."""
+    daemon = world.daemon
+    if daemon is None or daemon.device.room_waived:
+        return False
+    return not any(place.process and _is_excused(world, place) for place in world.places)
+
+
+def _is_excused(world: World, place: Place) -> bool:
+    """Whether the daemon does not count with a process, or does not know of it."""
+    process, daemon = place.process, world.daemon
+    if process is None or process.is_excused or place.deaf or daemon is None:
+        return True
+    client = daemon.clients.get(place.id)
+    if client is None:
+        return process.was_welcome
+    return client.state is State.YIELDING and client.overdue
+
+
+def _check_gates(case: Case, world: World, index: int) -> None:
+    """Nobody runs beside others whose memory does not fit beside its own."""
+    if _is_excused(world, world.places[index]):
+        return
+    held = [
+        place
+        for place in world.places
+        if place.process and place.process.is_open and not _is_excused(world, place)
+    ]
+    size = sum(place.size for place in held)
+    if len(held) > 1 and size > case.capacity:
+        raise Violation(f"{len(held)} run at once, and need {size} units of {case.capacity}")
+
+
+def check_rest(case: Case, world: World, steps: list[Step]) -> None:
+    """Raise Violation if somebody waits, and nothing is going to happen by itself."""
+    del case
+    if any(one.kind in (Kind.TICK, Kind.GO_ON) or is_progress(one) for one in steps):
+        return
+    for index, place in enumerate(world.places):
+        if place.process and place.process.waits:
+            raise Violation(f"process {index + 1} waits; nothing is on its way, and no timer runs")

@@ -1,0 +1,152 @@
+"""All that there is at one moment: processes, the daemon, and what is on its way between them.
+
+A few processes share one GPU. Each has a connection to the daemon, on which messages wait in order,
+both ways. Nothing here changes: what follows from a step (following.py) is another world.
+"""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nvshare.core.effects import Effect
+from nvshare.core.events import ClientEvent
+from tests.property.program import PassTo, Standby
+
+from .daemon import Daemon
+from .messages import Turns, client_in, turns_in
+from .process import Do, Process, message_number
+
+
+class Kind(Enum):
+    """What can happen."""
+
+    DO = "do"
+    START = "starts"
+    DROP = "loses what it has not read"
+    DELIVER = "the daemon reads"
+    DELIVER_LAST = "the daemon reads, of a connection that is closed,"
+    TICK = "a timer fires"
+    RESTART = "a new daemon starts"
+    LATE = "late"
+    GO_ON = "goes on"
+    KILL = "is killed"
+    BREAK = "loses its connection"
+    KILL_DAEMON = "the daemon is killed"
+
+
+class Late(Enum):
+    """What of a process takes longer than timers do."""
+
+    READS = "does not read for a while"
+    SENDS = "has sent what does not arrive for a while"
+    STOPS = "does nothing for a while"
+
+
+FAULTS = (Kind.KILL, Kind.BREAK, Kind.KILL_DAEMON)
+
+
+# A program may do so, or never.
+FREE = (Do.WORK, Do.REST)
+
+
+class Step(NamedTuple):
+    """One thing that happens: to which place, if it is about one, and what it does there."""
+
+    kind: Kind
+    place: int = -1
+    do: Do | None = None
+    late: Late | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a process is, or will be again, and its end of a connection.
+
+    ``id`` is its client's, 0 without a connection. ``deaf``: nobody reads what it sends any more.
+    """
+
+    size: int
+    process: Process | None = None
+    id: int = 0
+    inbox: tuple[Effect, ...] = ()
+    outbox: tuple[ClientEvent, ...] = ()
+    deaf: bool = False
+    late: Late | None = None
+    # What this daemon knows of the process: it was a client before, and has said that it resumes.
+    has_left: bool = False
+    has_resumed: bool = False
+
+    def but(self, **changes: Any) -> "Place":
+        """Return the same place with something else in it."""
+        return replace(self, **changes)
+
+    @cached_property
+    def turns(self) -> Turns:
+        """The turns that are known here, or on their way, each with its owner."""
+        own = tuple(turn for one in (*self.inbox, *self.outbox) for turn in turns_in(one))
+        return (*own, *self.process.turns) if self.process else own
+
+    @cached_property
+    def descriptors(self) -> frozenset[int]:
+        """The descriptors that are known here, or on their way."""
+        numbers = {one.descriptor for one in self.inbox if isinstance(one, PassTo)}
+        if self.process and self.process.passes is not None:
+            numbers.add(self.process.passes)
+        return self.awaited | numbers
+
+    @cached_property
+    def awaited(self) -> frozenset[int]:
+        """The descriptors that somebody here watches, or will."""
+        numbers = {one.descriptor for one in self.inbox if isinstance(one, Standby)}
+        if self.process and self.process.standby is not None:
+            numbers.add(self.process.standby)
+        return frozenset(numbers)
+
+    @cached_property
+    def shape(self) -> tuple[Any, ...]:
+        """All that is here but names, in numbers."""
+        return (
+            self.size,
+            self.process.number if self.process else -1,
+            tuple(map(message_number, self.inbox)),
+            tuple(map(message_number, self.outbox)),
+            (bool(self.id), self.deaf, self.has_left, self.has_resumed),
+            0 if self.late is None else 1 + _LATENESS.index(self.late),
+        )
+
+    @cached_property
+    def names(self) -> tuple[int, ...]:
+        """The clients that are spoken of here, 0 for nobody."""
+        named = [client_in(one) for one in (*self.inbox, *self.outbox)]
+        return (*named, self.process.heir) if self.process else tuple(named)
+
+
+_LATENESS = tuple(Late)
+
+
+class World(NamedTuple):
+    """All that there is at one moment."""
+
+    places: tuple[Place, ...]
+    daemon: Daemon | None
+    # Of connections whose process is gone, what the daemon has still to read; by client.
+    ghosts: tuple[tuple[int, tuple[ClientEvent, ...]], ...] = ()
+    written: frozenset[int] = frozenset()
+    faults: int = 0
+    # How often somebody may still be late.
+    lates: int = 0
+    # There is more on the GPU than it has, by a fault, or because somebody did not answer in time.
+    is_spilled: bool = False
+
+    def put(self, index: int, place: Place) -> "World":
+        """Return the same world with something else at a place."""
+        places = list(self.places)
+        places[index] = place
+        return self._replace(places=tuple(places))
+
+
+def is_progress(step: Step) -> bool:
+    """Whether something is on its way: it is not a program, a fault or time that may go on."""
+    idle = (*FAULTS, Kind.START, Kind.TICK, Kind.LATE, Kind.GO_ON)
+    return step.do not in FREE and step.kind not in idle
