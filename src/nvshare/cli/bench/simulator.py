@@ -12,10 +12,15 @@ from nvshare.sim.engine import Outcome, simulate
 _MEASURED = ("T1", "T2a", "T2s", "T3", "T4", "T5", "T6")
 
 
+_CASES = {"T1 to T6": _MEASURED, "cluster-day": ("cluster-day",)}
+
+
 @registered("simulator")
-def measure() -> Iterator[Line]:
+def measure(but: str | None = None) -> Iterator[Line]:
     """Yield a line for the measured scenarios together, and one for a day of a cluster."""
-    for what, names in (("T1 to T6", _MEASURED), ("cluster-day", ("cluster-day",))):
+    for what, names in _CASES.items():
+        if what == but:
+            continue
         scenarios = [load_known(name) for name in names]
         began = time.perf_counter()
         outcomes = [simulate(scenario) for scenario in scenarios]
@@ -32,7 +37,8 @@ def _sums(outcomes: list[Outcome]) -> Line:
 
 
 @click.command()
+@click.option("--short", is_flag=True, help="Without the day of a cluster, which takes minutes.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-def simulator(as_json: bool) -> None:
+def simulator(short: bool, as_json: bool) -> None:
     """Measure how long simulations take."""
-    show("simulator", measure, as_json)
+    show("simulator", lambda: measure("cluster-day" if short else None), as_json)
