@@ -17,7 +17,7 @@ FULL = (("bench", "all"),)
 # Of the emulator what takes seconds, and everything else in the simulator.
 _SIMULATED = [name for name in known_scenarios() if name not in LEFT_OUT]
 QUICK: tuple[tuple[str, ...], ...] = (
-    ("bench", "overhead"),
+    ("bench", "overhead", "--no-instructions"),
     ("bench", "handover"),
     ("bench", "swap", "--way", "explicit", "--speed", "4"),
     *(("bench", "scenario", name, "--on", "simulator") for name in _SIMULATED),

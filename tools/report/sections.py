@@ -12,7 +12,7 @@ from tools.report.lines import Line, of_bench
 _CALLS = {"launch": "launch a kernel", "copy": "copy", "info": "ask for free memory"}
 _CALLS |= {"alloc": "allocate and free", "alloc-10000": "the same, of 10,000"}
 _CALLS |= {"large": "allocate 1 GiB and free", "touch": "first use of it"}
-# A bar that is longer ends here, with an arrow at its text: or all others would be too short to see.
+# A longer bar ends here, with an arrow at its text: all others would be too short to see.
 _LONGEST_RATIO = 1.2
 _LONG_CALL_NS = 100_000
 

@@ -15,7 +15,8 @@ import pytest
 from nvshare.emulator.workload import workload_command
 
 WORK = workload_command("pytorch-add-small", "--iterations", "20", "--startup", "0")
-COUNT = [sys.executable, "-c", "import pynvml; pynvml.nvmlInit(); print(pynvml.nvmlDeviceGetCount())"]
+PROGRAM = "import pynvml; pynvml.nvmlInit(); print(pynvml.nvmlDeviceGetCount())"
+COUNT = [sys.executable, "-c", PROGRAM]
 MEMORY = [sys.executable, "-c", '''
 import pynvml
 pynvml.nvmlInit()
