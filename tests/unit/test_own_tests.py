@@ -29,6 +29,9 @@ def modules() -> list[str]:
     )
 
 
+MODULES = modules()
+
+
 def has_its_own(module: str) -> bool:
     path = Path(module)
     return (UNIT / path.parent / f"test_{path.name}").is_file()
@@ -39,14 +42,14 @@ def is_match(module: str, pattern: str) -> bool:
 
 
 def test_every_module_has_tests_of_its_own_or_is_tested_elsewhere() -> None:
-    without = [module for module in modules() if not has_its_own(module)]
+    without = [module for module in MODULES if not has_its_own(module)]
     missing = [one for one in without if not any(is_match(one, pattern) for pattern in PATTERNS)]
     assert missing == [], "write tests/unit/…/test_NAME.py, or add a line to elsewhere.toml"
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_what_is_tested_elsewhere_exists_and_has_no_tests_of_its_own(pattern: str) -> None:
-    assert [one for one in modules() if is_match(one, pattern) and not has_its_own(one)]
+    assert [one for one in MODULES if is_match(one, pattern) and not has_its_own(one)]
 
 
 @pytest.mark.parametrize("tests", list(TESTED_BY))
