@@ -55,7 +55,7 @@ def test_headlines_are_the_figures_of_the_lines() -> None:
     assert "over-2x-2" in scenarios.headline[0]
     assert moves.headline == ("times the bus alone, per change of turn", "1.15")
     assert latency.headline == ("a notebook waits for a GPU (p50)", "0.57 s")
-    assert shares.headline == ("percentage points off, at most", "1.73")
+    assert shares.headline == ("percentage points off, at most", "0.02")
     assert handover.headline == ("to hand a turn over (p50)", "79 µs")
 
 
