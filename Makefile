@@ -8,13 +8,16 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test model test-k8s test-torch test-web chaos fuzz bench lint build manifests release clean FORCE
+.PHONY: help demo check test model test-k8s test-torch test-web chaos fuzz bench report lint build manifests release clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 	$(BIN)/nvshare demo
+
+check: $(VENV)/installed ## Lint, types and quick tests in half a minute (ONLY=core: of one area of tools/areas.toml)
+	$(BIN)/python -m tools.check $(ONLY)
 
 # The tests start Python hundreds of times: compiled modules are kept, whatever the user does elsewhere.
 test: export PYTHONDONTWRITEBYTECODE :=
@@ -56,6 +59,9 @@ fuzz: $(VENV)/installed ## Fuzz every reader of what others write, SECONDS=60 ea
 
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json
+
+report: $(VENV)/installed ## One page of figures and plots in build/report (FROM=results.jsonl, or QUICK=1: two minutes)
+	$(BIN)/python -m tools.report $(if $(FROM),--from $(FROM)) $(if $(QUICK),--quick)
 
 lint: $(VENV)/installed ## Check style, types, C formatting, layers, image and workflows
 	$(BIN)/ruff check

@@ -56,7 +56,12 @@ Environments = dict[str, dict[str, str]]
 
 
 @registered("overhead")
-def measure() -> Iterator[Line]:
+def measure_all() -> Iterator[Line]:
+    """Yield one line per call, with times and instructions."""
+    yield from measure()
+
+
+def measure(*, with_instructions: bool = True) -> Iterator[Line]:
     """Yield one line per call."""
     program = installed_program("bench", "call-cost")
     with _environments(Settings(), "off") as environments:
@@ -64,7 +69,7 @@ def measure() -> Iterator[Line]:
             yield {
                 "what": what,
                 **_times(program, what, _CALLS, environments),
-                **_instructions(program, what, environments),
+                **(_instructions(program, what, environments) if with_instructions else {}),
             }
     with _environments(Settings(data="off"), "on") as environments:
         for what in _DRIVERS:
@@ -138,7 +143,13 @@ def _profile(program: Path, what: str, variables: Mapping[str, str], calls: int)
 
 
 @click.command()
+@click.option(
+    "--instructions/--no-instructions",
+    "with_instructions",
+    default=True,
+    help="Whether instructions are counted too, by valgrind, which takes longer than all else.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-def overhead(as_json: bool) -> None:
+def overhead(with_instructions: bool, as_json: bool) -> None:
     """Measure what nvshare adds to a call."""
-    show("overhead", measure, as_json)
+    show("overhead", lambda: measure(with_instructions=with_instructions), as_json)

@@ -159,8 +159,17 @@ def _wait(until: Callable[[], bool]) -> None:
 
 @click.command()
 @click.option("--way", type=click.Choice(WAYS), help="Only this way of making room.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(0.1, 100),
+    default=SPEED,
+    show_default=True,
+    help="Emulated seconds in a real one. What the machine itself takes counts as often.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-def swap(way: str | None, as_json: bool) -> None:
+def swap(way: str | None, speed: float, as_json: bool) -> None:
     """Measure what a change of turn costs when memory has to move."""
     ways = (way,) if way else WAYS
-    show("swap", lambda: (measure(one, size) for one in ways for size in SIZES), as_json)
+    show(
+        "swap", lambda: (measure(one, size, speed=speed) for one in ways for size in SIZES), as_json
+    )

@@ -1,0 +1,159 @@
+"""Bars as SVG: groups of them with their values, and a mark where each should have come to.
+
+The picture stands for itself: its colours and letters are in the file, and it can be read in light
+and dark surroundings.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 900
+LABELS = 270
+VALUES = 96
+BAR = 15
+GAP = 3
+BETWEEN = 12
+HEAD = 34
+FOOT = 26
+_COLOURS = ("#3b6fb6", "#d9822b", "#3d9a6c", "#8e5ea2")
+_STYLE = """\
+text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#24292f}
+.l{text-anchor:end}.q{fill:#6a737d}.m{text-anchor:middle}
+.g{stroke:#d8dee4;stroke-width:1}.t{stroke:#24292f;stroke-width:2}
+.r{stroke:#b3362b;stroke-width:1;stroke-dasharray:4 3}
+"""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One value of a group. The text stands beside the bar; the target is a mark across it."""
+
+    series: str
+    value: float
+    text: str
+    target: float | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Bars that belong together, under one label."""
+
+    label: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture: the groups from top to bottom."""
+
+    name: str
+    title: str
+    groups: tuple[Group, ...]
+    # What the targets are called; what a line is called where bars begin, if there is to be one.
+    target: str = ""
+    line: str = ""
+    # Where bars begin: a ratio is a bar to the left or right of 1.
+    origin: float = 0.0
+
+
+def draw(chart: Chart) -> str:
+    """Return the picture, as the text of an SVG file."""
+    series = list(dict.fromkeys(bar.series for group in chart.groups for bar in group.bars))
+    axis = _axis(chart)
+    height = HEAD + FOOT + sum(_height(group) for group in chart.groups)
+    body = [*_legend(chart, series), *_grid(chart, axis, height)]
+    y = HEAD
+    for group in chart.groups:
+        body += _group(chart, group, series, y, axis)
+        y += _height(group)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}" role="img" aria-label="{escape(chart.title)}">\n'
+        f"<title>{escape(chart.title)}</title>\n<style>{_STYLE}</style>\n"
+        f'<rect width="{WIDTH}" height="{height}" rx="6" fill="#fff"/>\n'
+        + "\n".join(body)
+        + "\n</svg>\n"
+    )
+
+
+def _height(group: Group) -> int:
+    return len(group.bars) * (BAR + GAP) - GAP + BETWEEN
+
+
+@dataclass(frozen=True)
+class _Axis:
+    ticks: tuple[float, ...]
+
+    def x(self, value: float) -> float:
+        part = (value - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
+        return LABELS + part * (WIDTH - LABELS - VALUES)
+
+
+def _axis(chart: Chart) -> _Axis:
+    """Return round numbers, about five, from just before the least value to just past the most."""
+    values = [
+        value
+        for group in chart.groups
+        for bar in group.bars
+        for value in (bar.value, bar.target)
+        if value is not None
+    ]
+    least, most = min([*values, chart.origin]), max([*values, chart.origin])
+    rough = max(most - least, 1e-9) / 5
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(power * one for one in (1, 2, 2.5, 5, 10) if power * one >= rough * 0.999)
+    first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
+    last = max(last, first + 1)
+    return _Axis(tuple(round(step * number, 10) for number in range(first, last + 1)))
+
+
+def _legend(chart: Chart, series: Sequence[str]) -> list[str]:
+    x, parts = LABELS, []
+    for number, name in enumerate(series):
+        parts.append(
+            f'<rect x="{x}" y="9" width="11" height="11" rx="2" fill="{_COLOURS[number]}"/>'
+        )
+        parts.append(f'<text x="{x + 16}" y="19">{escape(name)}</text>')
+        x += 34 + 7 * len(name)
+    for name, look in ((chart.target, "t"), (chart.line, "r")):
+        if name:
+            parts.append(f'<line x1="{x + 2}" y1="7" x2="{x + 2}" y2="22" class="{look}"/>')
+            parts.append(f'<text x="{x + 9}" y="19" class="q">{escape(name)}</text>')
+            x += 34 + 7 * len(name)
+    return parts
+
+
+def _grid(chart: Chart, axis: _Axis, height: int) -> list[str]:
+    bottom = height - FOOT
+    parts = []
+    for tick in axis.ticks:
+        x = f"{axis.x(tick):.1f}"
+        parts.append(f'<line x1="{x}" y1="{HEAD - 6}" x2="{x}" y2="{bottom}" class="g"/>')
+        parts.append(f'<text x="{x}" y="{bottom + 16}" class="q m">{tick:,g}</text>')
+    if chart.line:
+        x = f"{axis.x(chart.origin):.1f}"
+        parts.append(f'<line x1="{x}" y1="{HEAD - 6}" x2="{x}" y2="{bottom}" class="r"/>')
+    return parts
+
+
+def _group(chart: Chart, group: Group, series: Sequence[str], y: int, axis: _Axis) -> list[str]:
+    middle = y + (_height(group) - BETWEEN) / 2
+    parts = [f'<text x="{LABELS - 12}" y="{middle + 4:.1f}" class="l">{escape(group.label)}</text>']
+    for bar in group.bars:
+        begin, end = sorted((axis.x(chart.origin), axis.x(bar.value)))
+        # Nothing is a bar too, which can be seen.
+        parts.append(
+            f'<rect x="{begin:.1f}" y="{y}" width="{max(end - begin, 1.5):.1f}" height="{BAR}" '
+            f'rx="2" fill="{_COLOURS[series.index(bar.series)]}"/>'
+        )
+        if bar.target is not None:
+            at = axis.x(bar.target)
+            end = max(end, at + 2)
+            parts.append(
+                f'<line x1="{at:.1f}" y1="{y - 2}" x2="{at:.1f}" y2="{y + BAR + 2}" class="t"/>'
+            )
+        parts.append(f'<text x="{end + 6:.1f}" y="{y + 12}">{escape(bar.text)}</text>')
+        y += BAR + GAP
+    return parts

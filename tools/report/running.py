@@ -1,0 +1,58 @@
+"""Carries benchmarks out for a page, and keeps what they print: the file that it is made from."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from nvshare.cli.bench.scenarios import REALLY
+from nvshare.errors import NvshareError
+
+NVSHARE = Path(sys.executable).parent / "nvshare"
+
+FULL = (("bench", "all"),)
+# Of the emulator what takes seconds, and everything else in the simulator.
+_SIMULATED = (*REALLY, "over-4x-8", "gangs-over")
+QUICK: tuple[tuple[str, ...], ...] = (
+    ("bench", "overhead", "--no-instructions"),
+    ("bench", "handover"),
+    ("bench", "swap", "--way", "explicit", "--speed", "4"),
+    *(("bench", "scenario", name, "--on", "simulator") for name in _SIMULATED),
+    ("bench", "scenario", "over-2x-2", "--speed", "50"),
+    ("bench", "latency", "--on", "simulator", "--seconds", "600"),
+    ("bench", "shares", "--on", "simulator"),
+    ("bench", "simulator", "--short"),
+)
+
+
+def carry_out(commands: Sequence[tuple[str, ...]], results: Path) -> None:
+    """Run the commands, and write their lines to a file as they come."""
+    with results.open("w", encoding="utf-8") as file:
+        for command in commands:
+            began = time.monotonic()
+            file.write(f"# nvshare {' '.join(command)}\n")
+            file.flush()
+            done = subprocess.run([NVSHARE, *command, "--json"], stdout=file)
+            print(f"{time.monotonic() - began:6.1f} s  nvshare {' '.join(command)}", flush=True)
+            if done.returncode:
+                raise NvshareError(
+                    f"`nvshare {' '.join(command)}` has failed",
+                    why=f"it ended with {done.returncode}, and said why above",
+                    do=f"put that right, or use what there is: make report FROM={results}",
+                )
+
+
+def commands_of(results: Path) -> tuple[str, ...]:
+    """Return the commands that a file says it is from."""
+    lines = results.read_text(encoding="utf-8").splitlines()
+    return tuple(line[2:] for line in lines if line.startswith("# nvshare "))
+
+
+def machine_of(results: Path) -> dict[str, str]:
+    """Return what the lines say of the machine that they are from; of the first that does."""
+    for line in results.read_text(encoding="utf-8").splitlines():
+        if line.startswith("{") and (machine := json.loads(line).get("machine")):
+            return {key: str(value) for key, value in machine.items()}
+    return {}
