@@ -44,6 +44,11 @@ class PodSource:
         """Change the limits of a program."""
         return self._sharing.daemon().change_limits(str(program), changes)
 
+    def park(self, program: int, parked: bool) -> GroupStatus:
+        """Park a program, or let it go on."""
+        daemon = self._sharing.daemon()
+        return daemon.park(str(program)) if parked else daemon.unpark(str(program))
+
 
 @contextmanager
 def cluster(sources: Mapping[str, PodSource], dead: str) -> Iterator[str]:

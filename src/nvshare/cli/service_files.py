@@ -45,7 +45,11 @@ def config_text(group: str | None) -> str:
 
 
 def _is_below(path: Path, folders: tuple[Path, ...]) -> Path | None:
-    return next((folder for folder in folders if path.is_relative_to(folder)), None)
+    """Return in which of these folders a Python is: of a virtual environment, it is a link."""
+    paths = (path, path.resolve())
+    return next(
+        (folder for folder in folders if any(one.is_relative_to(folder) for one in paths)), None
+    )
 
 
 def _quoted(path: Path) -> str:

@@ -55,6 +55,16 @@ def test_a_folder_that_is_cleared_is_no_place_for_a_service() -> None:
         unit_text(Path("/tmp/venv/bin/python"))
 
 
+def test_a_python_that_is_a_link_into_a_home_can_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As in a virtual environment of a Python that somebody has compiled for themselves.
+    link = tmp_path / "python"
+    link.symlink_to("/home/alice/.pyenv/bin/python")
+    monkeypatch.setattr(service_files, "_TEMPORARY", ())
+    assert "ProtectHome=read-only" in unit_text(link)
+
+
 @pytest.mark.needs("systemd")
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     path = tmp_path / "nvshare.service"
