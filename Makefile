@@ -45,10 +45,12 @@ fuzz: $(VENV)/installed ## Fuzz every reader of what others write, SECONDS=60 ea
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json
 
+# Types for the oldest Python that is supported (pyproject.toml), and for the newest.
 lint: $(VENV)/installed ## Check style, types, C formatting and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict src tests protocol tools native/emulator/exports native/interposer/generator native/tests/victims
+	$(BIN)/mypy --strict --python-version 3.14 src
 	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
 	$(BIN)/zizmor --offline --quiet --strict-collection .github
