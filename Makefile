@@ -63,10 +63,12 @@ bench: $(VENV)/installed ## Run every benchmark and print JSON
 report: $(VENV)/installed ## One page of figures and plots in build/report (FROM=results.jsonl, or QUICK=1: two minutes)
 	$(BIN)/python -m tools.report $(if $(FROM),--from $(FROM)) $(if $(QUICK),--quick)
 
+# Types for the oldest Python that is supported (pyproject.toml), and for the newest.
 lint: $(VENV)/installed ## Check style, types, C formatting, layers, image and workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict src tests protocol tools native/emulator/exports native/interposer/generator native/tests/victims
+	$(BIN)/mypy --strict --python-version 3.14 src
 	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
 	$(BIN)/hadolint --config deploy/docker/hadolint.yaml deploy/docker/Dockerfile

@@ -90,8 +90,8 @@ Positive: TypeAlias = Annotated[float, Field(gt=0, le=_MOST), BeforeValidator(_n
 PositiveOrAuto: TypeAlias = Annotated[
     Annotated[float, Field(gt=0, le=_MOST)] | Auto, BeforeValidator(_number)
 ]
-# Bytes a second.
-Bandwidth: TypeAlias = Annotated[float, Field(ge=1, le=1e15), BeforeValidator(_number)]
+# Bytes a second; an emulated GPU may be a million times as fast as time.
+Bandwidth: TypeAlias = Annotated[float, Field(ge=1, le=1e21), BeforeValidator(_number)]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, le=1), BeforeValidator(_number)]
 FractionOrNone: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0, le=_MOST), BeforeValidator(_number)]

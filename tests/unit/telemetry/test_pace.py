@@ -21,3 +21,9 @@ def test_settings_that_count_the_seconds_of_a_node() -> None:
     assert paced(told, 1) == told
     assert (paced(told, 10).turn_min, paced(told, 10).idle_park) == (2.0, 0.0)
     assert paced(told, 10).mode == told.mode
+
+
+def test_the_fastest_emulated_gpu_has_settings() -> None:
+    assert (
+        paced(DeviceSettings(), 1e6).initial_bandwidth == DeviceSettings().initial_bandwidth * 1e6
+    )
