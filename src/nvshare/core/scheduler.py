@@ -280,8 +280,10 @@ class Scheduler:
         return self.could_lead(client) and not client.stalled and not self.owes(client)
 
     def owes(self, client: Client) -> bool:
-        """Whether a client that waits has to let others go before it."""
-        return client.gang is None and pays(self._state, self._roster, client, self._now)
+        """Whether a client that waits has to let others go before it, and is in their way."""
+        if client.gang is not None or not client.weight:
+            return False
+        return pays(self._state, self._roster, client, self._now)
 
     def could_lead(self, client: Client) -> bool:
         """Whether a client could run here as soon as those have given way who can."""
