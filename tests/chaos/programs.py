@@ -23,6 +23,7 @@ from nvshare.wire import environment
 from .excuses import Excuses
 from .journal import Journal
 from .plan import Role
+from .processes import ending_with_us
 from .verdict import Verdict, judge, own_words
 
 _KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
@@ -159,7 +160,7 @@ class Program:
             said = folder / f"program-{self.role.number}-{self._times}-{rank}.txt"
             with said.open("wb") as file:
                 process = subprocess.Popen(
-                    command,
+                    [*ending_with_us(), *command],
                     env=self._environment(rank, group),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
