@@ -106,7 +106,9 @@ class Program:
     def look_after(self, folder: Path) -> None:
         """Start it if it is not there; judge its end if it has ended."""
         with self._lock:
-            if self._processes and any(one.poll() is None for one in self._processes):
+            # All of them are asked, so that the end of any is noticed.
+            codes = [one.poll() for one in self._processes]
+            if None in codes:
                 self._end_rest_of_gang()
             elif self._processes:
                 self._bury()
