@@ -1,7 +1,17 @@
-"""What the kernel tells of processes."""
+"""What the kernel does with processes, and tells of them."""
 
+import shutil
 import signal
 from pathlib import Path
+
+
+def ending_with_us() -> tuple[str, ...]:
+    """Return what a command begins with that the kernel is to kill when we are gone.
+
+    It has to be started by our first thread.
+    """
+    found = shutil.which("setpriv")
+    return (found, "--pdeathsig", "KILL") if found else ()
 
 
 def handles(pid: int, number: signal.Signals) -> bool:

@@ -23,6 +23,7 @@ from nvshare.wire import environment
 from .excuses import Excuses
 from .journal import Journal
 from .plan import Role
+from .processes import ending_with_us
 from .verdict import Verdict, judge, own_words
 
 _KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
@@ -105,7 +106,9 @@ class Program:
     def look_after(self, folder: Path) -> None:
         """Start it if it is not there; judge its end if it has ended."""
         with self._lock:
-            if self._processes and any(one.poll() is None for one in self._processes):
+            # All of them are asked, so that the end of any is noticed.
+            codes = [one.poll() for one in self._processes]
+            if None in codes:
                 self._end_rest_of_gang()
             elif self._processes:
                 self._bury()
@@ -159,7 +162,7 @@ class Program:
             said = folder / f"program-{self.role.number}-{self._times}-{rank}.txt"
             with said.open("wb") as file:
                 process = subprocess.Popen(
-                    command,
+                    [*ending_with_us(), *command],
                     env=self._environment(rank, group),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

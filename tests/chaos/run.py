@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .campaign import Result, run_campaign
 from .plan import KINDS
+from .processes import ending_with_us
 from .stage import HAS_MOUNTS
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +54,8 @@ def _with_own_mounts() -> int:
     """Run in a mount namespace: disks can be full there, and nobody else notices."""
     return subprocess.run(
         [
-            *("/usr/bin/unshare", "--mount", "--propagation=private", "--fork", "--kill-child"),
+            *(*ending_with_us(), "/usr/bin/unshare"),
+            *("--mount", "--propagation=private", "--fork", "--kill-child"),
             *(sys.executable, "-m", "tests.chaos.run", *sys.argv[1:]),
         ],
         env={**os.environ, HAS_MOUNTS: "1"},

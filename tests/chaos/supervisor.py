@@ -16,7 +16,7 @@ from nvshare.launch.place import CONTROL_NAME
 
 from .cgroup import make_cgroup
 from .journal import Journal
-from .processes import descriptors, handles
+from .processes import descriptors, ending_with_us, handles
 
 _PAUSE = 0.2
 _PATIENCE = 30.0
@@ -131,9 +131,10 @@ class Supervisor:
 
     def _start(self) -> None:
         self.started += 1
+        command = (sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={self.sockets}")
         with self._log.open("ab") as file:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={self.sockets}"],
+                [*ending_with_us(), *command],
                 env=self._environ,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
