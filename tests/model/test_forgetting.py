@@ -42,11 +42,11 @@ def _seen(world: World) -> list[object]:
     """Return all that a person could see, but for numbers of turns and descriptors."""
     seen: list[object] = [world.is_spilled, world.daemon and world.daemon.alarm]
     for place in world.places:
-        messages = [_kind(one) for one in (*place.inbox, *place.outbox)]
+        orders, events = [_kind(one) for one in place.inbox], [_kind(one) for one in place.outbox]
         client = world.daemon.clients.get(place.id) if world.daemon else None
         process = place.process and (place.process.state, place.process.body.memory)
         known = client and (client.state, client.asked, client.overdue, client.memory)
-        seen += [messages, process, known, place.id]
+        seen += [orders, events, process, known, place.id]
     return seen
 
 
