@@ -19,7 +19,7 @@ from .waiting import Waits
 @click.option("--clients", default=3, show_default=True, help="How many programs there are.")
 @click.option("--crashes", default=2, show_default=True, help="How many faults there are.")
 @click.option("--late", default=0, show_default=True, help="How often somebody is late.")
-@click.option("--rest", is_flag=True, help="Programs rest, too, with crashes and lateness.")
+@click.option("--rest", is_flag=True, help="Programs rest, too, where there is more to look at.")
 @click.option("--most", default=0, help="Give up after so many worlds; 0: never.")
 @click.option("--story", type=click.Path(path_type=Path), help="Where a counterexample is kept.")
 def main(clients: int, crashes: int, late: int, rest: bool, most: int, story: Path | None) -> None:

@@ -17,11 +17,11 @@ def sizes_of(clients: int) -> list[tuple[int, ...]]:
 
 
 def cases(clients: int, crashes: int, late: int, *, rests: bool) -> Iterator[Case]:
-    """Return all cases: those without faults first, in which more can happen otherwise."""
+    """Return all cases: those without faults first, in which two programs can do more."""
     for sizes in sizes_of(clients):
         if clients <= 2:
             yield Case(sizes, 0, any_order=True)
-        yield Case(sizes, 0)
+        yield Case(sizes, 0, is_restless=clients > 2 and not rests)
     if crashes or late:
         for sizes in sizes_of(clients):
             yield Case(sizes, crashes, lates=late, is_restless=not rests)

@@ -89,7 +89,7 @@ class Recording:
 def play(case: Case, path: list[Step]) -> tuple[str, list[str]]:
     """Return what goes wrong on a path, if anything, and the story of the last daemon."""
     world, recording, problem = case.begin(), Recording(case, 0.0), ""
-    world = _with(world, recording)
+    world = with_recording(world, recording)
     for step in path:
         try:
             world = check_step(case, world, step, case.follow(world, step))
@@ -98,10 +98,11 @@ def play(case: Case, path: list[Step]) -> tuple[str, list[str]]:
             break
         if step.kind is Kind.RESTART:
             recording = Recording(case, SETTLE_SECONDS)
-            world = _with(world, recording)
+            world = with_recording(world, recording)
     return problem, list(recording.lines())
 
 
-def _with(world: World, recording: Recording) -> World:
+def with_recording(world: World, recording: Recording) -> World:
+    """Return the same world with another daemon, which has just begun."""
     daemon: Any = recording
     return world._replace(daemon=daemon)
