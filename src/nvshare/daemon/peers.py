@@ -53,7 +53,7 @@ _PATIENCE = 60.0
 _ENOUGH = 8
 _ENOUGH_NEWCOMERS = 64
 # How many of those that are gone are remembered before somebody looks which are.
-_MANY = 1024
+_MANY = 256
 
 
 class Reader(Protocol):

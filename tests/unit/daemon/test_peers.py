@@ -205,6 +205,6 @@ def test_those_that_are_gone_are_forgotten() -> None:
     def scene(peers: Peers) -> None:
         for pid in range(5000):
             peers.leave(peers.enter(process(pid + 10**9)))
-        assert len(peers._peers) <= 2048
+        assert len(peers._peers) <= 512
 
     play(scene)
