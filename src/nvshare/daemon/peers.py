@@ -13,7 +13,8 @@ who floods the daemon waits, and others are served as if it were not there.
   fill up slowly. Who has used up its own is not read until it has some again; who does not stop for
   long is let go. Honest programs use a thousandth of theirs. When a tenant's is used up, those of
   its processes that have made work wait, and those that come; when it is overdrawn, all of them:
-  so it does not help to fork.
+  so it does not help to fork. Only who has been there for a minute and takes next to nothing is
+  read at once: there may be a thousand of those who mean well.
 
 Who a process is comes from the kernel (identity.py), so to connect again changes nothing. Which
 frames make sense is not judged here.
@@ -46,6 +47,10 @@ _STRETCH = 0.02
 _PUSHY = 0.004
 # Below a full budget by so much, a process has made work for the daemon lately.
 _NOTICEABLE = 0.25
+# Who has been there for so long, and takes no more than this of a core, does not pay for others of
+# its tenant. An honest program takes a tenth of it.
+_ESTABLISHED = 60.0
+_CALM, _CALM_AT_ONCE = 0.002, 0.1
 # Who has had no budget left for so long, all the time, is let go.
 _PATIENCE = 60.0
 # So many connections that are not read are enough for a process that has no budget; and so many
@@ -87,6 +92,9 @@ class Peer:
     who: Identity
     tenant: Tenant
     budget: Budget
+    # What it may take, and still be calm; and since when it has been here.
+    calm: Budget
+    since: float
     connections: int = 0
     # How many of them wait in the queue.
     waiting: int = 0
@@ -128,7 +136,13 @@ class Peer:
             self.stretch, self.taken = now, 0.0
         self.taken += seconds
         self.budget.spend(now, seconds)
-        self.tenant.budget.spend(now, seconds)
+        self.calm.spend(now, seconds)
+        self.tenant.budget.fill(now)
+        before = self.tenant.budget.left
+        self.tenant.budget.left -= seconds
+        if self.is_calm(now):
+            # However many they are, somebody else of theirs can still come in.
+            self.tenant.budget.left = max(self.tenant.budget.left, min(before, 0.0))
 
     def is_pushy(self, now: float) -> bool:
         """Whether others come first."""
@@ -136,8 +150,14 @@ class Peer:
             return True
         if self.budget.left <= 0:
             return True
+        if self.is_calm(now):
+            return False
         noticeable = self.budget.left < self.budget.most - _NOTICEABLE
         return self.tenant.budget.left <= (0 if noticeable else -self.tenant.budget.most / 2)
+
+    def is_calm(self, now: float) -> bool:
+        """Whether it has been there for long, and takes next to nothing."""
+        return now - self.since > _ESTABLISHED and self.calm.left > 0
 
 
 class Peers:
@@ -247,7 +267,8 @@ class Peers:
                 self._prune()
             now, most = self._loop.time(), self._settings.burst
             budget = Budget(self._settings.process_percent / 100, most, most, now)
-            peer = self._peers[key] = Peer(who, self._tenant(who, now), budget)
+            calm = Budget(_CALM, _CALM_AT_ONCE, _CALM_AT_ONCE, now)
+            peer = self._peers[key] = Peer(who, self._tenant(who, now), budget, calm, now)
         return peer
 
     def _tenant(self, who: Identity, now: float) -> Tenant:

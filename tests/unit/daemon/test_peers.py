@@ -159,6 +159,38 @@ def test_who_forks_has_no_more_than_its_tenant() -> None:
     play(scene)
 
 
+def test_a_calm_process_that_has_been_there_for_long_does_not_pay_for_others() -> None:
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        calm, busy = peers.enter(process(1)), peers.enter(process(2))
+        for pid in range(10, 30):
+            peers.enter(process(pid)).charge(now, 1.0)
+        assert calm.tenant.budget.left < -calm.tenant.budget.most / 2
+        assert calm.is_pushy(now), "it has just come"
+        calm.since = busy.since = now - 100
+        busy.charge(now - 1, 0.15)
+        assert busy.is_pushy(now)
+        assert not calm.is_pushy(now)
+
+    play(scene)
+
+
+def test_a_thousand_calm_processes_keep_no_other_of_theirs_out() -> None:
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        crowd = [peers.enter(process(pid)) for pid in range(1, 60)]
+        for peer in crowd:
+            peer.since = now - 100
+        for second in range(200):
+            for peer in crowd:
+                # Of a core, they take a fifth each time that a second passes, and a bit more.
+                peer.calm.left = 0.1
+                peer.charge(now + second, 0.005)
+        assert -0.01 < crowd[0].tenant.budget.left < 0.21
+
+    play(scene)
+
+
 def test_who_comes_waits_while_its_tenant_has_no_budget() -> None:
     order: list[int] = []
 
