@@ -12,9 +12,9 @@ who floods the daemon waits, and others are served as if it were not there.
 * Time over the long run: two budgets of the daemon's time, of the process and of the tenant, which
   fill up slowly. Who has used up its own is not read until it has some again; who does not stop for
   long is let go. Honest programs use a thousandth of theirs. When a tenant's is used up, those of
-  its processes that have made work wait, and those that come; when it is overdrawn, all of them:
-  so it does not help to fork. Only who has been there for a minute and takes next to nothing is
-  read at once: there may be a thousand of those who mean well.
+  its processes that have made work wait, and those that come wait to be let in: so it does not
+  help to fork. What processes take that have been there for a minute, and take next to nothing,
+  lets nobody wait: there may be a thousand of those who mean well.
 
 Who a process is comes from the kernel (identity.py), so to connect again changes nothing. Which
 frames make sense is not judged here.
@@ -140,9 +140,10 @@ class Peer:
         self.tenant.budget.fill(now)
         before = self.tenant.budget.left
         self.tenant.budget.left -= seconds
-        if self.is_calm(now):
-            # However many they are, somebody else of theirs can still come in.
-            self.tenant.budget.left = max(self.tenant.budget.left, min(before, 0.0))
+        # However many calm ones there are, somebody else of theirs can still come in; and nobody
+        # waits for long because of what others have done.
+        least = min(before, 0.0) if self.is_calm(now) else -self.tenant.budget.most / 2
+        self.tenant.budget.left = max(self.tenant.budget.left, least)
 
     def is_pushy(self, now: float) -> bool:
         """Whether others come first."""
@@ -150,10 +151,12 @@ class Peer:
             return True
         if self.budget.left <= 0:
             return True
-        if self.is_calm(now):
-            return False
-        noticeable = self.budget.left < self.budget.most - _NOTICEABLE
-        return self.tenant.budget.left <= (0 if noticeable else -self.tenant.budget.most / 2)
+        return self.is_noticeable and self.tenant.budget.left <= 0
+
+    @property
+    def is_noticeable(self) -> bool:
+        """Whether it has made work lately."""
+        return self.budget.left < self.budget.most - _NOTICEABLE
 
     def is_calm(self, now: float) -> bool:
         """Whether it has been there for long, and takes next to nothing."""
@@ -300,20 +303,22 @@ class Peers:
         tenant.is_scheduled = False
         now = self._loop.time()
         tenant.budget.fill(now)
-        if (pause := tenant.budget.pause) > 0:
-            self._schedule(tenant, pause)
-            return
+        debt = tenant.budget.pause
         pauses = []
-        tenant.budget.left -= _ROUND
         for _ in range(len(tenant.queue)):
             peer, reader = tenant.queue.popleft()
-            if peer is None:
-                tenant.newcomers -= 1
-                reader.read_some()
-            elif (pause := self._debt(peer, reader, now)) > 0:
+            # Who has made no work waits for no budget but its own.
+            pause = debt if peer is None or peer.is_noticeable else 0.0
+            if peer is not None:
+                pause = max(pause, self._debt(peer, reader, now))
+            if pause > 0:
                 pauses.append(pause)
                 tenant.queue.append((peer, reader))
                 continue
+            tenant.budget.left -= _ROUND
+            if peer is None:
+                tenant.newcomers -= 1
+                reader.read_some()
             elif self._read_in_turn(peer, reader):
                 tenant.queue.append((peer, reader))
             pauses.clear()
