@@ -200,7 +200,7 @@ class PeerSettings(_Model):
     # What a process, and all of a container or user, may use of a core of the daemon's in the long
     # run; and how many seconds of it a process may use at once, a tenant twice as many.
     process_percent: float = Field(default=10.0, gt=0, le=100)
-    tenant_percent: float = Field(default=20.0, gt=0, le=100)
+    tenant_percent: float = Field(default=15.0, gt=0, le=100)
     burst: float = Field(default=4.0, gt=0)
 
 
