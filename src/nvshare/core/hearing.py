@@ -16,6 +16,9 @@ from nvshare.core.lease import State
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 
+# More clients of a device than this are heard less than once a second each.
+MANY = 100
+
 
 @dataclass(slots=True)
 class _Last:
@@ -60,5 +63,10 @@ def is_known(event: Wanted, client: Client) -> bool:
 
 
 def usage_pause(settings: Settings, roster: Roster) -> float:
-    """Return for how long another report makes no difference: with shares, each one does."""
-    return 0.0 if roster.with_share else settings.slice_seconds or 1.0
+    """Return for how long another report makes no difference: with shares, each one does.
+
+    Where many are, nobody's turn depends on the last second of one of them.
+    """
+    if roster.with_share:
+        return 0.0
+    return max(settings.slice_seconds or 1.0, len(roster.clients) / MANY)

@@ -21,7 +21,7 @@ _MOST_WAITING = 10_000
 _PATIENCE = 2.0
 _PER_SECOND = 20
 _LINES_AT_ONCE = 2500
-_MANY_PROCESSES = 10_000
+_MANY_PROCESSES = 1_000
 _PLAIN = re.compile(r"[\w./:@%+-]+")
 
 
@@ -63,6 +63,7 @@ class Throttle(logging.Filter):
         # By process and payer, when it had lines to spare, and how many it has had since; and the
         # hushed.
         self._lines: dict[Any, tuple[float, float]] = {}
+        self._forget_at = _MANY_PROCESSES
         self._hushed = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -87,8 +88,8 @@ class Throttle(logging.Filter):
 
     def _has_left(self, who: Any, now: float, times: int) -> bool:
         """Take a line of somebody who has so many times as many as a process."""
-        if who not in self._lines and len(self._lines) >= _MANY_PROCESSES:
-            self._lines.clear()
+        if who not in self._lines and len(self._lines) >= self._forget_at:
+            self._forget(now)
         at, used = self._lines.get(who, (now, 0.0))
         # The time of day can be set back; it is no reason to say nothing until it has come again.
         used = max(0.0, used - max(0.0, now - at) * _PER_SECOND * times)
@@ -98,6 +99,12 @@ class Throttle(logging.Filter):
             return False
         self._lines[who] = (now, used + 1)
         return True
+
+    def _forget(self, now: float) -> None:
+        """Forget those who have all their lines again."""
+        owing = (one for one in self._lines.items() if one[1][1] > (now - one[1][0]) * _PER_SECOND)
+        self._lines = dict(owing)
+        self._forget_at = max(_MANY_PROCESSES, 2 * len(self._lines))
 
     def _passes(self, record: logging.LogRecord) -> bool:
         second = int(record.created)

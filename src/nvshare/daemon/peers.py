@@ -12,8 +12,9 @@ who floods the daemon waits, and others are served as if it were not there.
 * Time over the long run: two budgets of the daemon's time, of the process and of the tenant, which
   fill up slowly. Who has used up its own is not read until it has some again; who does not stop for
   long is let go. Honest programs use a thousandth of theirs. When a tenant's is used up, those of
-  its processes that have made work wait, and those that come; when it is overdrawn, all of them:
-  so it does not help to fork.
+  its processes that have made work wait, and those that come wait to be let in: so it does not
+  help to fork. What processes take that have been there for a minute, and take next to nothing,
+  lets nobody wait: there may be a thousand of those who mean well.
 
 Who a process is comes from the kernel (identity.py), so to connect again changes nothing. Which
 frames make sense is not judged here.
@@ -46,6 +47,10 @@ _STRETCH = 0.02
 _PUSHY = 0.004
 # Below a full budget by so much, a process has made work for the daemon lately.
 _NOTICEABLE = 0.25
+# Who has been there for so long, and takes no more than this of a core, does not pay for others of
+# its tenant. An honest program takes a tenth of it.
+_ESTABLISHED = 60.0
+_CALM, _CALM_AT_ONCE = 0.002, 0.1
 # Who has had no budget left for so long, all the time, is let go.
 _PATIENCE = 60.0
 # So many connections that are not read are enough for a process that has no budget; and so many
@@ -53,7 +58,7 @@ _PATIENCE = 60.0
 _ENOUGH = 8
 _ENOUGH_NEWCOMERS = 64
 # How many of those that are gone are remembered before somebody looks which are.
-_MANY = 1024
+_MANY = 256
 
 
 class Reader(Protocol):
@@ -87,6 +92,9 @@ class Peer:
     who: Identity
     tenant: Tenant
     budget: Budget
+    # What it may take, and still be calm; and since when it has been here.
+    calm: Budget
+    since: float
     connections: int = 0
     # How many of them wait in the queue.
     waiting: int = 0
@@ -128,7 +136,14 @@ class Peer:
             self.stretch, self.taken = now, 0.0
         self.taken += seconds
         self.budget.spend(now, seconds)
-        self.tenant.budget.spend(now, seconds)
+        self.calm.spend(now, seconds)
+        self.tenant.budget.fill(now)
+        before = self.tenant.budget.left
+        self.tenant.budget.left -= seconds
+        # However many calm ones there are, somebody else of theirs can still come in; and nobody
+        # waits for long because of what others have done.
+        least = min(before, 0.0) if self.is_calm(now) else -self.tenant.budget.most / 2
+        self.tenant.budget.left = max(self.tenant.budget.left, least)
 
     def is_pushy(self, now: float) -> bool:
         """Whether others come first."""
@@ -136,8 +151,16 @@ class Peer:
             return True
         if self.budget.left <= 0:
             return True
-        noticeable = self.budget.left < self.budget.most - _NOTICEABLE
-        return self.tenant.budget.left <= (0 if noticeable else -self.tenant.budget.most / 2)
+        return self.is_noticeable and self.tenant.budget.left <= 0
+
+    @property
+    def is_noticeable(self) -> bool:
+        """Whether it has made work lately."""
+        return self.budget.left < self.budget.most - _NOTICEABLE
+
+    def is_calm(self, now: float) -> bool:
+        """Whether it has been there for long, and takes next to nothing."""
+        return now - self.since > _ESTABLISHED and self.calm.left > 0
 
 
 class Peers:
@@ -255,7 +278,8 @@ class Peers:
                 self._prune()
             now, most = self._loop.time(), self._settings.burst
             budget = Budget(self._settings.process_percent / 100, most, most, now)
-            peer = self._peers[key] = Peer(who, self._tenant(who, now), budget)
+            calm = Budget(_CALM, _CALM_AT_ONCE, _CALM_AT_ONCE, now)
+            peer = self._peers[key] = Peer(who, self._tenant(who, now), budget, calm, now)
         return peer
 
     def _tenant(self, who: Identity, now: float) -> Tenant:
@@ -287,20 +311,22 @@ class Peers:
         tenant.is_scheduled = False
         now = self._loop.time()
         tenant.budget.fill(now)
-        if (pause := tenant.budget.pause) > 0:
-            self._schedule(tenant, pause)
-            return
+        debt = tenant.budget.pause
         pauses = []
-        tenant.budget.left -= _ROUND
         for _ in range(len(tenant.queue)):
             peer, reader = tenant.queue.popleft()
-            if peer is None:
-                tenant.newcomers -= 1
-                reader.read_some()
-            elif (pause := self._debt(peer, reader, now)) > 0:
+            # Who has made no work waits for no budget but its own.
+            pause = debt if peer is None or peer.is_noticeable else 0.0
+            if peer is not None:
+                pause = max(pause, self._debt(peer, reader, now))
+            if pause > 0:
                 pauses.append(pause)
                 tenant.queue.append((peer, reader))
                 continue
+            tenant.budget.left -= _ROUND
+            if peer is None:
+                tenant.newcomers -= 1
+                reader.read_some()
             elif self._read_in_turn(peer, reader):
                 tenant.queue.append((peer, reader))
             pauses.clear()

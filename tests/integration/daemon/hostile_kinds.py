@@ -64,10 +64,6 @@ class Trouble:
         client.join(self.gpu, **changes)
         return client
 
-    def run_turn(self) -> int:
-        """Return the number of the newest turn that somebody has been given."""
-        return max((one.turn or 0) for one in self.daemon.control.status().clients)
-
 
 def is_let_go(client: Client) -> bool:
     """Whether the daemon closes the connection, whatever it says before."""
@@ -271,8 +267,8 @@ def never_can_go(trouble: Trouble) -> None:
     client.want()
     # One that is too much of it ends the connection.
     for turn in range(200):
-        said = [frames.CannotDrain(turn, frames.UndrainedReason(1)), frames.CanDrain(turn)]
-        data = b"".join(frame.pack() for frame in (*said, frames.Held(turn, 1, turn)))
+        data = frames.CannotDrain(turn, frames.UndrainedReason(1)).pack()
+        data += frames.CanDrain(turn).pack() + frames.Held(turn, 1, turn).pack()
         if send_until_refused(client, data, 1):
             break
 
@@ -311,14 +307,12 @@ def gone_with_all_unread(trouble: Trouble) -> None:
 def changes_its_descriptors(trouble: Trouble) -> None:
     """Fills, truncates and grows whatever it is handed, and makes it block."""
     client = trouble.join()
-    for change in (
-        lambda: os.truncate(client.page, 0),
-        lambda: os.truncate(client.page, 1 << 40),
-        lambda: os.fchmod(client.page, 0),
-        lambda: os.set_blocking(client.page, True),
-    ):
+    for size in (0, 1 << 40):
         with suppress(OSError):
-            change()
+            os.truncate(client.page, size)
+    with suppress(OSError):
+        os.fchmod(client.page, 0)
+    os.set_blocking(client.page, True)
     assert os.fstat(client.page).st_size == os.fstat(trouble.honest[0].page).st_size
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from nvshare.core.events import LimitsChanged, UsageReported, Used
+from nvshare.core.hearing import MANY, usage_pause
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.replay import replay
 from nvshare.core.settings import Limits, Mode
@@ -124,3 +125,12 @@ def test_that_a_client_wants_its_turn_is_heard_once() -> None:
     # Who has its turn says something by it: that this one ends.
     stage.want(1, turn=stage.device.roster.clients[1].turn)
     assert len(list(stage.core.story.entries)) == heard + 1
+
+
+def test_of_many_clients_each_is_heard_less_often() -> None:
+    few, many = Stage(), Stage()
+    few.join(1, 0)
+    for number in range(MANY + MANY // 2):
+        many.join(number, 0)
+    assert usage_pause(few.settings, few.device.roster) == 1.0
+    assert usage_pause(many.settings, many.device.roster) == 1.5

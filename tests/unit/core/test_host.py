@@ -12,7 +12,6 @@ from nvshare.core.events import (
     HostMemoryChanged,
     HostRoomChanged,
     MemoryChanged,
-    OutsideChanged,
     TimerKind,
     Wanted,
 )
@@ -214,8 +213,7 @@ def test_one_device_goes_on_when_there_is_room_because_of_another() -> None:
     assert (a.state.leader, b.state.leader) == (2, 12)
     a.roster.note_out(a.roster.clients[1], 8)
     core._host.judge("a", None)
-    # Whatever happens there: it is looked at again.
-    core.handle(OutsideChanged(now=1.0, device="b", outside_bytes=0))
+    core.handle(MemoryChanged(now=1.0, client=12, memory=Memory(12, 0, 12)))
     assert b.state.leader is None
     core.handle(ClientLeft(now=2.0, client=1))
     assert b.state.leader == 12
