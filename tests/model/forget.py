@@ -33,7 +33,7 @@ SETTINGS = Settings(
     slice_seconds=0.0,
     revoke_patience=2.0,
     move_patience=1.0,
-    initial_bandwidth=1e15,
+    initial_bandwidth=1e30,
 )
 SETTLE_SECONDS = 1.0
 
@@ -79,6 +79,7 @@ def _forget_device(state: DeviceState, now: float) -> None:
     if state.leader is None:
         state.claim_at = None
     state.settle_until = max(NOW, state.settle_until - later)
+    state.kept_until = max(NOW, state.kept_until - later)
     if state.room_since is not None:
         state.room_since = NOW - min(now - state.room_since, settings.move_patience)
     state.alarms = {kind: max(NOW, at - later) for kind, at in state.alarms.items()}

@@ -58,7 +58,10 @@ def test_everything_adds_up(listed: list[dict[str, Any]], gpus: str, mode: dict[
 
 
 def test_turns_that_are_shorter_than_a_move_become_longer() -> None:
-    """Or else these would take turns for ever: one never has its memory, the other never any."""
+    """Or else these would take turns for ever: one never has its memory, the other never any.
+
+    A turn lasts at least until its memory is there, and so nobody has to find that out by failing.
+    """
     large = {
         "name": "p",
         "count": 3,
@@ -87,7 +90,7 @@ def test_turns_that_are_shorter_than_a_move_become_longer() -> None:
     # Two of the large ones are on the first GPU, and compute for 12 s each.
     assert outcome.ended < 80.0
     told = {report.kind.value for report in outcome.sites[0].reports}
-    assert "unproductive switching" in told
+    assert "unproductive switching" not in told
 
 
 def adds_up(outcome: Outcome) -> None:
