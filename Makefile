@@ -35,7 +35,7 @@ CRASHES ?= 2
 LATE    ?= 0
 
 model: $(VENV)/installed ## Look at all that can happen to a few programs (CLIENTS=3 CRASHES=2 LATE=0)
-	$(BIN)/python -m tests.model --clients $(CLIENTS) --crashes $(CRASHES) --late $(LATE) $(ARGS)
+	$(BIN)/python -m tests.modelcheck --clients $(CLIENTS) --crashes $(CRASHES) --late $(LATE) $(ARGS)
 
 test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests that need one (root)
 	$(BIN)/python -m tests.kubernetes.run $(ARGS)

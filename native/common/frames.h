@@ -70,7 +70,7 @@ enum allocation_kind {
 /* Why a client gives its turn up. */
 enum release_reason {
     RELEASE_REASON_IDLE = 1,    /* it had nothing to do */
-    RELEASE_REASON_ASKED = 2,   /* it was told to, now */
+    RELEASE_REASON_TOLD = 2,    /* it was told to, now */
     RELEASE_REASON_USED_UP = 3, /* its share is used up for now */
 };
 

@@ -2,7 +2,7 @@
  *
  * config.c reads it once in the life of a process. That one step is called again and again here, which is why the file is
  * included. */
-#include "config.c"
+#include "process/config.c"
 
 #include "targets.h"
 

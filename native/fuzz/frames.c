@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "connection.h"
+#include "session/connection.h"
 #include "targets.h"
 
 struct seen {

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bucket.h"
-#include "seat.h"
+#include "memory/seat.h"
+#include "shares/bucket.h"
 #include "targets.h"
 
 struct own {

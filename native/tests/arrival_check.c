@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "recency.h"
-#include "residency.h"
+#include "memory/recency.h"
+#include "moves/residency.h"
 
 #define BLOCK  RESIDENCY_BLOCK
 #define SECOND ((uint64_t)1000000000)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask.h"
 #include "check.h"
-#include "clock.h"
+#include "memory/ask.h"
+#include "process/clock.h"
 
 #define MIB ((uint64_t)1 << 20)
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bucket.h"
 #include "check.h"
+#include "shares/bucket.h"
 
 static const uint64_t ms = 1000000, second = 1000000000;
 

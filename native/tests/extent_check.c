@@ -11,7 +11,7 @@
 
 #include "check.h"
 #include "explicit/slot.h"
-#include "ledger.h"
+#include "memory/ledger.h"
 
 static struct account account;
 static struct extents extents;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "gate.h"
+#include "gate/gate.h"
 
 static struct gate gate;
 static _Atomic long passed, knocks;
@@ -58,14 +58,14 @@ static void run_turns(unsigned threads, int rounds) {
 
 static void *settle(void *nothing) {
     (void)nothing;
-    return (void *)(intptr_t)gate_settle(&gate);
+    return (void *)(intptr_t)gate_await_decision(&gate);
 }
 
 static void just_open(struct gate *one) {
     gate_open(one);
 }
 
-static intptr_t settled_by(void (*decide)(struct gate *)) {
+static intptr_t decided_by(void (*decide)(struct gate *)) {
     pthread_t thread;
     void *result;
     gate_init(&gate, knock, NULL);
@@ -77,10 +77,10 @@ static intptr_t settled_by(void (*decide)(struct gate *)) {
 }
 
 static void run_states(void) {
-    CHECK(settled_by(gate_refuse) == -EPERM);
+    CHECK(decided_by(gate_refuse) == -EPERM);
     CHECK(gate_enter(&gate) == -EPERM && !gate_is_closed(&gate));
-    CHECK(settled_by(gate_close) == 0);
-    CHECK(gate_is_closed(&gate) && settled_by(just_open) == 0);
+    CHECK(decided_by(gate_close) == 0);
+    CHECK(gate_is_closed(&gate) && decided_by(just_open) == 0);
 
     /* Watching: calls are noticed once, and the gate closes only if there was none. */
     gate_thread = (struct gate_thread){.gate = &gate, .budget = 10};

@@ -18,11 +18,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "contexts.h"
-#include "devices.h"
-#include "inflight.h"
-#include "session.h"
-#include "streams.h"
+#include "gate/inflight.h"
+#include "process/contexts.h"
+#include "process/devices.h"
+#include "process/streams.h"
+#include "session/session.h"
 
 enum { LAUNCH_NS = 5000 };
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "driver.h"
-#include "inside.h"
+#include "gate/inside.h"
+#include "lookup/driver.h"
 
 enum { THREADS_MAX = 64, LINES = 1 << 20, LINE = 64, STRIDE = 4097, WRITES = 48, LOOKS = 2000 };
 
@@ -96,7 +96,7 @@ __attribute__((used)) CUresult slow_cuGraphLaunch(CUgraphExec graph, CUstream st
     return result;
 }
 
-#include "gate_entry.h"
+#include "gate/gate_entry.h"
 GATE_ENTRY(cuLaunchKernel, 0, 5,
            (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
             unsigned bz, unsigned shared, CUstream stream, void **parameters, void **extra),

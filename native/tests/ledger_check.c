@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "clock.h"
-#include "ledger.h"
+#include "memory/ledger.h"
+#include "process/clock.h"
 
 enum { KEYS = 500, OWNERS = 7 };
 

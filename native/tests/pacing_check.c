@@ -245,7 +245,7 @@ static void check_leftovers(void) {
     allocate(1, 20, true);
     allocate(2, 20, false);
     allocate(3, 20, true); /* stands for another program, which has come since */
-    ledger_drop(ledger_take(&books.memory, key_of(3)));
+    ledger_drop(ledger_take(&allocations.memory, key_of(3)));
     order(MOVER_FILL, UINT64_MAX);
     wait_until_idle();
     CHECK(gpu.queue[0].bytes == 20 * BLOCK && gpu.queue[0].address == key_of(0));
@@ -274,9 +274,9 @@ static void check_displaced(void) {
     /* What has come last goes last now. */
     CHECK(mover_displace(mover, 35 * BLOCK) == 35 * BLOCK);
     struct ledger_entry entry;
-    CHECK(ledger_find(&books.memory, key_of(1), &entry) == 0);
+    CHECK(ledger_find(&allocations.memory, key_of(1), &entry) == 0);
     CHECK(entry.away == 15 * BLOCK && entry.head == 0);
-    CHECK(ledger_find(&books.memory, key_of(0), &entry) == 0 && entry.away == 0);
+    CHECK(ledger_find(&allocations.memory, key_of(0), &entry) == 0 && entry.away == 0);
 }
 
 static void check_untouched(void) {
@@ -290,7 +290,7 @@ static void check_untouched(void) {
     CHECK(account_reserve(&device.account, entry.bytes, false) == 0);
     atomic_fetch_add(&device.account.untouched, entry.bytes);
     atomic_fetch_add(&device.account.away, entry.bytes);
-    CHECK(ledger_add(&books.memory, &entry) == 0);
+    CHECK(ledger_add(&allocations.memory, &entry) == 0);
     allocate(1, 20, true);
     order(MOVER_OUT, UINT64_MAX);
     wait_until_idle();

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "clock.h"
-#include "recency.h"
-#include "residency.h"
+#include "memory/recency.h"
+#include "moves/residency.h"
+#include "process/clock.h"
 
 #define BLOCK  RESIDENCY_BLOCK
 #define SECOND ((uint64_t)1000000000)

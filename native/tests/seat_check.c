@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "ledger.h"
+#include "memory/ledger.h"
+#include "process/clock.h"
 
 enum { LIMIT = 100000, LARGEST = 900 };
 

@@ -1,8 +1,8 @@
 /* silence.c in time that passes as the test says. Prints nothing if all is well. */
-#include "silence.h"
+#include "session/silence.h"
 
 #include "check.h"
-#include "clock.h"
+#include "process/clock.h"
 
 static void nobody_waits(void) {
     struct silence silence = {.limit_ns = 400, .is_answered = true};

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "gate.h"
+#include "gate/gate.h"
 
 enum { THREADS_MAX = 64 };
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "inside.h"
+#include "gate/inside.h"
 
 enum { THREADS_MAX = 64, TRIES = 1000 };
 
@@ -147,7 +147,7 @@ static void run_settled(void) {
         usleep(100);
     usleep(10000);
     inside_note_threads(&gate);
-    CHECK(inside_have_settled(&gate));
+    CHECK(inside_have_left(&gate));
 
     /* This one may be about to call, until it has computed for a while. */
     start(&computer, 1, compute);
@@ -156,10 +156,10 @@ static void run_settled(void) {
     bool was_unsettled = false;
     for (int i = 0; i < TRIES && !was_unsettled; i++) {
         inside_note_threads(&gate);
-        was_unsettled = !inside_have_settled(&gate);
+        was_unsettled = !inside_have_left(&gate);
     }
     CHECK(was_unsettled);
-    while (!inside_have_settled(&gate))
+    while (!inside_have_left(&gate))
         usleep(100);
     atomic_store(&ended, true);
     sem_post(&never);
@@ -167,7 +167,7 @@ static void run_settled(void) {
     pthread_join(sleeper, NULL);
     /* Who has ended is not waited for. */
     inside_note_threads(&gate);
-    CHECK(inside_have_settled(&gate));
+    CHECK(inside_have_left(&gate));
 }
 
 int main(int count, char **arguments) {

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "books.h"
-#include "clock.h"
-#include "contexts.h"
-#include "devices.h"
 #include "log.h"
-#include "residency.h"
-#include "session.h"
+#include "memory/allocations.h"
+#include "moves/residency.h"
+#include "process/clock.h"
+#include "process/contexts.h"
+#include "process/devices.h"
+#include "session/session.h"
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -58,7 +58,7 @@ static struct {
 
 static struct device device;
 static struct context context = {.device = &device, .handle = (CUcontext)1};
-struct books books = {.memory = LEDGER_INITIALIZER};
+struct allocations allocations = {.memory = LEDGER_INITIALIZER};
 struct driver_calls real;
 
 static void evict_one(void) {
@@ -239,12 +239,12 @@ static void allocate(int i, uint64_t blocks, bool on_gpu) {
     pthread_mutex_unlock(&gpu.lock);
     CHECK(account_reserve(&device.account, entry.bytes, false) == 0);
     atomic_fetch_add(&device.account.away, entry.away);
-    CHECK(ledger_add(&books.memory, &entry) == 0);
+    CHECK(ledger_add(&allocations.memory, &entry) == 0);
 }
 
-/* As books.c does it. */
+/* As allocations.c does it. */
 static void release(int i) {
-    struct ledger_entry *taken = ledger_take(&books.memory, key_of(i));
+    struct ledger_entry *taken = ledger_take(&allocations.memory, key_of(i));
     pthread_mutex_lock(&gpu.lock);
     gpu.exists[i] = false;
     for (int b = 0; b < BLOCKS; b++) {
@@ -267,7 +267,7 @@ static void compare(void) {
     uint64_t away = 0;
     for (int i = 0; i < ALLOCATIONS; i++) {
         struct ledger_entry entry;
-        if (ledger_find(&books.memory, key_of(i), &entry) < 0)
+        if (ledger_find(&allocations.memory, key_of(i), &entry) < 0)
             continue;
         away += entry.away;
         CHECK(entry.moves == 0);

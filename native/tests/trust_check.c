@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config.h"
-#include "trust.h"
+#include "process/config.h"
+#include "session/trust.h"
 
 static int print_sockets(void) {
     for (int i = 0; i < config()->socket_count; i++)

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "check.h"
-#include "client.h"
-#include "clock.h"
-#include "drain.h"
+#include "gate/drain.h"
+#include "gate/undrained.h"
 #include "log.h"
-#include "undrained.h"
+#include "process/clock.h"
+#include "session/client.h"
 
 enum { NEVER = 1 << 20 };
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "clock.h"
-#include "usage.h"
+#include "process/clock.h"
+#include "shares/usage.h"
 
 enum { THREADS_MAX = 32, ACTORS = 4, SPAN = 10 };
 

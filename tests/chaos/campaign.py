@@ -163,7 +163,7 @@ def run_campaign(
         with watch:
             campaign.run(seed, seconds, kinds)
             if journal.failures:
-                _keep_story(stage)
+                _keep_journal(stage)
         if not journal.failures:
             check_books(stage)
         result = Result(
@@ -181,11 +181,11 @@ def run_campaign(
     return result
 
 
-def _keep_story(stage: Stage) -> None:
+def _keep_journal(stage: Stage) -> None:
     """Keep what the daemon has been told and has decided, and how everything is now."""
     control = stage.supervisor.control
     for name, ask in (
-        ("story.jsonl", control.story),
+        ("journal.jsonl", control.journal),
         ("status.json", lambda: control.status().model_dump_json(indent=2)),
     ):
         try:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from nvshare.emulator.conf import Settings
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.profile import Profile
 from nvshare.emulator.transient import transient_node
 from nvshare.launch.preload import without_preload

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from nvshare.emulator.node import Node
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.report import GpuReport, Report, read_report
 from nvshare.errors import NvshareError
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus

@@ -25,8 +25,8 @@ from nvshare.kernel import memory_file, seal_size
 from nvshare.kubernetes.annotations import read_orders
 from nvshare.kubernetes.pods import Container, Pod
 from nvshare.parsing import parse_body
+from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.sim.scenario import parse_scenario
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.validation import describe
 from nvshare.wire.codec import Decoder, WireError, client_frames, daemon_frames
 
@@ -100,7 +100,7 @@ def _change_device(changes: "dict[str, Any]") -> None:
     client_settings(settings, is_alone=True).pack()
 
 
-def _read_story(data: bytes) -> None:
+def _read_journal(data: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=_MEMORY) as file:
         file.write(data)
         file.flush()
@@ -147,7 +147,7 @@ READERS: Mapping[str, Reader] = {
     "annotations": Reader(_read_annotations),
     "scenario": Reader(_read_scenario, (BadInputError,)),
     "body": Reader(_read_body, (BadInputError,)),
-    "story": Reader(_read_story, (BadInputError, click.ClickException)),
+    "journal": Reader(_read_journal, (BadInputError, click.ClickException)),
     "remembered": Reader(_read_remembered),
     "group-page": Reader(_read_page),
     "proc": Reader(_read_proc),

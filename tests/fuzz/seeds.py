@@ -164,5 +164,5 @@ _MAKERS: Mapping[str, Callable[[], dict[str, bytes]]] = {
     "scenario": lambda: {"nested": b"a = " + b"[" * 5000, **_files("src/nvshare/sim/**/*.toml")},
     "body": _deep,
     "remembered": _deep,
-    "story": lambda: {**_deep(), **_files("tests/replay/*.jsonl")},
+    "journal": lambda: {**_deep(), **_files("tests/replay/*.jsonl")},
 }

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 
-from nvshare.emulator.node import Node
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.report import Report, read_report
 from nvshare.emulator.workload import Run
 

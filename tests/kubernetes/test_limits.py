@@ -2,7 +2,7 @@
 
 import time
 
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 
 from .lab import Lab
 from .watcher import watching

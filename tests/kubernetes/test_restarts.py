@@ -2,7 +2,7 @@
 
 import pytest
 
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 
 from .lab import Lab
 

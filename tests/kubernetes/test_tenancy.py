@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 
 from .lab import KubectlError, Lab
 from .test_limits import CORE, GIB, MEMORY, PRIORITY, annotate, until_size

@@ -29,9 +29,9 @@ class Circles:
         if self._count + _TOLD > self._most:
             # Only what would be told is put into words: most histories end long before.
             self._last.append(f"{now:g} s: {what}")
-        assert self._count <= self._most, self._story()
+        assert self._count <= self._most, self._journal()
 
-    def _story(self) -> str:
+    def _journal(self) -> str:
         last = "\n  ".join(self._last)
         return (
             f"it goes round in circles: more than {self._most} things have happened "

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from nvshare.core.client import Client
-from nvshare.core.node import Core
+from nvshare.core.core import Core
 
 # What is said of a client if it holds.
 _MARKS = (
-    *("asked", "wants", "overdue", "undrained", "rests", "stalled", "rides"),
+    *("soft_revoked", "wants", "overdue", "undrained", "rests", "stalled", "rides"),
     *("claims", "is_barred", "busy", "hold_waits"),
 )
 

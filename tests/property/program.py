@@ -45,7 +45,7 @@ from nvshare.machine.values import Hello
 from .collective import Collective
 from .mover import PACE, Mover
 
-REASONS = {Why.IDLE: Reason.IDLE, Why.ASKED: Reason.ASKED, Why.USED_UP: Reason.USED_UP}
+REASONS = {Why.IDLE: Reason.IDLE, Why.TOLD: Reason.TOLD, Why.USED_UP: Reason.USED_UP}
 DRAINS = (State.CLOSING, State.STOPPING)
 HOLDS = (State.HOLDING, State.HELD)
 

@@ -18,10 +18,10 @@ from hypothesis.stateful import (
 
 from nvshare.core.client import Park
 from nvshare.core.events import (
-    ExcessChanged,
     HostMemoryChanged,
     LimitsChanged,
     OutsideChanged,
+    OverLimitChanged,
     ParkChanged,
     SettingsChanged,
 )
@@ -185,12 +185,12 @@ class Sharing(RuleBasedStateMachine):
             more = replace(memory, allocated=memory.allocated + size, pinned=memory.pinned + size)
             program.ask(more, for_context=True)
 
-    @rule(program=programs, excess=st.sampled_from([0, 3, 30]))
+    @rule(program=programs, over_limit=st.sampled_from([0, 3, 30]))
     def exceed(self, program: Program, excess: int) -> None:
         """It is over its limit by so much, or not any more."""
         if self.world.is_known(program):
             now = self.world.now
-            self.world.feed(ExcessChanged(now=now, client=program.id, excess=excess))
+            self.world.feed(OverLimitChanged(now=now, client=program.id, over_limit=excess))
 
     @rule(program=programs)
     def deliver(self, program: Program) -> None:
@@ -295,7 +295,7 @@ class Sharing(RuleBasedStateMachine):
         if not hasattr(self, "world"):
             return
         self._everybody_gets_a_turn()
-        assert replay(self.world.core.story.lines()) == []
+        assert replay(self.world.core.journal.lines()) == []
 
     def _is_promised_a_turn(self, program: Program) -> bool:
         """Say whether a program gets a turn whatever others do."""
@@ -334,7 +334,7 @@ class Sharing(RuleBasedStateMachine):
     def _settles(self) -> bool:
         """Whether a daemon has just begun, and tells nobody to go yet."""
         devices = self.world.core._devices.values()
-        return any(self.world.now < device.state.settle_until for device in devices)
+        return any(self.world.now < device.state.reconnect_until for device in devices)
 
     def _everybody_gets_a_turn(self) -> None:
         self.world.settle()

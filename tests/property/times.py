@@ -1,9 +1,9 @@
 """What the time of all clients goes to, checked after every event of every history."""
 
 from nvshare.core.client_time import nanoseconds
+from nvshare.core.core import Core
 from nvshare.core.effects import Effect
 from nvshare.core.events import ClientJoined, Event
-from nvshare.core.node import Core
 from nvshare.core.time_log import TimeLog
 
 

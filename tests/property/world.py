@@ -7,6 +7,7 @@ must hold after every single event is checked in ``feed``.
 from dataclasses import replace
 
 from nvshare.core.client import Client, Park
+from nvshare.core.core import Core
 from nvshare.core.effects import (
     Answer,
     CancelHandover,
@@ -41,7 +42,6 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.node import Core
 from nvshare.core.outlook import held_up_clients
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
@@ -54,8 +54,8 @@ from .times import FollowedTime
 
 GPU = "gpu"
 SETTLE = 1.0
-# Small, so that stories are long enough to have turned the page.
-STORY_EVENTS = 16
+# Small, so that journals are long enough to have turned the page.
+JOURNAL_EVENTS = 16
 # Far more than any history has: of messages at one moment, and of all that happens in one advance.
 MOST_AT_ONCE = 2_000
 MOST_ON_THE_WAY = 20_000
@@ -105,7 +105,7 @@ class World:
         self.start_daemon(settle=0.0)
 
     def start_daemon(self, settle: float) -> None:
-        self.core = Core(check=True, story_events=STORY_EVENTS)
+        self.core = Core(check=True, journal_events=JOURNAL_EVENTS)
         self.times = FollowedTime(self.core)
         self.timers: dict[Timer, float] = {}
         self.turns: dict[int, int] = {}
@@ -117,7 +117,7 @@ class World:
                     device=gpu,
                     usable_bytes=self.usable_bytes,
                     settings=self.settings,
-                    settle_seconds=settle,
+                    reconnect_seconds=settle,
                 )
             )
 

@@ -13,9 +13,9 @@ from typing import TypeAlias
 import pytest
 
 from nvshare.emulator.conf import Data, Settings
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 

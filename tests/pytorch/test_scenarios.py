@@ -11,7 +11,7 @@ import pytest
 
 from nvshare.cli.trial.outcome import figures_of
 from nvshare.cli.trial.play import prepare
-from nvshare.cli.trial.torch import TorchCast
+from nvshare.cli.trial.torch import TorchPrograms
 from nvshare.launch.preload import Wishes
 from nvshare.sim.catalog import load_known
 from nvshare.sim.figures import Figures
@@ -26,8 +26,8 @@ TRIES = 5
 SPEED = 10.0
 
 
-def cast(memory: str = "plain") -> TorchCast:
-    return TorchCast(python(NEWEST), SPEED, memory)
+def programs(memory: str = "plain") -> TorchPrograms:
+    return TorchPrograms(python(NEWEST), SPEED, memory)
 
 
 def shortened(name: str, part: float) -> Scenario:
@@ -52,7 +52,7 @@ def once(
     told: Scenario, *, managed: bool = True, memory: str = "plain", wishes: Wishes | None = None
 ) -> Figures:
     with prepare(
-        told, SPEED, managed=managed, plain=not managed, cast=cast(memory), wishes=wishes
+        told, SPEED, managed=managed, plain=not managed, programs=programs(memory), wishes=wishes
     ) as trial:
         trial.run()
         return figures_of(trial, told.name)

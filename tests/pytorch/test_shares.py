@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from nvshare.cli.trial.quiet import ahead_of_others
-from nvshare.emulator.node import Node
+from nvshare.cli.trial.realtime import ahead_of_others
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.report import read_report
 
 from .conftest import SHARED, WORKLOADS, MakeNode, Start

@@ -12,8 +12,8 @@ from statistics import median
 
 import pytest
 
-from nvshare.cli.trial.quiet import ahead_of_others
-from nvshare.emulator.node import Node
+from nvshare.cli.trial.realtime import ahead_of_others
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.report import Report, read_report
 
 from .conftest import PATIENCE, SHARED, WORKLOADS, MakeNode, Start, finish

@@ -14,7 +14,7 @@ import click
 from nvshare.cli.kubectl.main import cli as kubectl_cli
 from nvshare.cli.main import cli as nvshare_cli
 from nvshare.cli.set import SHORT_NAMES
-from nvshare.telemetry.settings import DeviceSettings, NodeSettings
+from nvshare.settings import DeviceSettings, NodeSettings
 from tools.docs.pages import ROOT
 
 # "PROGRAM", "WHO", "<name>", "…": stands for something that the reader puts there.

@@ -6,6 +6,7 @@ Both come from click's own commands (verbs.py), so they say what `--help` says.
 import textwrap
 from pathlib import Path
 
+from tools.docs import tree
 from tools.docs.pages import ROOT
 from tools.docs.verbs import Verb, is_example, kubectl_verbs, sections
 
@@ -91,6 +92,8 @@ def outputs() -> dict[str, str]:
     every = [verb for verbs in of_nvshare.values() for verb in verbs]
     return {
         "docs/cli.md": page(),
+        "docs/files.md": tree.page(),
+        "ARCHITECTURE.md": tree.with_tree((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")),
         "deploy/man/nvshare.1": manual("nvshare", "share GPUs between programs", every),
         "deploy/man/kubectl-nvshare.1": manual(
             "kubectl-nvshare", "share the GPUs of a cluster between pods", kubectl_verbs()

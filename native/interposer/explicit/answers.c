@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "../books.h"
-#include "../contexts.h"
-#include "../devices.h"
-#include "../pools.h"
 #include "holding.h"
+#include "memory/allocations.h"
+#include "memory/pools.h"
+#include "process/contexts.h"
+#include "process/devices.h"
 
 /* Where an allocation begins that an address may lie in. It is there if the ledger knows it. */
 static bool find_on(struct device *device, uint64_t address, uint64_t *begin) {
@@ -27,7 +27,7 @@ bool answers_find(CUdeviceptr pointer, struct ledger_entry *entry) {
         return false;
     for (int i = 0; i < DEVICES_MAX; i++)
         if (device_known(i) && find_on(device_known(i), pointer, &begin))
-            return ledger_find(&books.memory, begin, entry) == 0 &&
+            return ledger_find(&allocations.memory, begin, entry) == 0 &&
                    pointer - entry->key < entry->bytes;
     return false;
 }

@@ -3,8 +3,8 @@
 #ifndef NVSHARE_EXPLICIT_ANSWERS_H
 #define NVSHARE_EXPLICIT_ANSWERS_H
 
-#include "../driver.h"
-#include "../ledger.h"
+#include "lookup/driver.h"
+#include "memory/ledger.h"
 
 /* The allocation by cuMemAlloc that an address lies in. Returns false if it is not of the explicit way. */
 bool answers_find(CUdeviceptr pointer, struct ledger_entry *entry);

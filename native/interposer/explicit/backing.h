@@ -3,7 +3,7 @@
 #ifndef NVSHARE_EXPLICIT_BACKING_H
 #define NVSHARE_EXPLICIT_BACKING_H
 
-#include "../driver.h"
+#include "lookup/driver.h"
 #include "region.h"
 
 /* Addresses in whole pages, and nothing behind them. */

@@ -12,15 +12,15 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "../clock.h"
-#include "../devices.h"
-#include "../session.h"
 #include "backing.h"
 #include "convoy.h"
 #include "explicit.h"
 #include "log.h"
 #include "own_host.h"
 #include "pooled.h"
+#include "process/clock.h"
+#include "process/devices.h"
+#include "session/session.h"
 
 enum {
     PATIENCE_MS =

@@ -2,7 +2,7 @@
 #ifndef NVSHARE_EXPLICIT_CARRY_H
 #define NVSHARE_EXPLICIT_CARRY_H
 
-#include "../mover.h"
+#include "moves/mover.h"
 
 /* Carries a job out, as far as it is about memory of the explicit way, until there is another order. */
 void carry(struct mover *mover, enum mover_job job);

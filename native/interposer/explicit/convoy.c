@@ -1,8 +1,8 @@
 #include "convoy.h"
 
-#include "../clock.h"
-#include "../devices.h"
 #include "backing.h"
+#include "process/clock.h"
+#include "process/devices.h"
 
 int convoy_open(struct convoy *convoy, struct mover *mover) {
     *convoy = (struct convoy){.mover = mover,

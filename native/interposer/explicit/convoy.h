@@ -3,8 +3,8 @@
 #ifndef NVSHARE_EXPLICIT_CONVOY_H
 #define NVSHARE_EXPLICIT_CONVOY_H
 
-#include "../lane.h"
-#include "../mover.h"
+#include "moves/lane.h"
+#include "moves/mover.h"
 #include "region.h"
 
 struct flight {

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../books.h"
-#include "../clock.h"
-#include "../contexts.h"
-#include "../devices.h"
-#include "../inside.h"
-#include "../session.h"
-#include "../streams.h"
 #include "backing.h"
+#include "gate/inside.h"
+#include "memory/allocations.h"
 #include "pooled.h"
-#include "settle.h"
+#include "process/clock.h"
+#include "process/contexts.h"
+#include "process/devices.h"
+#include "process/streams.h"
+#include "session/session.h"
+#include "synchronise.h"
 
 /* How long a GPU that should have room, and has none, is asked again. Another program's memory may be about to go. */
 static const uint64_t room_patience = CLOCK_MS(200);
@@ -306,13 +306,13 @@ void explicit_bury(struct device *device) {
 }
 
 CUresult explicit_free(struct device *device, const struct ledger_entry *entry) {
-    bool is_settled;
+    bool is_done;
     CUresult result = ask_driver();
     if (result == CUDA_SUCCESS)
-        result = settle_work(entry->owner, &is_settled);
+        result = synchronise_work(entry->owner, &is_done);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!is_settled) {
+    if (!is_done) {
         linger(device, entry);
         return CUDA_SUCCESS;
     }
@@ -363,8 +363,8 @@ void explicit_settle_down(struct device *device, CUdevice other) {
     }
     explicit_unlock(&device->explicit);
     pooled_make_room(device, &(bool){false});
-    ledger_fix(&books.memory, &device->account, PINNED_GPUS);
-    ledger_fix(&books.physical, &device->account, PINNED_GPUS);
+    ledger_fix(&allocations.memory, &device->account, PINNED_GPUS);
+    ledger_fix(&allocations.physical, &device->account, PINNED_GPUS);
     device->is_explicit = false;
     session_memory_changed(device);
     inside_leave();

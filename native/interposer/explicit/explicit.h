@@ -14,7 +14,7 @@
 #ifndef NVSHARE_EXPLICIT_H
 #define NVSHARE_EXPLICIT_H
 
-#include "../driver.h"
+#include "lookup/driver.h"
 #include "region.h"
 #include "slab.h"
 

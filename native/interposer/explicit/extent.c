@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "../ledger.h"
+#include "memory/ledger.h"
 
 void extents_init(struct extents *extents, struct account *account) {
     *extents = (struct extents){.account = account};

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-#include "../books.h"
-#include "../clock.h"
-#include "../devices.h"
-#include "../inside.h"
-#include "../session.h"
 #include "backing.h"
 #include "explicit.h"
+#include "gate/inside.h"
+#include "memory/allocations.h"
+#include "process/clock.h"
+#include "process/devices.h"
+#include "session/session.h"
 
 /* Memory of the host, of other sorts, and for RDMA is the driver's own affair. */
 bool holding_can_be(const CUmemAllocationProp *properties, size_t bytes, unsigned long long flags) {
@@ -55,7 +55,7 @@ void holding_is_gone(const struct ledger_entry *entry) {
 
 struct holding *holding_find(CUmemGenericAllocationHandle handle) {
     struct ledger_entry entry;
-    if (ledger_find(&books.physical, handle, &entry) < 0 || !ledger_is_explicit(entry.kind))
+    if (ledger_find(&allocations.physical, handle, &entry) < 0 || !ledger_is_explicit(entry.kind))
         return NULL;
     struct holding *holding = (struct holding *)(uintptr_t)handle;
     explicit_lock(&holding->device->explicit);
@@ -251,7 +251,7 @@ CUresult holding_stay(struct holding *holding, CUmemGenericAllocationHandle *han
     *handle = holding->region->chunks[0].handle;
     explicit_unlock(&device->explicit);
     if (is_new)
-        ledger_fix_one(&books.physical, (uint64_t)(uintptr_t)holding, PINNED_EXPORTED);
+        ledger_fix_one(&allocations.physical, (uint64_t)(uintptr_t)holding, PINNED_EXPORTED);
     inside_leave();
     session_memory_changed(device);
     return CUDA_SUCCESS;

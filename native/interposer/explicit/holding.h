@@ -9,7 +9,7 @@
 #ifndef NVSHARE_EXPLICIT_HOLDING_H
 #define NVSHARE_EXPLICIT_HOLDING_H
 
-#include "../driver.h"
+#include "lookup/driver.h"
 #include "region.h"
 
 struct device;

@@ -1,9 +1,9 @@
 #include "locking.h"
 
-#include "../contexts.h"
-#include "../devices.h"
-#include "../session.h"
 #include "log.h"
+#include "process/contexts.h"
+#include "process/devices.h"
+#include "session/session.h"
 
 static void lock_pages(struct extent *extent, uint64_t context) {
     CUresult result =

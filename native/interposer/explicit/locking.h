@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "../mover.h"
+#include "moves/mover.h"
 
 /* For the mover, while it has nothing to move: locks one extent, or gives one back that is not needed. Returns whether
  * there may be more to do. What could not be locked works, slowly. */

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "../contexts.h"
-#include "../pools.h"
+#include "memory/pools.h"
+#include "process/contexts.h"
 
 static struct moment *spare;
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../driver.h"
+#include "lookup/driver.h"
 
 struct moment {
     CUevent event;

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../clock.h"
-#include "../contexts.h"
-#include "../devices.h"
-#include "../session.h"
+#include "process/clock.h"
+#include "process/contexts.h"
+#include "process/devices.h"
+#include "session/session.h"
 
 enum { PAUSE_US = 1000 };
 

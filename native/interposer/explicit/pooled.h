@@ -8,9 +8,9 @@
 #ifndef NVSHARE_EXPLICIT_POOLED_H
 #define NVSHARE_EXPLICIT_POOLED_H
 
-#include "../driver.h"
-#include "../ledger.h"
-#include "../pools.h"
+#include "lookup/driver.h"
+#include "memory/ledger.h"
+#include "memory/pools.h"
 
 struct device;
 

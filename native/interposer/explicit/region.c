@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../coldness.h"
+#include "memory/coldness.h"
 
 void regions_init(struct regions *regions, struct account *account) {
     *regions = (struct regions){.account = account};

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../ledger.h"
+#include "memory/ledger.h"
 #include "slot.h"
 
 /* The unit in which drivers give physical memory and addresses for it. */

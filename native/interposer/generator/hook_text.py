@@ -77,6 +77,11 @@ _UNMOVABLE = re.compile(r"(?:CUarray|CUdeviceptr_v1) (\w+)")
 _COUNT = re.compile(r"size_t (count|numOps)")
 
 _POINTER_BYTES = 8
+_WRAPPERS_USE = (
+    *("gate/copying", "gate/gate_entry", "gate/submit", "gate/waiting"),
+    *("memory/sample", "shares/meter"),
+)
+
 # How many arguments x86-64 passes in registers, if each fits into one.
 _REGISTERS = 6
 
@@ -89,8 +94,7 @@ def hook_macros(hooks: Iterable[Hook]) -> str:
 
 def wrappers(hooks: Sequence[Hook]) -> str:
     """The wrappers that are not by hand. An open gate costs two tests and a jump."""
-    includes = ("copying.h", "gate_entry.h", "meter.h", "sample.h", "submit.h", "waiting.h")
-    head = _GENERATED + "".join(f'#include "{name}"\n' for name in includes)
+    head = _GENERATED + "".join(f'#include "{name}.h"\n' for name in _WRAPPERS_USE)
     slots = {hook.name: _POINTER_BYTES * i for i, hook in enumerate(hooks)}
     return head + "".join(_wrapper(hook, slots[hook.name]) for hook in generated(hooks))
 
@@ -109,7 +113,7 @@ def hook_table(hooks: Sequence[Hook], entry_points: Sequence[EntryPoint], newest
     ]
     return "".join(
         [
-            f'{_GENERATED}#include "hook_table.h"\n\n',
+            f'{_GENERATED}#include "lookup/hook_table.h"\n\n',
             "const struct hook hook_table[] = {\n",
             *rows,
             "};\n",

@@ -82,7 +82,7 @@ def _list_profiles() -> Iterable[Offer]:
 
 def _list_nodes() -> Iterable[Offer]:
     """Offer the emulated nodes of this user."""
-    from nvshare.emulator.node import list_names
+    from nvshare.emulator.emulated_node import list_names
     from nvshare.emulator.root import node_root
 
     return [(name, "") for name in list_names(node_root())]
@@ -98,7 +98,7 @@ def _list_policies() -> Iterable[Offer]:
 
 def _list_settings() -> Iterable[Offer]:
     """Offer the settings that can be changed, up to their equals sign."""
-    from nvshare.telemetry.settings import DeviceSettings, NodeSettings
+    from nvshare.settings import DeviceSettings, NodeSettings
 
     names = [*DeviceSettings.model_fields, *NodeSettings.model_fields]
     return [(f"{name}=", "") for name in names]

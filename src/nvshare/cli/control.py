@@ -11,7 +11,7 @@ from urllib.parse import quote
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.place import LOOK_NAME, check_believed, check_node, control_socket
 from nvshare.launch.unix_http import UnixConnection
-from nvshare.telemetry.settings import NodeSettings
+from nvshare.settings import NodeSettings
 from nvshare.telemetry.snapshot import DeviceStatus, GroupStatus, NodeStatus
 from nvshare.telemetry.trace.items import Item, read_item
 from nvshare.wire import environment
@@ -74,9 +74,9 @@ class Daemon:
         body = self._ask("POST", f"/v1/groups/{quote(who, safe='')}/{what}")
         return GroupStatus.model_validate(json.loads(body)["group"])
 
-    def story(self) -> str:
-        """Return the story so far."""
-        return self._ask("GET", "/v1/story").decode()
+    def journal(self) -> str:
+        """Return the journal so far."""
+        return self._ask("GET", "/v1/journal").decode()
 
     def trace(self, seconds: float, take: Callable[[Item], None]) -> None:
         """Have everything told that happens from now on, for so long."""

@@ -13,23 +13,27 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--config", metavar="FILE", help="Configuration file.")
-@click.option("--socket-dir", metavar="FOLDER", help="Where the sockets are made.")
-@click.option("--devices", metavar="LIST", help="GPUs to share: indexes or UUIDs, by commas.")
+@click.option("--socket-dir", metavar="FOLDER", help="Folder for the sockets.")
 @click.option(
-    "--beside-others", is_flag=True, default=None, help="Share GPUs that another daemon shares."
+    "--devices", metavar="LIST", help="GPUs to share: indexes or UUIDs, separated by commas."
+)
+@click.option(
+    "--beside-others", is_flag=True, default=None, help="Share GPUs even if another daemon does."
 )
 @click.option("--mode", metavar="MODE", help="auto, serial, concurrent or off, for every GPU.")
 @click.option("--turn", metavar="SECONDS", help="Length of a turn, or auto, for every GPU.")
-@click.option("--reserve", metavar="SIZE", help="Memory that programs are not to fill, or auto.")
+@click.option("--reserve", metavar="SIZE", help="GPU memory to keep free, or auto.")
 @click.option("--log", metavar="LEVEL", help="debug, info or warn.")
 @click.option("--log-format", metavar="FORM", help="text or json.")
 @click.option("--log-file", metavar="FILE", help="Log to a file.")
-@click.option("--metrics-address", metavar="HOST:PORT", help="Offer metrics there, too.")
-@click.option("--idle-exit", type=float, metavar="SECONDS", help="End after so long alone.")
+@click.option("--metrics-address", metavar="HOST:PORT", help="Also serve metrics on this address.")
 @click.option(
-    "--paced", is_flag=True, help="On an emulated node: settings count its seconds, not ours."
+    "--idle-exit", type=float, metavar="SECONDS", help="Exit after SECONDS without clients."
 )
-@click.option("--print-config", is_flag=True, help="Print what would be in force, and end.")
+@click.option(
+    "--paced", is_flag=True, help="On an emulated node: settings are in emulated seconds."
+)
+@click.option("--print-config", is_flag=True, help="Print the effective configuration and exit.")
 def daemon(
     config: str | None,
     socket_dir: str | None,

@@ -14,7 +14,12 @@ _path = click.Path(path_type=Path)
 
 
 @click.command("device-plugin")
-@click.option("--resource", default=_DEFAULT.resource, show_default=True, help="What pods ask for.")
+@click.option(
+    "--resource",
+    default=_DEFAULT.resource,
+    show_default=True,
+    help="Resource name that pods request.",
+)
 @click.option(
     "--replicas",
     type=click.IntRange(1, 1000),
@@ -26,7 +31,7 @@ _path = click.Path(path_type=Path)
     "--oversubscription",
     type=click.FloatRange(min=0, min_open=True),
     metavar="RATIO",
-    help="Most memory that a GPU promises to pods, times what it has. Default: no bound.",
+    help="Memory that a GPU may promise to pods, as a multiple of what it has. Default: no bound.",
 )
 @click.option(
     "--preload",
@@ -58,10 +63,12 @@ _path = click.Path(path_type=Path)
     help="Folder of the node with the daemon's socket.",
 )
 @click.option("--node", envvar="NVSHARE_NODE_NAME", default="", help="Name of this node.")
-@click.option("--hami", is_flag=True, help="Limits that are written in the way of HAMi count too.")
-@click.option("--emulated", type=_path, metavar="FOLDER", help="Emulated node to offer.")
+@click.option("--hami", is_flag=True, help="Accept limits in HAMi's names as well.")
+@click.option(
+    "--emulated", type=_path, metavar="FOLDER", help="Offer the GPUs of this emulated node."
+)
 @click.option("--kubelet", type=_path, default=_DEFAULT.kubelet, help="Kubelet's folder.")
-@click.option("--health", type=_path, metavar="SOCKET", help="Where to answer to probes.")
+@click.option("--health", type=_path, metavar="SOCKET", help="Socket for health probes.")
 @click.option("--log", default="info", metavar="LEVEL", help="debug, info or warn.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text")
 def device_plugin(health: Path | None, log: str, log_format: str, **options: object) -> None:

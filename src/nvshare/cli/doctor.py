@@ -15,11 +15,9 @@ _MARKS = {State.GOOD: "ok", State.NOTE: "note", State.BAD: "BAD"}
 
 @click.command()
 @click.option("--gpu", is_flag=True, help="Measure what a GPU and its driver do; up to 5 minutes.")
-@click.option(
-    "--device", type=click.IntRange(min=0), metavar="N", help="Which GPU, as CUDA counts."
-)
+@click.option("--device", type=click.IntRange(min=0), metavar="N", help="CUDA index of the GPU.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="The report.")
-@click.option("--quick", is_flag=True, help="Less memory and less time; less exact.")
+@click.option("--quick", is_flag=True, help="Use less memory and time; less exact.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 @click.pass_context
 def doctor(

@@ -11,7 +11,7 @@ from nvshare.cli.gpus import warn_of_large_limit
 from nvshare.cli.output import Column, Rows, show, show_json
 from nvshare.cli.status_table import gib
 from nvshare.errors import BadInputError
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.telemetry.snapshot import GroupStatus, GroupUse
 
 _NONE = "none"
@@ -19,12 +19,16 @@ _NONE = "none"
 
 @click.command()
 @click.argument("who", required=False, shell_complete=completing.programs)
-@click.option("--memory", metavar="SIZE", help="Most GPU memory, such as 6Gi; none lifts it.")
-@click.option("--compute", metavar="PERCENT", help="Most of a GPU's time, 1 to 100; or none.")
+@click.option("--memory", metavar="SIZE", help="Limit of GPU memory, such as 6Gi; none removes it.")
+@click.option("--compute", metavar="PERCENT", help="Limit of a GPU's time in percent, or none.")
 @click.option(
-    "--burst/--no-burst", default=None, help="Whether it may have more while nobody wants it."
+    "--burst/--no-burst", default=None, help="Whether it may use more while nobody else wants it."
 )
-@click.option("--priority", type=click.Choice(["high", "normal", "low"]), help="Who goes first.")
+@click.option(
+    "--priority",
+    type=click.Choice(["high", "normal", "low"]),
+    help="Programs of higher priority go first.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def limit(
     who: str | None,

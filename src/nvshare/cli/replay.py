@@ -1,4 +1,4 @@
-"""``nvshare replay FILE``: play a saved story to the core, and say where it decides differently."""
+"""``nvshare replay FILE``: play a saved journal to the core; say where it decides differently."""
 
 from pathlib import Path
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from nvshare.cli.output import show_json
+from nvshare.core.journal import Entry, write_entry
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.replay import Difference
 from nvshare.core.replay import replay as play
-from nvshare.core.story import Entry, write_entry
 from nvshare.errors import BadInputError
 
 
@@ -19,7 +19,7 @@ from nvshare.errors import BadInputError
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 @click.pass_context
 def replay(ctx: click.Context, file: Path, check: bool, as_json: bool) -> None:
-    """Replay the story in FILE, which `nvshare status --story` or the control API gave.
+    """Replay the journal in FILE, which `nvshare status --journal` or the control API gave.
 
     Exits with 1 if the core decides differently now.
     """
@@ -28,9 +28,9 @@ def replay(ctx: click.Context, file: Path, check: bool, as_json: bool) -> None:
         differences = play(lines, check=check)
     except (ValueError, KeyError, TypeError, RecursionError, IllegalTransition) as error:
         raise BadInputError(
-            f"{file} is not a story that can be replayed",
+            f"{file} is not a journal that can be replayed",
             why=str(error),
-            do="save one with `nvshare status --story > FILE`",
+            do="save one with `nvshare status --journal > FILE`",
         ) from error
     told = sum(1 for line in lines if line.strip() and not line.startswith("#")) - 1
     events, found = max(told, 0), [_described(one) for one in differences]

@@ -24,24 +24,26 @@ from nvshare.wire import environment
     "gpus",
     metavar="LIST",
     shell_complete=completing.gpus,
-    help="GPUs it sees: indexes or UUIDs, by commas.",
+    help="GPUs the program sees: indexes or UUIDs, separated by commas.",
 )
-@click.option("--memory", type=Quantity(), metavar="SIZE", help="Most GPU memory, such as 4Gi.")
+@click.option("--memory", type=Quantity(), metavar="SIZE", help="Limit of GPU memory, such as 4Gi.")
 @click.option(
     "--compute",
     type=click.IntRange(1, 100),
     metavar="PERCENT",
-    help="Most of the GPU's time, 1 to 100.",
+    help="Limit of the GPU's time in percent, 1 to 100.",
 )
+@click.option("--burst", is_flag=True, help="Allow more than that while nobody else wants the GPU.")
 @click.option(
-    "--burst", is_flag=True, help="It may have more of that while nobody else wants the GPU."
+    "--priority",
+    type=click.Choice(["high", "normal", "low"]),
+    help="Programs of higher priority go first.",
 )
-@click.option("--priority", type=click.Choice(["high", "normal", "low"]), help="Who goes first.")
 @click.option(
     "--allocation",
     type=click.Choice(ALLOCATIONS),
-    help="How memory is allocated: as unified memory, as memory that nvshare copies itself, as the "
-    "program asks for it, and then it is never moved, or as the daemon thinks best.",
+    help="How GPU memory is allocated: managed (unified memory), explicit (nvshare copies it), "
+    "native (as the program asks; never moved), or auto (the daemon chooses).",
 )
 @click.argument(
     "command",

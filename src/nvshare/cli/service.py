@@ -24,7 +24,7 @@ _root = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     default=_MACHINE,
     metavar="DIR",
-    help="Only write the files, below this folder: for images, and to see what they would be.",
+    help="Only write the files, below this folder.",
 )
 
 
@@ -35,8 +35,13 @@ def service() -> None:
 
 @service.command()
 @_root
-@click.option("--group", default="nvshare", show_default=True, help="Whose programs may share.")
-@click.option("--everybody", is_flag=True, help="Let programs of all users share, not of a group.")
+@click.option(
+    "--group",
+    default="nvshare",
+    show_default=True,
+    help="Group whose programs may use the service.",
+)
+@click.option("--everybody", is_flag=True, help="Allow programs of all users.")
 def install(root: Path, group: str, everybody: bool) -> None:
     """Install the service, and start it."""
     _need_root(root)

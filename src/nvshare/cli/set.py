@@ -9,7 +9,7 @@ from nvshare.cli import completing
 from nvshare.cli.control import Daemon
 from nvshare.cli.output import show_json
 from nvshare.errors import BadInputError
-from nvshare.telemetry.settings import DeviceSettings, NodeSettings
+from nvshare.settings import DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import DeviceStatus
 from nvshare.validation import describe
 

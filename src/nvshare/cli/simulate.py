@@ -27,7 +27,7 @@ from nvshare.sim.scenario import Scenario
     help="Share by this mode, policy, or both (serial, fifo, auto/fifo) instead of the scenario's "
     "own. Several times: compare them.",
 )
-@click.option("--seed", default=0, show_default=True, help="What chance draws from.")
+@click.option("--seed", default=0, show_default=True, help="Random seed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 @click.option(
     "--svg", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture of it."
@@ -49,7 +49,7 @@ def simulate(
 ) -> None:
     """Simulate SCENARIO: the name of a known one, or a TOML file.
 
-    The scheduler is the real one. GPUs and programs are reckoned with: an hour takes no time.
+    The scheduler is the real one. GPUs and programs are simulated, in virtual time.
     """
     if listed:
         _list(as_json)

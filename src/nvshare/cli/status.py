@@ -11,13 +11,13 @@ _PERIOD = 1.0
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
-@click.option("--watch", is_flag=True, help="Go on, once a second, until interrupted.")
-@click.option("--story", is_flag=True, help="Print the story so far, for nvshare replay.")
-def status(as_json: bool, watch: bool, story: bool) -> None:
+@click.option("--watch", is_flag=True, help="Repeat every second until interrupted.")
+@click.option("--journal", is_flag=True, help="Print the daemon's journal, for nvshare replay.")
+def status(as_json: bool, watch: bool, journal: bool) -> None:
     """Show GPUs, settings and programs."""
     daemon = Daemon()
-    if story:
-        click.echo(daemon.story(), nl=False)
+    if journal:
+        click.echo(daemon.journal(), nl=False)
     elif as_json:
         follow_json(lambda: daemon.status().model_dump(), _PERIOD if watch else None)
     elif watch:

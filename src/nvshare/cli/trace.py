@@ -17,7 +17,7 @@ _WRITERS = {".json": write_chrome, ".svg": write_picture}
 
 @click.command()
 @click.option(
-    "--seconds", default=30.0, show_default=True, metavar="S", help="For how long to record."
+    "--seconds", default=30.0, show_default=True, metavar="S", help="Duration of the recording."
 )
 @click.option(
     "-o",

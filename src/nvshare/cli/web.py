@@ -57,13 +57,17 @@ class DaemonSource:
 
 @click.command()
 @click.option(
-    "--address", metavar="HOST:PORT", help=f"Where to serve; port 0: any.  [default: {_ADDRESS}]"
+    "--address",
+    metavar="HOST:PORT",
+    help=f"Address to listen on; port 0 picks a free one.  [default: {_ADDRESS}]",
 )
-@click.option("--token-file", metavar="FILE", help="Keep the token there, and do not print it.")
-@click.option("--read-only", is_flag=True, help="Let nobody change anything.")
-@click.option("--peers", metavar="HOST:PORT", help="Show all nodes that this name stands for.")
 @click.option(
-    "--allow-host", multiple=True, metavar="NAME", help="Another name that browsers may use."
+    "--token-file", metavar="FILE", help="Store the token in FILE instead of printing it."
+)
+@click.option("--read-only", is_flag=True, help="Allow looking only.")
+@click.option("--peers", metavar="HOST:PORT", help="Show every node behind this DNS name.")
+@click.option(
+    "--allow-host", multiple=True, metavar="NAME", help="Accept this host name in requests as well."
 )
 def web(
     address: str | None,

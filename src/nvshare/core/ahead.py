@@ -36,7 +36,7 @@ def fill_ahead(state: DeviceState, roster: Roster) -> list[Effect]:
         # What counts as away is on the device until it is pushed out: there is no room yet.
         return effects
     room, least = free_bytes(roster), max(1, roster.usable * LEAST_PART)
-    ahead = min(leader.hosted - leader.excess, room)
+    ahead = min(leader.hosted - leader.over_limit, room)
     if ahead < least or room < leader.ahead_in_vain + least:
         return effects
     roster.set_ahead(leader, ahead)
@@ -46,7 +46,7 @@ def fill_ahead(state: DeviceState, roster: Roster) -> list[Effect]:
 def free_bytes(roster: Roster) -> int:
     """Return how much of the device nobody has memory in, or is to have; and may not just gain."""
     unasked = roster.unasked * len(roster.clients)
-    return -roster.excess - roster.leaving_bytes - roster.outbound_bytes - unasked
+    return -roster.overcommit - roster.leaving_bytes - roster.outbound_bytes - unasked
 
 
 def tells_of_ahead(client: Client, event: Moved) -> bool:
@@ -77,7 +77,7 @@ def _may_fill(leader: Client) -> bool:
 
 def _stop(roster: Roster) -> list[Effect]:
     """Have those stop whose room is needed by somebody who runs."""
-    if roster.excess <= 0 or not roster.fetching:
+    if roster.overcommit <= 0 or not roster.fetching:
         return []
     going = [client for client in roster.fetching.values() if not client.ahead_stops]
     for client in going:

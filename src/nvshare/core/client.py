@@ -83,7 +83,7 @@ class Client:
     turn: int = 0
     next_turn: int | None = None
     # It was asked to give way when idle.
-    asked: bool = False
+    soft_revoked: bool = False
     # It said, while holding a turn, that there is work at its closed gate.
     wants: bool = False
     # It was told to give way, did not, and others go on without it.
@@ -183,7 +183,7 @@ class Client:
     awaits_room: int = 0
     # Bytes that are to be on the host, being beyond its limit; and how many of them have left in
     # the turn that it holds, or were told to. What comes back in a turn is in use, and stays.
-    excess: int = 0
+    over_limit: int = 0
     trimmed: int = 0
     # What it has in while it holds a turn, if that is not all: there is not more room.
     filled: int | None = None

@@ -18,7 +18,7 @@ reports a few times a second. Whoever asks between two reports gets the same div
 last two; what that was wrong by is put right with the next report. No part ever becomes smaller.
 
 Times are whole nanoseconds in here, so that sums are exact. This decides nothing, and is not about
-how much of a device's time is whose: that is company.py.
+how much of a device's time is whose: that is attribution.py.
 """
 
 from collections.abc import Mapping
@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nvshare.core.time_track import Track
 
-# A client that computes reports four times a second (native/interposer/report.c). Who has not
-# reported for this long has nothing to report.
+# A client that computes reports four times a second (native/interposer/session/report.c). Who has
+# not reported for this long has nothing to report.
 QUIET_NS = 1_000_000_000
 
 

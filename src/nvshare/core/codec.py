@@ -1,6 +1,6 @@
 """Dataclasses to JSON and back, by their annotations. Knows no particular class.
 
-Fields that have their default value are left out, so that a story can be written by hand.
+Fields that have their default value are left out, so that a journal can be written by hand.
 """
 
 from collections.abc import Mapping

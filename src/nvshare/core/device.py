@@ -7,9 +7,9 @@ A handler only writes down what has happened. What to do about it is decided in 
 from copy import copy
 
 from nvshare.core.ahead import note_ahead, tells_of_ahead
+from nvshare.core.attribution import note_given
 from nvshare.core.claims import charge_turn, count_budgets
 from nvshare.core.client import Client, Hold, Park
-from nvshare.core.company import note_given
 from nvshare.core.credit import earn, has_claim, spend
 from nvshare.core.debts import note_end
 from nvshare.core.effects import Answer, Effect
@@ -21,7 +21,6 @@ from nvshare.core.events import (
     ClientLeft,
     DeviceAdded,
     Event,
-    ExcessChanged,
     Given,
     Held,
     HostDenied,
@@ -30,6 +29,7 @@ from nvshare.core.events import (
     MemoryChanged,
     Moved,
     OutsideChanged,
+    OverLimitChanged,
     ParkChanged,
     Reason,
     Released,
@@ -77,7 +77,7 @@ class Device:
             settings=event.settings,
             regime=first_regime(event.settings.mode),
             pace=Pace(event.settings.initial_bandwidth),
-            settle_until=event.now + event.settle_seconds,
+            reconnect_until=event.now + event.reconnect_seconds,
             turn_started=event.now,
             context_bytes=event.context_bytes,
             unasked_bytes=event.unasked_bytes,
@@ -168,11 +168,11 @@ class Device:
                 self.roster.set_limits(self._client(event), event.limits)
             case ParkChanged():
                 self._on_park(event, self._client(event))
-            case ExcessChanged():
+            case OverLimitChanged():
                 client = self._client(event)
                 # What must all be there for a turn cannot be beyond a limit while it runs.
-                excess = 0 if client.kind.is_copied else event.excess
-                self.roster.set_excess(client, excess)
+                excess = 0 if client.kind.is_copied else event.over_limit
+                self.roster.set_over_limit(client, excess)
             case KindChanged():
                 self.roster.set_kind(self._client(event), event.kind)
             case HostDenied():
@@ -347,9 +347,9 @@ class Device:
             client.calm_since = event.now
             # By how long it has waited for all of it, for whatever reason.
             self.state.ways.measure(event.in_bytes, event.now - client.granted_at)
-        if client.excess and client.evicting and not event.out_bytes and not event.left:
+        if client.over_limit and client.evicting and not event.out_bytes and not event.left:
             # It cannot, and would be asked again and again.
-            self.roster.set_excess(client, 0)
+            self.roster.set_over_limit(client, 0)
         if client.park and client.evicting and not event.out_bytes and not event.left:
             client.evict_again = event.now + RETRY_SECONDS
         # What was on its way when it was last heard of is counted already.

@@ -16,7 +16,7 @@ class Reason(Enum):
     IDLE = "idle"
     """It had nothing to do, and had been asked to give way in that case."""
 
-    ASKED = "asked"
+    TOLD = "told"
     """It was told to give way at once."""
 
     USED_UP = "used up"
@@ -28,7 +28,7 @@ class TimerKind(Enum):
 
     TURN = "turn"
     PATIENCE = "patience"
-    SETTLE = "settle"
+    RECONNECT = "reconnect"
     SHARE = "share"
     FLOOR = "floor"
     ROOM = "room"
@@ -95,13 +95,13 @@ class ClientEvent(Event):
 class DeviceAdded(DeviceEvent):
     """There is a GPU. ``usable_bytes`` is what clients may fill, contexts included.
 
-    After a restart the shell sets ``settle_seconds``: for so long nobody is granted anything, so
+    After a restart the shell sets ``reconnect_seconds``: for so long nobody is granted anything, so
     that those whose gates are open can register before those who wait are let in.
     """
 
     usable_bytes: int
     settings: Settings = DEFAULTS
-    settle_seconds: float = 0.0
+    reconnect_seconds: float = 0.0
     # What of them the context of one more program takes; and what each may gain without asking.
     context_bytes: int = 0
     unasked_bytes: int = 0
@@ -308,14 +308,14 @@ class KindChanged(ClientEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExcessChanged(ClientEvent):
+class OverLimitChanged(ClientEvent):
     """So much of the client's memory is beyond its limit, and is to be on the host.
 
-    The core finds that out by itself where the setting ``swap_excess`` says so (excess.py). Stories
-    of before that tell it.
+    The core finds that out by itself where the setting ``swap_excess`` says so (over_limit.py).
+    Journals of before that tell it.
     """
 
-    excess: int
+    over_limit: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,7 @@ class Fitting(Sums):
         return self.everyone_load.fits(self.capacity)
 
     @property
-    def excess(self) -> int:
+    def overcommit(self) -> int:
         """Bytes that others have to move out before all who run can have theirs in."""
         used = self.running_bytes + self.yielding_bytes + self.closed_bytes
         return used - self.room
@@ -77,7 +77,7 @@ class Fitting(Sums):
         leaving = self.leaving_bytes + self.outbound_bytes
         # What those who run have too much of themselves, nobody else can make room for.
         others = leaving + self.yielding_bytes + self.closed_bytes
-        return max(0, min(others, self.excess + leaving))
+        return max(0, min(others, self.overcommit + leaving))
 
     @property
     def overflow(self) -> int:

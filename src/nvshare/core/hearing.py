@@ -1,8 +1,8 @@
 """Which of the reports that clients send again and again are heard.
 
 A client reports its usage several times a second. More often than it can make a difference it is
-not heard: what must hold would be restored for nothing, and a story would tell of little else. What
-is kept here is no part of a story, which has the reports that were heard, and no others.
+not heard: what must hold would be restored for nothing, and a journal would tell of little else.
+What is kept here is no part of a journal, which has the reports that were heard, and no others.
 
 For the same reason nobody hears that a client wants its turn which is known to wait for it.
 """

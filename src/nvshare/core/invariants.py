@@ -24,7 +24,7 @@ from nvshare.core.state import RegimeName
 from nvshare.core.undrained import may_lead
 
 if TYPE_CHECKING:
-    from nvshare.core.node import Core
+    from nvshare.core.core import Core
 
 
 class BrokenInvariant(Exception):  # noqa: N818  (what is broken is ours, not the caller's)
@@ -36,12 +36,12 @@ def validate(core: "Core") -> None:
     found = {device.state.id: list(_problems(device)) for device in core._devices.values()}
     found["host"] = list(_host(core))
     found["gangs"] = list(gang_problems(core._devices.values()))
-    if not core._gangs.is_settled:
+    if not core._gangs.is_arranged:
         found["gangs"].append("somebody is told one thing and then another, without end")
     for name, problems in found.items():
         if problems:
-            story = "\n  ".join(core.story.lines())
-            raise BrokenInvariant(f"{name}: {'; '.join(problems)}\n  {story}")
+            journal = "\n  ".join(core.journal.lines())
+            raise BrokenInvariant(f"{name}: {'; '.join(problems)}\n  {journal}")
 
 
 def _host(core: "Core") -> Iterator[str]:
@@ -66,7 +66,7 @@ def _problems(device: Device) -> Iterator[str]:
     yield from _sums(device.roster)
     yield from _queue(device.roster)
     yield from _turns(device)
-    settled = TimerKind.SETTLE not in device.state.alarms
+    settled = TimerKind.RECONNECT not in device.state.alarms
     if settled:
         yield from _regime(device)
         yield from _running_fits(device.roster)
@@ -97,7 +97,7 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those of gangs who are let go first is wrong"
     if set(roster.barred) != {c.id for c in roster.clients.values() if c.is_barred}:
         yield "the set of those who wait and are parked by hand is wrong"
-    if set(roster.over) != {c.id for c in roster.clients.values() if c.excess}:
+    if set(roster.over) != {c.id for c in roster.clients.values() if c.over_limit}:
         yield "the set of those who are beyond their limits is wrong"
     if set(roster.fetching) != {c.id for c in roster.clients.values() if c.ahead}:
         yield "the set of those who bring memory in ahead of their turns is wrong"
@@ -118,7 +118,7 @@ def _membership(roster: Roster) -> Iterator[str]:
         c.id for c in roster.clients.values() if c.interrupted is not None
     }:
         yield "the set of those who were interrupted is wrong"
-    if set(roster.asked) != {c.id for c in roster.running.values() if c.asked}:
+    if set(roster.soft_revoked) != {c.id for c in roster.running.values() if c.soft_revoked}:
         yield "the set of those who were asked is wrong"
 
 
@@ -218,7 +218,7 @@ def _together(device: Device) -> Iterator[str]:
     # Who is in a gang may wait for another device, or be asked because of one.
     if roster.everything_fits and any(c.gang is None for c in open_to_all):
         yield "everything fits, but somebody's gate is closed"
-    if roster.everything_fits and any(c.gang is None for c in roster.asked.values()):
+    if roster.everything_fits and any(c.gang is None for c in roster.soft_revoked.values()):
         yield "everything fits, but somebody was asked to give way"
     closed = (c for c in roster.closed.values() if c.gang is None)
     if not roster.regime.takes_turns and any(not c.park for c in closed):
@@ -245,7 +245,7 @@ def _waiting(device: Device) -> Iterator[str]:
     comes = leader is not None and leader.gang is not None
     if able and not roster.running and not roster.yielding and not comes:
         yield "somebody waits, and the device is idle"
-    if not leader and any(c.gang is None for c in roster.asked.values()):
+    if not leader and any(c.gang is None for c in roster.soft_revoked.values()):
         yield "nobody waits, but somebody was asked to give way"
 
 
@@ -273,7 +273,7 @@ def _parking(device: Device) -> Iterator[str]:
         yield "the set of those who were asked to rest is wrong"
     if any(c.state is not State.RUNNING for c in asked):
         yield "somebody was asked to rest who has no turn"
-    if asked and (state.settings.idle_park is None or any(c.asked for c in asked)):
+    if asked and (state.settings.idle_park is None or any(c.soft_revoked for c in asked)):
         yield "somebody was asked to rest who need not"
 
 
@@ -294,7 +294,7 @@ def _timers(device: Device) -> Iterator[str]:
         yield "the timer of the floor is wrong"
     running = roster.running.values()
     in_the_way = (one for one in running if one.weight and not one.undrained)
-    if needs_turn_end and not all(client.asked for client in in_the_way):
+    if needs_turn_end and not all(client.soft_revoked for client in in_the_way):
         yield "somebody in the leader's way was not asked to give way"
     left_alone = [*roster.undrained.values(), *roster.overdue.values()]
     if any(one.retry_at for one in left_alone) != (TimerKind.UNDRAINED in state.alarms):

@@ -80,17 +80,17 @@ TRANSITIONS: dict[tuple[State, Step], State] = {
 
 
 class IllegalTransition(Exception):  # noqa: N818  (it is a step, named as the table names it)
-    """A client did what its state does not allow. ``story`` is what led to it, as JSON lines."""
+    """A client did what its state does not allow. ``journal`` is what led to it, as JSON lines."""
 
     def __init__(self, client: int, state: State, what: str) -> None:
         super().__init__(client, state, what)
         self.client = client
         self.state = state
         self.what = what
-        self.story: Sequence[str] = ()
+        self.journal: Sequence[str] = ()
 
     def __str__(self) -> str:
-        told = "".join(f"\n  {line}" for line in self.story)
+        told = "".join(f"\n  {line}" for line in self.journal)
         return (
             f"client {self.client} is {self.state.value}, which does not allow: {self.what}{told}"
         )

@@ -54,7 +54,7 @@ def measure_move(
 
 def judge_turn(state: DeviceState, client: Client, event: Released) -> list[Effect]:
     """Learn from a turn that ended by order whether it was long enough to be worth its moves."""
-    if event.reason is not Reason.ASKED:
+    if event.reason is not Reason.TOLD:
         return []
     moving = state.pace.moving - client.moved_before
     if not state.pace.judge(event.now - client.granted_at, moving, client.id):

@@ -23,9 +23,9 @@ def fill_order(client: Client, room: int) -> int:
     0 means all, and so the least that it is told is a byte.
     """
     memory = client.memory
-    if not client.excess or not memory.swapped:
+    if not client.over_limit or not memory.swapped:
         return fill_bytes(client, room)
-    filled = max(1, min(memory.swapped - client.excess, room))
+    filled = max(1, min(memory.swapped - client.over_limit, room))
     return filled if filled < memory.swappable else 0
 
 
@@ -36,7 +36,7 @@ def incoming_bytes(clients: Iterable[Client], room: int) -> int:
 
 def outgoing_bytes(roster: Roster, *coming: Client) -> int:
     """Return how much others have to move out before these can run beside those who do."""
-    return roster.excess + incoming_bytes(coming, roster.room)
+    return roster.overcommit + incoming_bytes(coming, roster.room)
 
 
 def missing_bytes(state: DeviceState, roster: Roster, leader: Client) -> int:

@@ -193,9 +193,9 @@ class Notes(Fitting):
             client.trims = trims
             self._count(client, 1)
 
-    def set_excess(self, client: Client, excess: int) -> None:
+    def set_over_limit(self, client: Client, excess: int) -> None:
         """Note how much of its memory is beyond its limit."""
-        client.excess = excess
+        client.over_limit = excess
         if excess:
             self.over[client.id] = client
         else:

@@ -39,7 +39,7 @@ def make_room(roster: Roster) -> list[Effect]:
     that will run last first.
     """
     # What comes ahead of a turn is stopped, and may not be there at all (ahead.py).
-    excess = roster.excess - sum(client.ahead for client in roster.fetching.values())
+    excess = roster.overcommit - sum(client.ahead for client in roster.fetching.values())
     if not roster.regime.takes_turns or excess <= 0 or roster.closed_bytes == 0:
         return []
     effects: list[Effect] = []
@@ -53,20 +53,20 @@ def make_room(roster: Roster) -> list[Effect]:
 def move_excess_out(roster: Roster) -> list[Effect]:
     """Have clients move out what they have beyond their limits."""
     effects: list[Effect] = []
-    # In the order that a snapshot keeps: a story that is replayed tells the same.
+    # In the order that a snapshot keeps: a journal that is replayed tells the same.
     for client in sorted(roster.over.values(), key=lambda client: client.order):
         if client.state is State.RUNNING:
             effects += _trim(roster, client)
         elif client.id in roster.closed:
-            beyond = client.excess - client.memory.swapped - client.leaving
+            beyond = client.over_limit - client.memory.swapped - client.leaving
             effects += evict(roster, client, min(client.staying, beyond))
     return effects
 
 
 def _trim(roster: Roster, client: Client) -> list[Effect]:
-    most = min(client.excess, client.memory.swappable)
+    most = min(client.over_limit, client.memory.swappable)
     more = roster.host.allowance().take(client, most - client.trimmed)
-    client.trimmed = min(client.trimmed + more, client.excess)
+    client.trimmed = min(client.trimmed + more, client.over_limit)
     if not more:
         return []
     roster.set_trims(client, client.trims + more)
@@ -115,7 +115,7 @@ def _only_obstacle(leader: Client, roster: Roster) -> Client | None:
     if roster.running_admits(leader):
         obstacles = roster.yielding
     elif not roster.yielding and roster.running_load.heavy == 1:
-        obstacles = roster.asked
+        obstacles = roster.soft_revoked
     else:
         return None
     return next(iter(obstacles.values())) if len(obstacles) == 1 else None
@@ -127,7 +127,7 @@ def _could_still_happen(handover: Handover, roster: Roster) -> bool:
     heir = roster.clients.get(handover.to_client)
     if not holder or not heir:
         return False
-    kept = holder.state is State.RUNNING and not holder.asked
+    kept = holder.state is State.RUNNING and not holder.soft_revoked
     held = holder.holds and holder.turn == handover.from_turn
     return held and not kept and heir.next_turn == handover.turn
 
@@ -146,8 +146,8 @@ def set_alarms(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 
 
 def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, float]:
-    if now < state.settle_until:
-        return {TimerKind.SETTLE: state.settle_until}
+    if now < state.reconnect_until:
+        return {TimerKind.RECONNECT: state.reconnect_until}
     alarms = {}
     if (back := next_check(roster)) is not None:
         alarms[TimerKind.SHARE] = back

@@ -30,7 +30,7 @@ _ASKED_PART = 0.75
 _LONGEST_ASKED = 3600.0
 # Clocks differ a little. Who gives way much sooner does so by an order that was taken back.
 _ENOUGH = 0.9
-# That in which a snapshot keeps them: a story that is replayed tells the same.
+# That in which a snapshot keeps them: a journal that is replayed tells the same.
 _order = attrgetter("order")
 # Who could move nothing is told again after this time.
 RETRY_SECONDS = 1.0
@@ -106,7 +106,7 @@ def _parks_at(settings: Settings, client: Client) -> float:
 
 
 def _asks_at(settings: Settings, client: Client) -> float:
-    if client.asked or client.rests or not _may_park(settings, client):
+    if client.soft_revoked or client.rests or not _may_park(settings, client):
         return inf
     return client.worked_at + (settings.idle_park or inf) - asked_seconds(settings)
 

@@ -18,7 +18,7 @@ from nvshare.core.roster import Roster
 def provide(roster: Roster) -> list[Effect]:
     """Order what those who copy their memory lack, or not any more what they have freed."""
     effects: list[Effect] = []
-    # In an order that a snapshot keeps: a story that is replayed tells the same.
+    # In an order that a snapshot keeps: a journal that is replayed tells the same.
     for client in sorted(roster.copied.values(), key=attrgetter("id")):
         ahead = _ahead(roster, client)
         roster.note_out(client, ahead)

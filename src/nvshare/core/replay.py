@@ -1,17 +1,17 @@
-"""Plays a saved story to a new core, and says where the core decides differently now."""
+"""Plays a saved journal to a new core, and says where the core decides differently now."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nvshare.core.core import Core
 from nvshare.core.effects import Effect
 from nvshare.core.events import Event
-from nvshare.core.node import Core
-from nvshare.core.story import read_entry, read_header
+from nvshare.core.journal import read_entry, read_header
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An event that led to other effects than the story tells."""
+    """An event that led to other effects than the journal tells."""
 
     line: int
     event: Event
@@ -20,7 +20,7 @@ class Difference:
 
 
 def replay(lines: Iterable[str], *, check: bool = False) -> list[Difference]:
-    """Return all differences. A story that cannot be read raises ValueError.
+    """Return all differences. A journal that cannot be read raises ValueError.
 
     Empty lines, and lines that begin with #, are for people.
     """

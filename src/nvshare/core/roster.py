@@ -98,7 +98,7 @@ class Roster(Notes):
             self.clients[client.id] = client
             self._note_kind(client)
             self._orders = client.order
-            self.set_excess(client, client.excess)
+            self.set_over_limit(client, client.over_limit)
             self._enter(client)
             self.set_rest_asked(client, client.rest_asked_at, client.rest_seconds)
             if client.park is not None:
@@ -141,15 +141,15 @@ class Roster(Notes):
     def ask(self, client: Client, now: float) -> None:
         """Note that a client was asked to give way when idle."""
         self.move(client, Step.ASK, now)
-        client.asked = True
+        client.soft_revoked = True
         self.set_rest_asked(client, None)
-        self.asked[client.id] = client
+        self.soft_revoked[client.id] = client
 
     def keep(self, client: Client, now: float) -> None:
         """Note that this was taken back."""
         self.move(client, Step.KEEP, now)
-        client.asked = False
-        del self.asked[client.id]
+        client.soft_revoked = False
+        del self.soft_revoked[client.id]
 
     def tell_to_go(self, client: Client, now: float) -> None:
         """Note that a client was told to give its turn up; or, in a gang, to hold."""
@@ -302,8 +302,8 @@ class Roster(Notes):
             self._enqueue(client)
         else:
             self._set_of(client)[client.id] = client
-            if client.asked:
-                self.asked[client.id] = client
+            if client.soft_revoked:
+                self.soft_revoked[client.id] = client
         self._count(client, 1)
 
     def _leave(self, client: Client) -> None:
@@ -312,8 +312,8 @@ class Roster(Notes):
             self._dequeue(client)
         elif client.state is not State.GONE:
             del self._set_of(client)[client.id]
-            self.asked.pop(client.id, None)
-        client.asked = client.overdue = False
+            self.soft_revoked.pop(client.id, None)
+        client.soft_revoked = client.overdue = False
         if client.undrained:
             del self.undrained[client.id]
             client.undrained = False

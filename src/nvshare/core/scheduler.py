@@ -36,7 +36,6 @@ from itertools import islice
 from typing import TypeAlias
 
 from nvshare.core.ahead import fill_ahead
-from nvshare.core.asking import ask, relax
 from nvshare.core.claims import charge_claim, note_claim
 from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.credit import earn, prompt_limit
@@ -61,6 +60,7 @@ from nvshare.core.revoking import go_on_without_the_silent, revoke
 from nvshare.core.room import tell_room
 from nvshare.core.roster import Roster
 from nvshare.core.shares import forget_the_late, tell_shares
+from nvshare.core.soft_revoke import ask, relax
 from nvshare.core.splitting import forget_growth, split
 from nvshare.core.state import DeviceState
 from nvshare.core.undrained import may_lead, try_again
@@ -101,7 +101,7 @@ class Scheduler:
         state, roster = self._state, self._roster
         self._now = now
         effects: list[Effect] = []
-        if now >= state.settle_until:
+        if now >= state.reconnect_until:
             if roster.host.is_tight:
                 note_calm(state.settings, roster.clients.values(), now)
             forget_the_late(roster, now)
@@ -174,7 +174,7 @@ class Scheduler:
         client.worked_at = now
         client.granted_at, client.moved_before = now, self._state.pace.moving
         client.told_held_up, client.calm_since = False, now
-        client.trimmed = min(client.excess, client.memory.swapped)
+        client.trimmed = min(client.over_limit, client.memory.swapped)
         self._roster.set_trims(client, min(client.trimmed, client.most_out))
         order = fill_order(client, self._roster.room)
         # What is beyond its limit may come in by itself, when it is used.

@@ -77,7 +77,7 @@ class Settings:
     move_patience: float = 1.0
     # How room is made at a change of turn.
     make_room: RoomSetting = RoomSetting.AUTO
-    # Whether what a group has beyond its memory limit is moved to the host (excess.py).
+    # Whether what a group has beyond its memory limit is moved to the host (over_limit.py).
     swap_excess: bool = False
     # Whether programs that use several devices have their turns on all of them together (gangs/).
     gangs: bool = True
@@ -124,7 +124,7 @@ DEFAULTS = Settings()
 
 
 class Priority(Enum):
-    """Who goes first."""
+    """Programs of higher priority go first."""
 
     HIGH = "high"
     NORMAL = "normal"

@@ -11,8 +11,8 @@ others had theirs must not be lost to it.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nvshare.core.attribution import note_attribution
 from nvshare.core.client import Client
-from nvshare.core.company import note_company
 from nvshare.core.effects import Effect, SetLimits, Share
 from nvshare.core.events import Reason
 from nvshare.core.roster import Roster
@@ -39,7 +39,7 @@ def may_be_back(roster: Roster, reason: Reason) -> bool:
     Turns are short where somebody has a share, and at their end a program is as likely to wait for
     its work as for its turn.
     """
-    asked = reason is Reason.ASKED and bool(roster.with_share)
+    asked = reason is Reason.TOLD and bool(roster.with_share)
     return asked or reason is Reason.USED_UP
 
 
@@ -53,7 +53,7 @@ def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
     """Tell everybody what its share comes to, if that is not what it was told last."""
     if not roster.with_share and not roster.untold:
         return []
-    note_company(roster)
+    note_attribution(roster)
     terms = _Terms(_scale(roster), _window(state, roster), state.settings.count_copies)
     concerned = {**roster.with_share, **roster.untold}
     # In an order that does not depend on what has happened.

@@ -30,7 +30,7 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
         # Its thread waits for the answer until the gate has closed.
         roster.set_unused(client, min(client.grown, client.memory.untouched))
     forget_growth(roster)
-    revoked = revoke(roster, victims, roster.excess, Way.MOVE_OUT)
+    revoked = revoke(roster, victims, roster.overcommit, Way.MOVE_OUT)
     if roster.regime.is_sliced:
         return revoked
     text = f"those who run do not fit together any more; {len(victims)} told to give way"

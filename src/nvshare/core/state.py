@@ -1,6 +1,6 @@
 """What a device remembers beside its clients, and a copy of everything: the snapshot.
 
-Plain data, so that a story can begin with it.
+Plain data, so that a journal can begin with it.
 """
 
 from copy import copy
@@ -37,7 +37,7 @@ class DeviceState:
     regime: RegimeName
     pace: Pace
     # Until then nobody is granted anything.
-    settle_until: float
+    reconnect_until: float
     # When the present turn began, and when it ends if somebody waits for its end.
     turn_started: float
     deadline: float | None = None

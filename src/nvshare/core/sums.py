@@ -45,7 +45,7 @@ class Sums:
         # Those of the running who cannot give way, and are left alone for now.
         self.undrained: dict[int, Client] = {}
         # Those of the running who were asked to give way when idle.
-        self.asked: dict[int, Client] = {}
+        self.soft_revoked: dict[int, Client] = {}
         # Those of the running who were asked to give their turns up after a long rest.
         self.resting: dict[int, Client] = {}
         # Those whose turns were interrupted, and who are to have the rest of them.

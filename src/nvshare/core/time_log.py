@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from nvshare.core.client_time import ClientTime, Doing, Part, nanoseconds
+from nvshare.core.core import Core
 from nvshare.core.effects import Effect, Evict, Grant, Revoke, Room
 from nvshare.core.events import (
     ClientEvent,
@@ -20,11 +21,10 @@ from nvshare.core.events import (
     Used,
 )
 from nvshare.core.lease import State
-from nvshare.core.node import Core
 from nvshare.core.time_track import Track
 from nvshare.core.view import Glance
 
-# Less than this comes by itself when it is used (native/interposer/swap.c).
+# Less than this comes by itself when it is used (native/interposer/moves/swap.c).
 _LEAST_FILL = 2 << 20
 # After these a client is at something else.
 _CHANGES = (Grant, Revoke, Evict, Room)

@@ -2,8 +2,8 @@
 
 A kernel that stays on the device and is fed by copies is such work, and a host function that waits
 for a thread which waits at the gate. The client finds that out when it is told to give way
-(native/interposer/undrained.h), opens its gate again, and tells. From then on it runs as before,
-and is told nothing for a while, each time longer:
+(native/interposer/gate/undrained.h), opens its gate again, and tells. From then on it runs as
+before, and is told nothing for a while, each time longer:
 
 * It counts with all the memory that it has, so that nobody is let in who does not fit beside it.
   Who does not fit waits and leads nobody, so that others can take turns meanwhile.

@@ -67,7 +67,7 @@ class ClientView(NamedTuple):
     park: Park | None
     parked_at: float
     # Bytes that are to be on the host, being beyond its limit.
-    excess: int
+    over_limit: int
     # Bytes that were ordered out, and are on the device.
     leaving: int
     # Memory of it is on its way in either direction, or was ordered out.
@@ -201,7 +201,7 @@ def view_client(device: "Device", client: Client) -> ClientView:
         in_gang=client.gang is not None,
         park=client.park,
         parked_at=client.parked_at,
-        excess=client.excess,
+        over_limit=client.over_limit,
         leaving=client.leaving,
         is_moving=bool(client.outbound or client.evicting or client.missing),
         kept=client.most_out,

@@ -54,7 +54,7 @@ class Absences:
         self._absent[index] = absence
         log.warning("a GPU cannot be used", extra=fields(device=index, why=why))
         if shared is not None and known is None:
-            for session in self._node.members_of(shared):
+            for session in self._node.sessions_of(shared):
                 self.tell(session, absence)
 
     def end(self, index: int) -> None:

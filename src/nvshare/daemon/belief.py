@@ -108,7 +108,7 @@ class Belief:
             claim.suspect = claim.memory
         elif not claim.caught and self._plain(member.id, claim.memory) > 0:
             claim.caught = True
-            session = self._node.members[member.id]
+            session = self._node.sessions[member.id]
             log.warning(
                 "claims memory that the GPU does not know of: it counts as if it had none",
                 extra=fields(
@@ -126,5 +126,5 @@ class Belief:
         return max(0, memory.allocated - moving)
 
     def _tell(self, member: "Member", claim: Claim) -> None:
-        believed = self.of(self._node.members[member.id], member, claim.memory)
+        believed = self.of(self._node.sessions[member.id], member, claim.memory)
         self._node.dispatch(MemoryChanged(now=self._node.now(), client=member.id, memory=believed))

@@ -12,7 +12,7 @@
     PATCH /v1/groups/{who}           change its limits
     POST  /v1/groups/{who}/park      have all its memory leave the GPUs, and give it no turn
     POST  /v1/groups/{who}/unpark    let it go on
-    GET   /v1/story                  the story so far, as JSON lines
+    GET   /v1/journal                  the journal so far, as JSON lines
     GET   /v1/trace?seconds=30       what happens from now on, as JSON lines (tracing.py)
     GET   /v1/openapi.json           all of this, for tools (openapi.py)
     GET   /metrics                   everything, as Prometheus reads it
@@ -29,7 +29,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 import nvshare
-from nvshare.core.node import Core
+from nvshare.core.core import Core
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.groups import Group
 from nvshare.daemon.identity import identify
@@ -40,7 +40,7 @@ from nvshare.daemon.tracing import Tracing
 from nvshare.errors import BadInputError
 from nvshare.launch.unix_http import peer
 from nvshare.parsing import parse_body
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.users import user_name
 from nvshare.validation import describe
@@ -81,7 +81,7 @@ class Control:
                 web.patch("/v1/groups/{who}", self.patch_group),
                 web.post("/v1/groups/{who}/park", self.park_group),
                 web.post("/v1/groups/{who}/unpark", self.unpark_group),
-                web.get("/v1/story", self.story),
+                web.get("/v1/journal", self.journal),
                 web.get("/v1/trace", self.trace),
                 web.get("/v1/openapi.json", self.openapi),
                 web.get("/metrics", self.metrics),
@@ -158,10 +158,10 @@ class Control:
         unpark(self._node, group, _caller(request))
         return self._group(group)
 
-    async def story(self, request: web.Request) -> web.Response:
-        """Give the story so far."""
+    async def journal(self, request: web.Request) -> web.Response:
+        """Give the journal so far."""
         del request
-        text = "".join(f"{line}\n" for line in self._core.story.lines())
+        text = "".join(f"{line}\n" for line in self._core.journal.lines())
         return web.Response(text=text, content_type="application/x-ndjson")
 
     async def trace(self, request: web.Request) -> web.StreamResponse:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from nvshare.core import effects
+from nvshare.core.core import Core
 from nvshare.core.effects import Effect
 from nvshare.core.events import Event, Timer, TimerFired
-from nvshare.core.node import Core
 from nvshare.core.settings import Priority
 from nvshare.core.time_log import TimeLog
 from nvshare.daemon.logs import fields

@@ -174,7 +174,7 @@ class Extents:
             self._fail(error)
             return
         try:
-            session = self._node.members.get(client)
+            session = self._node.sessions.get(client)
             if session is not None and client in self._accounts:
                 self._accounts[client].sent += EXTENT
                 session.send(frames.Extent(EXTENT), extent)
@@ -189,7 +189,7 @@ class Extents:
         return self._make(EXTENT, populated=True)
 
     def _deny(self, client: int) -> None:
-        session = self._node.members.get(client)
+        session = self._node.sessions.get(client)
         if session is not None:
             session.send(frames.HostFull(self._accounts[client].count))
 

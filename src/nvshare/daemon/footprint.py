@@ -84,7 +84,7 @@ class Footprint:
         for gpu in list(self._node.gpus.values()):
             # What somebody has set is not asked for.
             is_open = self._node.settings[gpu.uuid].context == "auto"
-            if is_open and gpu.uuid not in self._silent and self._node.members_of(gpu):
+            if is_open and gpu.uuid not in self._silent and self._node.sessions_of(gpu):
                 await self._ask(gpu)
 
     async def _ask(self, gpu: "Gpu") -> None:
@@ -131,7 +131,7 @@ class Footprint:
     def _told(self, gpu: "Gpu") -> "dict[int, list[tuple[Member, int]]]":
         """By process, its clients on a GPU and what each says that it has of plain memory."""
         told: dict[int, list[tuple[Member, int]]] = defaultdict(list)
-        for session in self._node.members_of(gpu):
+        for session in self._node.sessions_of(gpu):
             if session.member is not None and session.identity.pid:
                 told[session.identity.pid].append((session.member, self._plain(session.member)))
         return told
@@ -166,7 +166,7 @@ class Footprint:
             # It counts something else than we do, and the setting is as good as anything.
             return
         for member, _ in members:
-            if member.id in self._node.members:
+            if member.id in self._node.sessions:
                 self._change(member, rest // len(members))
 
     def _change(self, member: "Member", context: int) -> None:

@@ -89,7 +89,7 @@ class GpuTime:
                 extra=fields(device=gpu.index, why=error),
             )
             return
-        members = self._node.members_of(gpu)
+        members = self._node.sessions_of(gpu)
         if not any(session.identity.pid in samples for session in members):
             # Nothing is new, or NVML knows the processes by other numbers than we do.
             return
@@ -100,7 +100,7 @@ class GpuTime:
         self._tell(gpu, samples, now, None if before is None else now - before)
 
     def _tell(self, gpu: "Gpu", samples: Samples, now: float, passed: float | None) -> None:
-        members = {s.member.id: s for s in self._node.members_of(gpu) if s.member is not None}
+        members = {s.member.id: s for s in self._node.sessions_of(gpu) if s.member is not None}
         for client in self._node.core.client_views(members):
             if client.has_share:
                 _, percent = samples.get(members[client.id].identity.pid, (0, 0))

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.logs import fields
-from nvshare.daemon.pods import Pods
+from nvshare.daemon.pod_limits import Pods
 from nvshare.daemon.quota import Page
 from nvshare.daemon.remembered import Changes, Notes, Remembered
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.wire import frames
 
 if TYPE_CHECKING:

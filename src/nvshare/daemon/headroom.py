@@ -125,19 +125,19 @@ class Headroom:
 
     async def look(self) -> None:
         """Read the cgroups of all clients, and tell the core what is new."""
-        if not self._node.members:
+        if not self._node.sessions:
             self._told.clear()
             return
         payers = {
-            client.id: self._payers(self._node.members[client.id].identity.pid, client.kind)
-            for client in self._clients(self._node.members)
+            client.id: self._payers(self._node.sessions[client.id].identity.pid, client.kind)
+            for client in self._clients(self._node.sessions)
         }
         before = self._kept()
         found = await asyncio.to_thread(self._read_all, payers)
         groups: dict[str, MemoryGroup] = {}
         members: dict[str, set[int]] = defaultdict(set)
         for client, seen in found.items():
-            if client in self._node.members:
+            if client in self._node.sessions:
                 for group in seen:
                     groups[group.name] = group
                     members[group.name].add(client)
@@ -203,11 +203,11 @@ class Headroom:
 
     def _moves(self, members: Mapping[str, set[int]]) -> bool:
         clients = {one for group in members.values() for one in group}
-        on_the_way = any(self._node.members[one].left for one in clients)
+        on_the_way = any(self._node.sessions[one].left for one in clients)
         return on_the_way or any(client.leaving for client in self._clients(clients))
 
     def _kept(self) -> dict[int, int]:
-        return {client.id: client.booked for client in self._clients(self._node.members)}
+        return {client.id: client.booked for client in self._clients(self._node.sessions)}
 
     def _clients(self, numbers: Iterable[int]) -> "list[ClientView]":
         return self._node.core.client_views(numbers)

@@ -36,8 +36,8 @@ from nvshare.errors import NvshareError
 from nvshare.launch.place import CONTROL_NAME, LOOK_NAME, check_node, own_folder
 from nvshare.launch.private import make_private
 from nvshare.launch.trust import SYSTEM
+from nvshare.settings import DeviceSettings
 from nvshare.telemetry.pace import paced
-from nvshare.telemetry.settings import DeviceSettings
 from nvshare.wire import environment
 from nvshare.wire.frames import SOCKET_NAME
 
@@ -231,7 +231,7 @@ class _Daemon:
                 task.cancel()
             await doors.close()
             # Clients run on. The note that there are some makes the next daemon wait for them.
-            self._marker.set(bool(node.members))
+            self._marker.set(bool(node.sessions))
             node.close()
             if scrapes is not None:
                 await scrapes.close()
@@ -284,7 +284,7 @@ class _Daemon:
         if not self._node.connect(sock):
             return False
         # Whoever looks whether we are there is about to send somebody.
-        self._population_changed(len(self._node.members))
+        self._population_changed(len(self._node.sessions))
         return True
 
     def _population_changed(self, count: int) -> None:
@@ -303,7 +303,7 @@ class _Daemon:
 
     def _mind_the_folder(self) -> None:
         """End early if the folder is gone: an emulated node was taken down, and nobody can come."""
-        if self._node.members or not self._place.is_gone:
+        if self._node.sessions or not self._place.is_gone:
             asyncio.get_running_loop().call_later(_GLANCE, self._mind_the_folder)
         else:
             self._stop.set()

@@ -95,12 +95,12 @@ def look(node: "Node", session: "Session", member: "Member", now: float) -> Samp
 async def follow_minutes(node: "Node") -> None:
     """Look at everybody once a second; a few at a time, since others wait for their turns."""
     while True:
-        sessions = list(node.members.values())
+        sessions = list(node.sessions.values())
         for first in range(0, len(sessions), _AT_ONCE):
             now = node.now()
             for session in sessions[first : first + _AT_ONCE]:
                 # It may have left meanwhile.
-                if session.member is not None and session.member.id in node.members:
+                if session.member is not None and session.member.id in node.sessions:
                     session.minute.note(look(node, session, session.member, now))
             await asyncio.sleep(0)
         await asyncio.sleep(_PERIOD)

@@ -7,7 +7,7 @@ refused; "id:7" and "pid:7" say which is meant.
 from collections.abc import Callable, Iterable
 
 from nvshare.daemon.groups import Group, Groups
-from nvshare.daemon.pods import Pods
+from nvshare.daemon.pod_limits import Pods
 from nvshare.errors import BadInputError
 
 # What a number can be of a client, by what is written before it.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nvshare.daemon.node import Node
 
 # Programs wait for WELCOME a little longer than that, and come back to a new daemon sooner:
-# greeting_time and longest_backoff in native/interposer/client.c.
+# greeting_time and longest_backoff in native/interposer/session/client.c.
 _SECONDS = 4.0
 _GLANCE = 0.05
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from nvshare.core import events
 from nvshare.core.client_time import NAMES
+from nvshare.core.core import Core
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
-from nvshare.core.node import Core
 from nvshare.core.settings import Limits, Priority
 from nvshare.daemon.absence import Absences
 from nvshare.daemon.allocation import Decision, decide
@@ -33,12 +33,12 @@ from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
 from nvshare.daemon.outsiders import Outsiders
 from nvshare.daemon.peers import Peers
-from nvshare.daemon.pods import Pods
+from nvshare.daemon.pod_limits import Pods
 from nvshare.daemon.reading import Rejection
 from nvshare.daemon.session import Session
+from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.telemetry.ceilings import Ceilings
-from nvshare.telemetry.pods import PodOrders
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
+from nvshare.telemetry.pod_orders import PodOrders
 from nvshare.wire import frames
 
 # A client that has lost the daemon looks for it at least every five seconds.
@@ -103,7 +103,7 @@ class Node:
         self.handovers: dict[str, int] = {}
         # What the clients of each GPU have counted that are gone.
         self.departed: dict[str, Counter[str]] = {}
-        self.members: dict[int, Session] = {}
+        self.sessions: dict[int, Session] = {}
         self.headroom = Headroom(
             self,
             memory_limits,
@@ -136,7 +136,7 @@ class Node:
         """Tell the core what has happened, and do what it says."""
         self.executor.dispatch(event)
 
-    def add_gpu(self, gpu: Gpu, settings: DeviceSettings, settle_seconds: float) -> None:
+    def add_gpu(self, gpu: Gpu, settings: DeviceSettings, reconnect_seconds: float) -> None:
         """Begin to share a GPU."""
         self.gpus[gpu.uuid] = self._by_key[gpu.key] = gpu
         self.settings[gpu.uuid] = settings
@@ -148,7 +148,7 @@ class Node:
                 device=gpu.uuid,
                 usable_bytes=settings.usable_of(gpu.memory),
                 settings=settings.for_core(),
-                settle_seconds=settle_seconds,
+                reconnect_seconds=reconnect_seconds,
                 context_bytes=settings.context_of(gpu.memory),
                 unasked_bytes=frames.UNASKED_BYTES,
             )
@@ -239,9 +239,9 @@ class Node:
         """Return the group that a name means: a pid, a program, a pod, a container."""
         return find_group(self.groups, self.pods, name)
 
-    def members_of(self, gpu: Gpu) -> Sequence[Session]:
+    def sessions_of(self, gpu: Gpu) -> Sequence[Session]:
         """Return the clients of a GPU."""
-        return [s for s in self.members.values() if s.member and s.member.gpu is gpu]
+        return [s for s in self.sessions.values() if s.member and s.member.gpu is gpu]
 
     def connect(self, sock: socket.socket) -> bool:
         """Let a connection in, which may introduce itself; false: not now, or not at all."""
@@ -261,8 +261,8 @@ class Node:
         if gpu is None:
             text = f"the daemon has no GPU {hello.device_uuid.hex()}; it may be on another node"
             raise Rejection(frames.RejectCode.DEVICE, text)
-        if len(self.members) >= self.max_clients:
-            text = f"there are {len(self.members)} clients already, which is max_clients"
+        if len(self.sessions) >= self.max_clients:
+            text = f"there are {len(self.sessions)} clients already, which is max_clients"
             raise Rejection(frames.RejectCode.FULL, text)
         if hello.turn > self.core.view(gpu.uuid).last_turn + _MOST_AHEAD:
             raise Rejection(frames.RejectCode.PROTOCOL, f"there was never a turn {hello.turn}")
@@ -274,7 +274,7 @@ class Node:
         member = Member(number, gpu, context, self.now(), group)
         self._strangers.discard(session)
         session.member = member
-        self.members[number] = session
+        self.sessions[number] = session
         self.executor.add(number, session)
         self.extents.enter(number)
         self._seat(session, member, hello.seat)
@@ -290,13 +290,13 @@ class Node:
         if (absence := self.absences.of(gpu)) is not None:
             self.absences.tell(session, absence)
         self._tell_settings(gpu)
-        self._on_population(len(self.members))
+        self._on_population(len(self.sessions))
         self.footprint.soon()
         return member
 
     def _tell_settings(self, gpu: Gpu) -> None:
         """Tell the clients of a GPU what they have to know; that depends on how many they are."""
-        members = self.members_of(gpu)
+        members = self.sessions_of(gpu)
         told = client_settings(self.settings[gpu.uuid], is_alone=len(members) == 1)
         for session in members:
             session.tell_settings(told)
@@ -320,14 +320,14 @@ class Node:
         self.executor.remove(number)
         self.belief.forget(number)
         self.extents.leave(number)
-        del self.members[number]
+        del self.sessions[number]
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
         self._tell_settings(session.member.gpu)
         self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
         if group.members:
             self.apply_limits(group, f"end of pid {session.identity.pid}")
         self.headroom.soon()
-        self._on_population(len(self.members))
+        self._on_population(len(self.sessions))
 
     def heir(self, member: Member, turn: int) -> int | None:
         """Return to whom a client has handed its turn, if it has."""
@@ -350,7 +350,7 @@ class Node:
         self.executor.close()
         self._forgetting.cancel()
         self._door.close()
-        for session in [*self.members.values(), *self._strangers]:
+        for session in [*self.sessions.values(), *self._strangers]:
             session.member = None
             session.close("the daemon ends")
         self.groups.close()

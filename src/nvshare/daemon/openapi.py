@@ -15,7 +15,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 import nvshare
 from nvshare.daemon.tracing import LONGEST
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import DeviceStatus, GroupStatus, NodeStatus
 
 JSON = "application/json"
@@ -110,7 +110,7 @@ OPERATIONS: Mapping[tuple[str, str], _Operation] = {
     ("PATCH", "/v1/groups/{who}"): _Operation(GroupAnswer, ClientLimits),
     ("POST", "/v1/groups/{who}/park"): _Operation(GroupAnswer),
     ("POST", "/v1/groups/{who}/unpark"): _Operation(GroupAnswer),
-    ("GET", "/v1/story"): _Operation(content=LINES),
+    ("GET", "/v1/journal"): _Operation(content=LINES),
     ("GET", "/v1/trace"): _Operation(content=LINES, query={"seconds": _SECONDS}),
     ("GET", "/metrics"): _Operation(content="text/plain"),
 }

@@ -109,8 +109,8 @@ class Outsiders:
 
     def _outside(self, gpu: "Gpu", holdings: Holdings) -> dict[int, int]:
         """Return by process what is outside; 0 stands for what no process accounts for."""
-        own = {session.identity.pid for session in self._node.members.values()}
-        here = {session.identity.pid for session in self._node.members_of(gpu)}
+        own = {session.identity.pid for session in self._node.sessions.values()}
+        here = {session.identity.pid for session in self._node.sessions_of(gpu)}
         found = {pid: size or 0 for pid, size in holdings.processes.items() if pid not in own}
         if 0 in own or (here and not here & set(holdings.processes)):
             # Clients that we or NVML cannot see, or see under other numbers, may be among them.
@@ -123,7 +123,7 @@ class Outsiders:
 
     def _managed(self, gpu: "Gpu") -> int:
         """Return the most that clients may have of managed memory on a GPU."""
-        members = [s.member.id for s in self._node.members_of(gpu) if s.member is not None]
+        members = [s.member.id for s in self._node.sessions_of(gpu) if s.member is not None]
         clients = map(self._node.core.belongings, members)
         kinds = (Kind.MANAGED, Kind.MIXED)
         return sum(client.memory.own for client in clients if client.kind in kinds)

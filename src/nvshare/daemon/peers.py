@@ -33,7 +33,7 @@ from nvshare.daemon.budget import Budget
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.logs import fields
 from nvshare.daemon.reading import Rejection
-from nvshare.telemetry.settings import PeerSettings
+from nvshare.settings import PeerSettings
 from nvshare.wire.frames import RejectCode
 
 log = logging.getLogger("nvshare.peers")

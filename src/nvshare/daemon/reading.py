@@ -1,7 +1,7 @@
 """What clients say of themselves in their frames, as values. Ranges are checked in nvshare.wire."""
 
 from nvshare.core.memory import Memory
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.wire import frames
 
 

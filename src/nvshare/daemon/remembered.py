@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from nvshare.daemon.logs import fields
 from nvshare.parsing import parse_json
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 
 log = logging.getLogger("nvshare.groups")
 

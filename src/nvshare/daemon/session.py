@@ -22,7 +22,7 @@ from nvshare.daemon.newcomer import Newcomer
 from nvshare.daemon.reading import Rejection, memory_of, own_limits_of
 from nvshare.daemon.tally import Report, Tally
 from nvshare.daemon.waiting import WaitNotice, why_it_waits
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.wire import frames
 from nvshare.wire.codec import VersionError, WireError, client_frames
 
@@ -39,7 +39,7 @@ KINDS = {
 }
 _REASONS = {
     frames.ReleaseReason.IDLE: events.Reason.IDLE,
-    frames.ReleaseReason.ASKED: events.Reason.ASKED,
+    frames.ReleaseReason.TOLD: events.Reason.TOLD,
     frames.ReleaseReason.USED_UP: events.Reason.USED_UP,
 }
 # As much as a NOTICE has room for.

@@ -47,7 +47,7 @@ def describe_node(node: Node, started: float) -> NodeStatus:
         devices=tuple(_describe_gpu(node, gpu, now, samples) for gpu in node.gpus.values()),
         clients=tuple(
             describe_client(node, session, samples[member.id], used[member.group.key, device])
-            for session in node.members.values()
+            for session in node.sessions.values()
             if (member := session.member) is not None and (device := member.gpu.uuid)
         ),
         groups=groups,
@@ -59,7 +59,7 @@ def _look_at_all(node: Node, now: float) -> Samples:
     """Look at everybody, once: what a client's time went to is in more than one place."""
     return {
         member.id: look(node, session, member, now)
-        for session in node.members.values()
+        for session in node.sessions.values()
         if (member := session.member) is not None
     }
 
@@ -117,7 +117,7 @@ def _describe_gpu(node: Node, gpu: Gpu, now: float, samples: Samples) -> DeviceS
 
 def _totals(node: Node, gpu: Gpu, now: float, samples: Samples) -> Totals:
     counts: defaultdict[str, int] = defaultdict(int, node.departed[gpu.uuid])
-    for session in node.members_of(gpu):
+    for session in node.sessions_of(gpu):
         for name, value in session.tally.counts(now).items():
             counts[name] += value
         if session.member is not None:

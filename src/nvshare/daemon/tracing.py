@@ -134,7 +134,7 @@ class Tracing:
             self._programs.clear()
 
     def _describe(self, client: int) -> Program | None:
-        session = self._node.members.get(client)
+        session = self._node.sessions.get(client)
         if session is None or session.member is None:
             return None
         who = session.identity

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nvshare.core.lease import State
 from nvshare.core.view import ClientView, DeviceView
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 if TYPE_CHECKING:
     from nvshare.daemon.identity import Identity
@@ -74,7 +74,7 @@ def _others(node: "Node", member: "Member") -> "list[tuple[Session, ClientView]]
     """Return who else is on the GPU, the largest first."""
     found = [
         (session, node.core.client_view(session.member.id))
-        for session in node.members_of(member.gpu)
+        for session in node.sessions_of(member.gpu)
         if session.member is not None and session.member.id != member.id
     ]
     return sorted(found, key=lambda one: -one[1].memory.own)

@@ -3,8 +3,8 @@
 import ctypes
 import os
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import NVML, library_folder
-from nvshare.emulator.node import Node
 from nvshare.errors import BadInputError
 
 # The GPU has fallen off the bus. NVML calls it lost until it is mended.

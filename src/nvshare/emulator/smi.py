@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import NVML
-from nvshare.emulator.node import Node
 from nvshare.emulator.report import read_report
 from nvshare.errors import NvshareError
 

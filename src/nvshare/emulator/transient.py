@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nvshare.emulator import node
+from nvshare.emulator import emulated_node
 from nvshare.emulator.conf import Settings
 from nvshare.emulator.profile import Profile
 from nvshare.errors import BadInputError
@@ -23,14 +23,14 @@ _PREFIX = "run-"
 @contextlib.contextmanager
 def transient_node(
     root: Path, settings: Settings, profiles: Sequence[Profile]
-) -> Iterator[node.Node]:
+) -> Iterator[emulated_node.Node]:
     """Give a node with a name of its own, and remove it at the end."""
     sweep(root)
     name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(3)}"
     with _lock_file(root, name).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            yield node.create(root, name, settings, profiles)
+            yield emulated_node.create(root, name, settings, profiles)
         finally:
             _forget(root, name)
 
@@ -39,7 +39,7 @@ def sweep(root: Path) -> list[str]:
     """Remove transient nodes whose creators are dead; return their names."""
     forgotten = [
         name
-        for name in node.list_names(root)
+        for name in emulated_node.list_names(root)
         if name.startswith(_PREFIX) and not _is_locked(_lock_file(root, name))
     ]
     for name in forgotten:
@@ -50,7 +50,7 @@ def sweep(root: Path) -> list[str]:
 def _forget(root: Path, name: str) -> None:
     # Somebody else may be sweeping too, or may have said `nvshare emulate down`.
     with contextlib.suppress(FileNotFoundError, BadInputError):
-        node.remove(root, name)
+        emulated_node.remove(root, name)
     _lock_file(root, name).unlink(missing_ok=True)
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from nvshare.emulator.conf import Data, Settings
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.report import GpuReport, Report, read_report
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node

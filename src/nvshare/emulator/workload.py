@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.errors import NvshareError
 
 NAMES = ("pytorch-add", "pytorch-add-small", "pytorch-add-idle-small")

@@ -16,8 +16,8 @@ from typing import ClassVar
 from pydantic import ValidationError
 
 from nvshare.kubernetes.pods import Container, Pod
-from nvshare.telemetry.pods import ContainerOrders, PodOrders
-from nvshare.telemetry.settings import NO_ORDERS, Orders
+from nvshare.settings import NO_ORDERS, Orders
+from nvshare.telemetry.pod_orders import ContainerOrders, PodOrders
 from nvshare.validation import describe
 
 PREFIX = "nvshare.com/"

@@ -1,6 +1,6 @@
 """Annotations that ask for more than a ceiling allows, for the people who have written them.
 
-That programs do not get more is the daemon's business (nvshare.daemon.pods).
+That programs do not get more is the daemon's business (nvshare.daemon.pod_limits).
 """
 
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from typing import ClassVar
 from nvshare.kubernetes.annotations import FIELDS, Reading, shown
 from nvshare.kubernetes.pods import Pod
 from nvshare.quantity import format_quantity
+from nvshare.settings import Orders
 from nvshare.telemetry.ceilings import Ceiling
-from nvshare.telemetry.settings import Orders
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from nvshare.kubernetes.events import EventBudget, warning
 from nvshare.kubernetes.pods import Pod
 from nvshare.kubernetes.watch import PodWatch
 from nvshare.telemetry.ceilings import NO_CEILING, Ceiling
-from nvshare.telemetry.pods import PodOrders
+from nvshare.telemetry.pod_orders import PodOrders
 
 log = logging.getLogger("nvshare.pods")
 

@@ -6,7 +6,7 @@ The variables are those of ``nvshare run``, and come from the same function.
 from collections.abc import Sequence
 from pathlib import Path
 
-from nvshare.emulator.node import find
+from nvshare.emulator.emulated_node import find
 from nvshare.kubernetes.api.deviceplugin_pb2 import CDIDevice, ContainerAllocateResponse, Mount
 from nvshare.kubernetes.layout import EMULATOR, INSIDE, PLACE, PRELOAD_FILE, version_folder
 from nvshare.kubernetes.settings import PluginSettings

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from nvshare.emulator.conf import Settings, write_conf
+from nvshare.emulator.emulated_node import CONF_FILE, create, remove
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import NVML, library_folder
-from nvshare.emulator.node import CONF_FILE, create, remove
 from nvshare.errors import NvshareError
 from nvshare.kubernetes.layout import install
 from nvshare.wire import environment

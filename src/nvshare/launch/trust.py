@@ -2,8 +2,8 @@
 
 The folder, the socket in it and the process that listens there belong to root, to our own user, or
 to the user that NVSHARE_DAEMON_UID names; at /run/nvshare, where only root can make a folder, also
-to whoever owns it. Nobody else can write to the folder. native/interposer/trust.c has the same
-rule for programs, and a test compares the two.
+to whoever owns it. Nobody else can write to the folder. native/interposer/session/trust.c has the
+same rule for programs, and a test compares the two.
 """
 
 import os

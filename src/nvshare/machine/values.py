@@ -121,7 +121,7 @@ class Reason(IntEnum):
     """Why a turn is given up, as in RELEASED."""
 
     IDLE = 1
-    ASKED = 2
+    TOLD = 2
     USED_UP = 3
 
 

@@ -6,8 +6,8 @@ free memory says.
 
 A program gets through its memory from end to end and begins again. What it has on the GPU is
 therefore one piece of that circle: arrivals lengthen it at one end, where it is shortened too when
-the program itself moves some out (native/interposer/ring.h); what others push out goes from the
-other. No more than its length and the way to its end has to be known.
+the program itself moves some out (native/interposer/moves/ring.h); what others push out goes from
+the other. No more than its length and the way to its end has to be known.
 """
 
 from collections import deque

@@ -1,6 +1,6 @@
 """A share of time, kept by one number: until when the time that was used is paid for.
 
-As native/interposer/bucket.c keeps it. Times are whole nanoseconds, shares are millionths.
+As native/interposer/shares/bucket.c keeps it. Times are whole nanoseconds, shares are millionths.
 """
 
 from dataclasses import dataclass

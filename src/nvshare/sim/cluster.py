@@ -7,8 +7,8 @@ are large, and many rest most of the time, as notebooks and services do.
 from collections.abc import Callable
 from random import Random
 
+from nvshare.settings import DeviceSettings
 from nvshare.sim.scenario import Phase, Program, Scenario
-from nvshare.telemetry.settings import DeviceSettings
 
 GB = 1_000_000_000
 MINUTE = 60.0

@@ -176,7 +176,7 @@ class Engine:
         )
         site.programs[key] = started
         started.proceed()
-        site.settle()
+        site.deliver()
 
 
 def simulate(

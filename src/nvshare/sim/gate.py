@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nvshare.sim.program import SimulatedProgram
     from nvshare.sim.site import Site
 
-_REASONS = {Why.IDLE: Reason.IDLE, Why.ASKED: Reason.ASKED, Why.USED_UP: Reason.USED_UP}
+_REASONS = {Why.IDLE: Reason.IDLE, Why.TOLD: Reason.TOLD, Why.USED_UP: Reason.USED_UP}
 _RUNS = (State.OPEN, State.WATCHED)
 _DRAINS = (State.CLOSING, State.STOPPING, State.HOLDING)
 _FILLS = (State.FILLING, State.HOLDING, State.HELD)

@@ -15,7 +15,8 @@ from nvshare.sim.workload import MIB
 
 GIGA = 1e9
 BLOCK = 2 * MIB
-# The interposer sends memory out in chunks that take about so long (native/interposer/lane.h).
+# The interposer sends memory out in chunks that take about so long
+# (native/interposer/moves/lane.h).
 CHUNK_SECONDS = 0.005
 
 Call: TypeAlias = Callable[[], None]

@@ -13,7 +13,7 @@ from nvshare.core.events import Used
 if TYPE_CHECKING:
     from nvshare.sim.site import Site
 
-# How often the interposer reports (native/interposer/report.c).
+# How often the interposer reports (native/interposer/session/report.c).
 USAGE_PAUSE = 0.25
 
 

@@ -17,9 +17,10 @@ from nvshare.sim.record import Kind
 if TYPE_CHECKING:
     from nvshare.sim.site import Site
 
-# The interposer tells of a move more than sixty times (native/interposer/mover.c). Here that would
-# be most of what a simulation has to do. The first step is this part of the order, and they double
-# up to that part, which makes ten of them. What has left is told as well when anybody's turn ends.
+# The interposer tells of a move more than sixty times (native/interposer/moves/mover.c). Here that
+# would be most of what a simulation has to do. The first step is this part of the order, and they
+# double up to that part, which makes ten of them. What has left is told as well when anybody's turn
+# ends.
 LEAST_STEP = 32
 MOST_STEP = 8
 

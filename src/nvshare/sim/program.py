@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # How finely paging is followed: parts of a program's memory. Compared with the emulated GPU: 16 are
 # too few for a large program beside a small one (a fifth of its time); 32 to 1,500 give the same.
 PARTS = 64
-# Smaller allocations are not asked for, but reported. As in native/interposer/ask.c.
+# Smaller allocations are not asked for, but reported. As in native/interposer/memory/ask.c.
 LEAST_ASKED = 32 * MIB
 # The interposer lets at least one call run while the next is prepared.
 LEAST_IN_FLIGHT = 2
@@ -364,7 +364,7 @@ class SimulatedProgram:
 
     @property
     def _in_flight_seconds(self) -> float:
-        """As in native/interposer/inflight.c, which aims a little below the bound."""
+        """As in native/interposer/gate/inflight.c, which aims a little below the bound."""
         aim = self._site.inflight * 0.75
         return aim / 2 if self._limits.priority is Priority.LOW else aim
 

@@ -15,7 +15,7 @@ from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.profile import Profile
 from nvshare.errors import BadInputError
 from nvshare.parsing import ParseError, parse_toml
-from nvshare.telemetry.settings import (
+from nvshare.settings import (
     Bytes,
     ClientLimits,
     DeviceSettings,

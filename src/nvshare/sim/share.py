@@ -1,4 +1,4 @@
-"""A program's share of compute, as native/interposer/share.c keeps it.
+"""A program's share of compute, as native/interposer/shares/share.c keeps it.
 
 What kernels took is billed, and who has used everything waits. Here whole rows of kernels are let
 through at once.

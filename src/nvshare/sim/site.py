@@ -31,6 +31,7 @@ from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired
 from nvshare.core.memory import Memory
 from nvshare.core.view import DeviceView
 from nvshare.emulator.profile import Profile
+from nvshare.settings import DeviceSettings
 from nvshare.sim.board import Holding
 from nvshare.sim.gpu import Gpu
 from nvshare.sim.mover import Mover
@@ -39,7 +40,6 @@ from nvshare.sim.program import SimulatedProgram
 from nvshare.sim.record import Record
 from nvshare.sim.switchboard import Switchboard
 from nvshare.sim.workload import MIB
-from nvshare.telemetry.settings import DeviceSettings
 
 
 class Clock(Protocol):
@@ -113,13 +113,13 @@ class Site:
         def later() -> None:
             self.gpu.catch_up(self.clock.now)
             call()
-            self.settle()
+            self.deliver()
 
         self.clock.at(self.clock.now + seconds, later)
 
-    def settle(self) -> None:
+    def deliver(self) -> None:
         """Let the core have all that has happened, and announce what happens next on the GPU."""
-        self.switchboard.settle(self)
+        self.switchboard.deliver(self)
 
     def send(self, event: Event) -> None:
         """Tell the core, after what it was told before."""
@@ -241,7 +241,7 @@ class Site:
             if self._announced is token:
                 self.gpu.catch_up(self.clock.now)
                 self.gpu.finish_next()
-                self.settle()
+                self.deliver()
 
         self.clock.at(time, happen)
 
@@ -296,6 +296,6 @@ class Site:
                 del self._timers[order.timer]
                 self.gpu.catch_up(self.clock.now)
                 self.send(TimerFired(now=self.clock.now, timer=order.timer))
-                self.settle()
+                self.deliver()
 
         self.clock.at(order.at, fire)

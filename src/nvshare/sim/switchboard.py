@@ -5,15 +5,15 @@ Where no program uses several GPUs, every GPU has a switchboard of its own.
 
 from typing import TYPE_CHECKING
 
+from nvshare.core.core import Core
 from nvshare.core.effects import CancelHandover, CancelTimer, Effect, Handover, SetTimer
-from nvshare.core.node import Core
 from nvshare.core.time_log import TimeLog
 
 if TYPE_CHECKING:
     from nvshare.sim.site import Site
 
-# Errors show the last events; nobody reads more of a simulated story.
-STORY_EVENTS = 64
+# Errors show the last events; nobody reads more of a simulated journal.
+JOURNAL_EVENTS = 64
 # Far more than ever happens at one moment, even with hundreds of programs.
 MOST_AT_ONCE = 100_000
 
@@ -22,7 +22,7 @@ class Switchboard:
     """Takes what happens on GPUs to the core, and orders to the GPU that they are for."""
 
     def __init__(self, *, check: bool, follow: bool = False) -> None:
-        self.core = Core(check=check, story_events=STORY_EVENTS)
+        self.core = Core(check=check, journal_events=JOURNAL_EVENTS)
         # What the time of programs goes to, if somebody wants to know.
         self.times = TimeLog(self.core) if follow else None
         self._sites: list[Site] = []
@@ -31,7 +31,7 @@ class Switchboard:
         """Have one GPU more."""
         self._sites.append(site)
 
-    def settle(self, site: "Site") -> None:
+    def deliver(self, site: "Site") -> None:
         """Let the core have all that has happened, and carry out what it orders."""
         touched, before = [site], site.events
         while (teller := next((one for one in touched if one.outbox), None)) is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from nvshare.telemetry.settings import (
+from nvshare.settings import (
     AllocationName,
     ClientLimits,
     Orders,

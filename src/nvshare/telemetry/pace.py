@@ -6,7 +6,7 @@ not answer is not scaled: it is about machines that are slow, and those are real
 
 from typing import Any
 
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 DURATIONS = (
     *("turn_seconds", "turn_min", "turn_max", "batch_turn", "slice_seconds", "share_slice_seconds"),

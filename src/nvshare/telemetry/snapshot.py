@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
 
 if TYPE_CHECKING:
     from typing_extensions import Self

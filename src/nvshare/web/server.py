@@ -20,7 +20,7 @@ from aiohttp import web
 
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.parsing import parse_body
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.telemetry.why import explain
 from nvshare.web.guard import Guard, Handler, refuse
 from nvshare.web.pages import page_routes

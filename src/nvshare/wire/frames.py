@@ -51,7 +51,7 @@ class ReleaseReason(IntEnum):
     """Why a client gives its turn up."""
 
     IDLE = 1  # it had nothing to do
-    ASKED = 2  # it was told to, now
+    TOLD = 2  # it was told to, now
     USED_UP = 3  # its share is used up for now
 
 

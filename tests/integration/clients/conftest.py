@@ -20,9 +20,9 @@ import pytest
 
 from nvshare.cli.control import Daemon
 from nvshare.emulator.conf import Settings
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import DRIVER, library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 from nvshare.errors import NvshareError

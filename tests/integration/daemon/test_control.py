@@ -229,9 +229,9 @@ def test_the_verbs(daemon: Daemon, tmp_path: Path) -> None:
     limited = nvshare(daemon, "limit", "1", "--memory", "2Gi", "--json")
     assert json.loads(limited.stdout)["limits"]["memory_limit"] == 2 * GIB
 
-    story = tmp_path / "story"
-    story.write_text(nvshare(daemon, "status", "--story").stdout)
-    replayed = nvshare(daemon, "replay", "--check", str(story))
+    journal = tmp_path / "journal"
+    journal.write_text(nvshare(daemon, "status", "--journal").stdout)
+    replayed = nvshare(daemon, "replay", "--check", str(journal))
     assert replayed.exit_code == 0, replayed.stdout + replayed.stderr
     assert "0 decided differently" in replayed.stdout
 

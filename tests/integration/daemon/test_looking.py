@@ -29,7 +29,7 @@ ROUTES = sorted(
         if route.resource is not None
     }
 )
-LOOKS = [path for method, path in ROUTES if method == "GET" and path != "/v1/story"]
+LOOKS = [path for method, path in ROUTES if method == "GET" and path != "/v1/journal"]
 CHANGES = [route for route in ROUTES if route[0] not in ("GET", "HEAD")]
 BODIES: dict[str, Any] = {"/v1/node": {"host_memory": "1Gi"}, "/v1/devices/{gpu}": {"mode": "off"}}
 

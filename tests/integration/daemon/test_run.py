@@ -14,7 +14,7 @@ from nvshare.cli.control import Daemon as Control
 from nvshare.launch.preload import library
 from nvshare.launch.private import LOCK, private_folder
 from nvshare.launch.start import LOG
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 
 NVSHARE = [sys.executable, "-m", "nvshare"]
 

@@ -164,7 +164,7 @@ def documented() -> set[str]:
 
 
 def test_every_key_is_in_the_list(busy: Daemon, tmp_path: Path) -> None:
-    (tmp_path / "story").write_bytes(piped(busy, "status", "--story").stdout)
+    (tmp_path / "journal").write_bytes(piped(busy, "status", "--journal").stdout)
     known = documented()
     seen: set[str] = set()
     more = {"NVSHARE_EMULATOR_ROOT": str(tmp_path / "nodes")}
@@ -179,7 +179,7 @@ def test_every_key_is_in_the_list(busy: Daemon, tmp_path: Path) -> None:
         ["unpark", "2"],
         ["trace", "--seconds", "0.1", "-o", str(tmp_path / "t.json")],
         ["doctor"],
-        ["replay", str(tmp_path / "story")],
+        ["replay", str(tmp_path / "journal")],
         ["simulate", "T1"],
         ["simulate", "--list"],
         ["emulate", "profiles"],

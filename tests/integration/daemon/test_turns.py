@@ -90,7 +90,7 @@ def test_the_turn_ends_by_the_clock(start_daemon: StartDaemon) -> None:
     kinds.add(holder.expect(frames.Revoke).urgency)
     assert kinds == {Urgency.WHEN_IDLE, Urgency.NOW}
     waiter.expect(frames.Standby)
-    holder.release(1, reason=ReleaseReason.ASKED, wants=1)
+    holder.release(1, reason=ReleaseReason.TOLD, wants=1)
     assert waiter.expect(frames.Grant).turn == 2
 
 
@@ -149,7 +149,7 @@ def test_who_computes_all_the_time_takes_short_turns(daemon: Daemon) -> None:
         time.sleep(0.03)
     revoke = second.expect(frames.Revoke)
     assert (revoke.urgency, revoke.evict_bytes) == (Urgency.NOW, 0)
-    second.release(revoke.turn, reason=ReleaseReason.ASKED, wants=1, allocated=2 * GIB)
+    second.release(revoke.turn, reason=ReleaseReason.TOLD, wants=1, allocated=2 * GIB)
     # It is asked to go when idle, and told to when its turn is over. On a slow machine it may be
     # too late for being asked.
     while not isinstance(order := first.receive(), frames.Revoke) or order.idle_us:

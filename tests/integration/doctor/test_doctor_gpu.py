@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.profile import Profile, load_known, parse_profile
 from nvshare.probe.calibration import write_profile
 from nvshare.probe.report import TOPICS, load_report

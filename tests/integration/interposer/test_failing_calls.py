@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.fault import steal_memory
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.report import read_report
 
 from ..hammering import build_hammer

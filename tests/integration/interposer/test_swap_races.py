@@ -113,7 +113,7 @@ def test_a_turn_that_ends_while_memory_returns(swapper: Swapper, way: str) -> No
     swapper.revoke(evicted)
     released, came = swapper.released()
     assert time.monotonic() - began < 0.1
-    assert released.reason is ReleaseReason.ASKED
+    assert released.reason is ReleaseReason.TOLD
     assert 0 < released.swapped_out < 1280 * MIB + evicted
     # What is in flight as the turn ends is told later.
     assert 0 <= came < 1280 * MIB

@@ -71,7 +71,7 @@ def test_a_revoked_turn_is_released_when_its_work_is_done(running: Link, guest: 
     asked = time.monotonic()
     running.send(revoke(5))
     released = running.next(Released)
-    assert (released.turn, released.reason, released.wants) == (5, ReleaseReason.ASKED, 0)
+    assert (released.turn, released.reason, released.wants) == (5, ReleaseReason.TOLD, 0)
     # Five kernels of 20 ms, less what had passed.
     assert time.monotonic() - asked > 0.05
     guest.ask("gpu.start('gpu.launch()')")

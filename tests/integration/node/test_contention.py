@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.report import read_report
 from nvshare.emulator.workload import Result, Run
 

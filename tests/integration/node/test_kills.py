@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.report import Report, read_report
 
 from ..hammering import build_hammer

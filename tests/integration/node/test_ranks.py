@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from nvshare.emulator.conf import Settings
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 from nvshare.emulator.workload import installed_program

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.node import Node
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.report import read_report
 
 from ..building import build_native

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from nvshare.emulator.conf import Conf, read_conf
+from nvshare.emulator.emulated_node import CONF_FILE, Node
 from nvshare.emulator.libraries import NVML, library_folder
-from nvshare.emulator.node import CONF_FILE, Node
 
 ROOT = Path(__file__).parents[3]
 EMULATOR = ROOT / "native" / "emulator"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 
 PROGRAM = """
 import json, os, sys

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 
 MakeNode = Callable[..., Node]
 Guest = Callable[..., "subprocess.Popen[str]"]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
-from nvshare.emulator.node import Node
 from nvshare.errors import BadInputError
 
 

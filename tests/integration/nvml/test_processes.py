@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nvshare.emulator.conf import Conf
-from nvshare.emulator.node import Node
+from nvshare.emulator.emulated_node import Node
 
 if TYPE_CHECKING:
     import subprocess

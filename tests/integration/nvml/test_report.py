@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import NVML, library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.report import Account, read_report
 from nvshare.errors import NvshareError
 

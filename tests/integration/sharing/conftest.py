@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import pytest
 
 from nvshare.cli.control import Daemon
-from nvshare.cli.trial.quiet import ahead_of_others
+from nvshare.cli.trial.realtime import ahead_of_others
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.report import Account, Report, read_report
 from nvshare.errors import NvshareError
 from nvshare.launch.place import control_socket

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nvshare.emulator.conf import Settings
+from nvshare.emulator.emulated_node import Node, create
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node, create
 from nvshare.emulator.root import node_root
 from nvshare.emulator.workload import workload_command
 from nvshare.launch.private import LOCK, private_folder

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nvshare.launch.preload import Wishes
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 from .conftest import Sharing
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.cli.trial.quiet import ahead_of_others
+from nvshare.cli.trial.realtime import ahead_of_others
 from nvshare.emulator.report import Report
 from nvshare.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes

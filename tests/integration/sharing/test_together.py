@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from nvshare.cli.control import Daemon
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.launch.place import control_socket
 
 from ..rates import rates

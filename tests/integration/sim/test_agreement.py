@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.node import Node
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.workload import Run
 from nvshare.sim.engine import simulate
 from nvshare.sim.scenario import Scenario

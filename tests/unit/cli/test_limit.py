@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 from nvshare.cli.limit import draw_groups
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.telemetry.snapshot import GroupStatus, GroupUse
 
 GIB = 1 << 30

@@ -3,7 +3,7 @@
 from typing import Any
 
 from nvshare.cli.park import describe
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.telemetry.snapshot import GroupStatus
 
 from .test_status_table import client

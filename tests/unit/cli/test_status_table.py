@@ -12,7 +12,7 @@ from nvshare.cli.status_table import (
     notes,
     remarks,
 )
-from nvshare.telemetry.settings import ClientLimits, NodeSettings
+from nvshare.settings import ClientLimits, NodeSettings
 from nvshare.telemetry.snapshot import ClientStatus, HostStatus, MissingGpu, NodeStatus
 
 GIB = 1 << 30

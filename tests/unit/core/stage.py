@@ -6,6 +6,7 @@ Time stands still unless a test moves it. Every event is followed by a check of 
 from dataclasses import replace
 from typing import Any
 
+from nvshare.core.core import Core
 from nvshare.core.effects import Effect, Grant, Revoke, SetTimer, Urgency
 from nvshare.core.events import (
     ClientJoined,
@@ -24,7 +25,6 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.node import Core
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState, RegimeName
 from nvshare.core.turns import Pace
@@ -39,13 +39,13 @@ class Stage:
         self,
         usable: int = 16,
         settle: float = 0.0,
-        story_events: int = 100,
+        journal_events: int = 100,
         context: int = 0,
         unasked: int = 0,
         **settings: Any,
     ) -> None:
         self.now = 1000.0
-        self.core = Core(check=True, story_events=story_events)
+        self.core = Core(check=True, journal_events=journal_events)
         self.settings = Settings(**settings)
         self.opening = self.core.handle(
             DeviceAdded(
@@ -53,7 +53,7 @@ class Stage:
                 device=GPU,
                 usable_bytes=usable,
                 settings=self.settings,
-                settle_seconds=settle,
+                reconnect_seconds=settle,
                 context_bytes=context,
                 unasked_bytes=unasked,
             )
@@ -83,7 +83,7 @@ class Stage:
         facts: dict[str, Any] = {
             "turn": who.turn,
             "memory": who.memory,
-            "reason": Reason.ASKED if told else Reason.IDLE,
+            "reason": Reason.TOLD if told else Reason.IDLE,
         }
         facts |= more
         return self.core.handle(Released(now=self.now, client=client, wants=wants, **facts))
@@ -142,7 +142,7 @@ def make_state() -> DeviceState:
         settings=Settings(),
         regime=RegimeName.MEMORY,
         pace=Pace(1.0),
-        settle_until=0.0,
+        reconnect_until=0.0,
         turn_started=0.0,
     )
 

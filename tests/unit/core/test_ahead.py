@@ -137,7 +137,7 @@ def test_nobody_is_told_to_stop_twice() -> None:
 
 def test_what_is_beyond_a_limit_stays_on_the_host() -> None:
     stage = begin()
-    stage.device.roster.set_excess(stage.device.roster.clients[3], 9)
+    stage.device.roster.set_over_limit(stage.device.roster.clients[3], 9)
     assert fills(stage.leave(2)) == [(3, 2)]
 
 

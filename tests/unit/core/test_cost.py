@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nvshare.core.core import Core
 from nvshare.core.effects import Effect, Revoke
 from nvshare.core.events import (
     ClientJoined,
@@ -20,7 +21,6 @@ from nvshare.core.events import (
     Wanted,
 )
 from nvshare.core.memory import Memory
-from nvshare.core.node import Core
 from nvshare.core.settings import Mode, Settings
 
 FEW, MANY = 100, 1000

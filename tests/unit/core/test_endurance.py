@@ -5,8 +5,8 @@ import random
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from nvshare.core.core import Core
 from nvshare.core.lease import State
-from nvshare.core.node import Core
 from nvshare.core.settings import Mode
 
 from .stage import Stage
@@ -18,9 +18,9 @@ PLACES = 6
 
 
 def kept(core: Core) -> int:
-    """Count all objects that the core keeps, apart from its story, which has a size of its own."""
+    """Count all objects that the core keeps, apart from its journal, whose size is bounded."""
     leave_out = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
-    seen: set[int] = {id(core.story)}
+    seen: set[int] = {id(core.journal)}
     todo: list[Any] = [core]
     while todo:
         one = todo.pop()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from nvshare.core.effects import Answer, Grant, Revoke, Verdict
-from nvshare.core.events import ExcessChanged, KindChanged, TimerKind
+from nvshare.core.events import KindChanged, OverLimitChanged, TimerKind
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.settings import RoomSetting
 
@@ -32,9 +32,9 @@ def test_nothing_of_it_leaves_in_a_turn_because_of_a_limit() -> None:
     stage = Stage(USABLE)
     join(stage, 1, 40)
     stage.want(1)
-    effects = stage.core.handle(ExcessChanged(now=stage.now, client=1, excess=20))
+    effects = stage.core.handle(OverLimitChanged(now=stage.now, client=1, over_limit=20))
     assert effects == []
-    assert stage.device.roster.clients[1].excess == 0
+    assert stage.device.roster.clients[1].over_limit == 0
 
 
 def _ways(first: Kind, second: Kind) -> bool:

@@ -3,9 +3,9 @@ from nvshare.core.roster import Roster
 
 
 def test_excess_is_what_others_have_in_the_way_of_those_who_run(roster: Roster) -> None:
-    assert roster.excess == 21 - 13
+    assert roster.overcommit == 21 - 13
     roster.set_evicting(roster.clients[3], 9)
-    assert roster.excess == 21 - 9 - 13
+    assert roster.overcommit == 21 - 9 - 13
 
 
 def test_everything_fits_counts_everybody(roster: Roster) -> None:

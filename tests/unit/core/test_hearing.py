@@ -27,7 +27,7 @@ def report(stage: Stage, after: float, busy: float, client: int = 1) -> None:
 
 
 def heard(stage: Stage) -> list[float]:
-    events = [entry.event for entry in stage.core.story.entries]
+    events = [entry.event for entry in stage.core.journal.entries]
     return [event.busy_seconds for event in events if isinstance(event, Used)]
 
 
@@ -84,7 +84,7 @@ def test_each_is_heard_for_itself(stage: Stage) -> None:
 
 def test_what_is_heard_is_what_was_reported(stage: Stage) -> None:
     report(stage, 0.25, 0.25)
-    (*_, entry) = stage.core.story.entries
+    (*_, entry) = stage.core.journal.entries
     assert entry.event == Used(now=1000.25, client=1, busy_seconds=0.25, throttled_seconds=0.125)
 
 
@@ -100,15 +100,15 @@ def test_nobody_is_heard_who_is_not_there(stage: Stage) -> None:
     stage.leave(1)
     with pytest.raises(IllegalTransition) as caught:
         report(stage, 1.0, 1.0)
-    assert "ClientLeft" in caught.value.story[-1]
+    assert "ClientLeft" in caught.value.journal[-1]
 
 
-def test_a_story_has_what_was_heard_and_can_be_replayed(stage: Stage) -> None:
+def test_a_journal_has_what_was_heard_and_can_be_replayed(stage: Stage) -> None:
     stage.join(2, 1)
     for second in range(12):
         report(stage, 0.25, second / 4)
         report(stage, 0.0, second / 4, 2)
-    lines = list(stage.core.story.lines())
+    lines = list(stage.core.journal.lines())
     assert "UsageReported" not in "".join(lines)
     assert replay(lines, check=True) == []
 
@@ -118,13 +118,13 @@ def test_that_a_client_wants_its_turn_is_heard_once() -> None:
     for number in (1, 2):
         stage.join(number, 1)
         stage.want(number)
-    heard = len(list(stage.core.story.entries))
+    heard = len(list(stage.core.journal.entries))
     for _ in range(3):
         assert stage.want(2) == []
-    assert len(list(stage.core.story.entries)) == heard
+    assert len(list(stage.core.journal.entries)) == heard
     # Who has its turn says something by it: that this one ends.
     stage.want(1, turn=stage.device.roster.clients[1].turn)
-    assert len(list(stage.core.story.entries)) == heard + 1
+    assert len(list(stage.core.journal.entries)) == heard + 1
 
 
 def test_of_many_clients_each_is_heard_less_often() -> None:

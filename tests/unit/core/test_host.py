@@ -3,20 +3,20 @@
 from typing import Any
 
 from nvshare.core.codec import from_json, to_json
+from nvshare.core.core import Core
 from nvshare.core.effects import Answer, Effect, Evict, Report, ReportKind, Revoke, Verdict
 from nvshare.core.events import (
     ClientJoined,
     ClientLeft,
     DeviceAdded,
-    ExcessChanged,
     HostMemoryChanged,
     HostRoomChanged,
     MemoryChanged,
+    OverLimitChanged,
     TimerKind,
     Wanted,
 )
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.node import Core
 from nvshare.core.settings import Mode
 from nvshare.core.state import Snapshot
 
@@ -175,9 +175,9 @@ def test_excess_leaves_only_as_far_as_the_host_holds_it() -> None:
     stage = Stage(16)
     look(stage, 2, 1)
     stage.busy(1, 8)
-    effects = stage.core.handle(ExcessChanged(now=stage.now, client=1, excess=5))
+    effects = stage.core.handle(OverLimitChanged(now=stage.now, client=1, over_limit=5))
     assert [effect.trim_bytes for effect in effects if hasattr(effect, "trim_bytes")] == [2]
-    assert stage.core.handle(ExcessChanged(now=stage.now, client=1, excess=6)) == []
+    assert stage.core.handle(OverLimitChanged(now=stage.now, client=1, over_limit=6)) == []
 
 
 def test_who_has_everything_in_goes_on_if_nobody_could_run() -> None:
@@ -330,7 +330,7 @@ def test_all_devices_share_the_host_and_a_snapshot_knows_it() -> None:
         assert one._host.room.kept == 16
         client = one._devices["b"].roster.clients[1]
         assert one._host.room.left_for(client) == 3
-        # What was ordered before the snapshot is right for it: a story is replayed from there.
+        # What was ordered before the snapshot is right for it: a journal is replayed from there.
         assert not any(device.is_stale for device in one._devices.values())
 
 

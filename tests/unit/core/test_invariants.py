@@ -38,7 +38,7 @@ def misplace(stage: Stage) -> None:
 
 
 def forget_the_asked(stage: Stage) -> None:
-    stage.device.roster.asked.clear()
+    stage.device.roster.soft_revoked.clear()
 
 
 def forget_the_parked(stage: Stage) -> None:
@@ -181,7 +181,7 @@ def test_what_is_broken_is_noticed(
         validate(stage.core)
 
 
-def test_what_is_broken_comes_with_the_story(stage: Stage) -> None:
+def test_what_is_broken_comes_with_the_journal(stage: Stage) -> None:
     drift(stage)
     with pytest.raises(BrokenInvariant, match="ClientJoined"):
         validate(stage.core)

@@ -24,7 +24,7 @@ def test_every_other_step_is_illegal(state: State, step: Step) -> None:
 
 def test_an_illegal_step_says_whose_it_was_and_what_led_to_it() -> None:
     error = IllegalTransition(7, State.IDLE, "revoke")
-    error.story = ['{"event": 1}', '{"event": 2}']
+    error.journal = ['{"event": 1}', '{"event": 2}']
     assert str(error) == (
         'client 7 is idle, which does not allow: revoke\n  {"event": 1}\n  {"event": 2}'
     )

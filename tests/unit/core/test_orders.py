@@ -10,7 +10,7 @@ from nvshare.core.effects import (
     SetTimer,
     Trim,
 )
-from nvshare.core.events import ExcessChanged, Timer, TimerKind
+from nvshare.core.events import OverLimitChanged, Timer, TimerKind
 from nvshare.core.memory import Memory
 from nvshare.core.settings import Mode
 
@@ -240,7 +240,7 @@ def test_a_timer_that_nobody_needs_is_cancelled() -> None:
 
 
 def exceed(stage: Stage, client: int, excess: int) -> list[Effect]:
-    return stage.core.handle(ExcessChanged(now=stage.now, client=client, excess=excess))
+    return stage.core.handle(OverLimitChanged(now=stage.now, client=client, over_limit=excess))
 
 
 def test_excess_leaves_when_its_client_does_not_run() -> None:
@@ -323,7 +323,7 @@ def test_memory_that_has_come_in_does_not_end_an_excess() -> None:
     stage.join(1, 4)
     exceed(stage, 1, 2)
     stage.moved(1, Memory(4), in_bytes=1, seconds=1)
-    assert stage.device.roster.clients[1].excess == 2
+    assert stage.device.roster.clients[1].over_limit == 2
 
 
 def test_who_is_gone_has_no_excess() -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from nvshare.core.client import Park
+from nvshare.core.core import Core
 from nvshare.core.effects import CancelHandover, Effect, Evict, Handover, Keep, Revoke, Urgency
 from nvshare.core.events import (
     HostMemoryChanged,
@@ -11,7 +12,6 @@ from nvshare.core.events import (
     TimerKind,
 )
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.node import Core
 from nvshare.core.parking import RETRY_SECONDS
 from nvshare.core.settings import Limits, Mode, Priority
 from nvshare.core.state import RegimeName
@@ -386,7 +386,7 @@ def test_a_program_that_waits_for_the_place_goes_before_a_long_rest() -> None:
     stage.fire(TimerKind.PARK)
     stage.busy(2, 12)
     client = stage.device.roster.clients[1]
-    assert (client.asked, client.rest_asked_at) == (True, None)
+    assert (client.soft_revoked, client.rest_asked_at) == (True, None)
     # And when it does not wait any longer, the rest counts again.
     assert Keep(1, 1) in stage.leave(2)
     assert client.rest_asked_at is not None
@@ -489,7 +489,7 @@ def test_a_snapshot_has_it_all() -> None:
     assert evictions(effects) == {3: 4}
 
 
-def test_a_story_that_is_replayed_tells_the_same() -> None:
+def test_a_journal_that_is_replayed_tells_the_same() -> None:
     stage = Stage(idle_park=REST)
     stage.join(1, 4)
     stage.join(2, 4)

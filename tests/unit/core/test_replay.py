@@ -14,7 +14,7 @@ def lines() -> list[str]:
     stage.busy(1, 12)
     stage.busy(2, 12)
     stage.release(1)
-    return list(stage.core.story.lines())
+    return list(stage.core.journal.lines())
 
 
 def test_the_same_core_decides_the_same(lines: list[str]) -> None:
@@ -32,9 +32,9 @@ def test_a_difference_says_where_and_what(lines: list[str]) -> None:
 
 
 def test_remarks_and_empty_lines_are_for_people(lines: list[str]) -> None:
-    assert replay(["# why this story is told\n", "\n", *lines, "\n"]) == []
+    assert replay(["# why this journal is told\n", "\n", *lines, "\n"]) == []
 
 
-def test_an_empty_file_is_no_story() -> None:
-    with pytest.raises(ValueError, match="not a story"):
+def test_an_empty_file_is_no_journal() -> None:
+    with pytest.raises(ValueError, match="not a journal"):
         replay([])

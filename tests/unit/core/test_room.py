@@ -1,8 +1,8 @@
+from nvshare.core.core import Core
 from nvshare.core.effects import Answer, Effect, Evict, Grant, Handover, Revoke, Room
 from nvshare.core.events import TimerKind
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.node import Core
 from nvshare.core.settings import Mode
 
 from .stage import Stage, told

@@ -49,13 +49,13 @@ def test_who_is_asked_is_known_until_it_is_taken_back(roster: Roster) -> None:
     one = roster.clients[1]
     roster.move(one, Step.GRANT, 1.0)
     roster.ask(one, 1.0)
-    assert list(roster.asked) == [1]
+    assert list(roster.soft_revoked) == [1]
     roster.keep(one, 1.0)
-    assert not roster.asked
+    assert not roster.soft_revoked
     roster.ask(one, 1.0)
     roster.move(one, Step.REVOKE, 1.0)
-    assert not roster.asked
-    assert not one.asked
+    assert not roster.soft_revoked
+    assert not one.soft_revoked
 
 
 def test_an_illegal_move_changes_nothing(roster: Roster) -> None:

@@ -128,7 +128,7 @@ def test_who_is_told_to_go_while_it_waits_for_its_work_computes_all_the_time() -
     holder = next(iter(stage.device.roster.running))
     stage.release(3 - holder, wants=True)
     stage.fire(TimerKind.TURN)
-    stage.release(holder, reason=Reason.ASKED)
+    stage.release(holder, reason=Reason.TOLD)
     assert stage.device.state.regime is RegimeName.BUSY
     # It is not back in time: it has nothing more to do.
     stage.fire(TimerKind.SHARE)

@@ -82,7 +82,7 @@ def change_turns(scene: Scene) -> None:
     """Client 1 gives way, and 8 MiB of it are on their way out."""
     scene.fire(TimerKind.TURN)
     memory = Memory(12 * MIB, 0, 8 * MIB)
-    scene.release(1, wants=True, memory=memory, left=8 * MIB, reason=Reason.ASKED)
+    scene.release(1, wants=True, memory=memory, left=8 * MIB, reason=Reason.TOLD)
 
 
 def test_memory_goes_out_until_it_is_told_that_all_has_left(scene: Scene) -> None:
@@ -99,7 +99,7 @@ def test_memory_comes_in_from_the_grant_until_it_is_there(scene: Scene) -> None:
     change_turns(scene)
     scene.moved(1, Memory(12 * MIB, 0, 8 * MIB), out_bytes=8 * MIB, left=0)
     scene.fire(TimerKind.TURN)
-    scene.release(2, wants=True, memory=Memory(12 * MIB, 0, 8 * MIB), reason=Reason.ASKED)
+    scene.release(2, wants=True, memory=Memory(12 * MIB, 0, 8 * MIB), reason=Reason.TOLD)
     before = scene.spent(1)
     scene.now += 4
     scene.moved(1, Memory(12 * MIB, 0, 0), in_bytes=8 * MIB, seconds=3.0)

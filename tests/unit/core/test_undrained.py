@@ -1,10 +1,10 @@
 import pytest
 
+from nvshare.core.core import Core
 from nvshare.core.effects import CancelHandover, Effect, Report, ReportKind
 from nvshare.core.events import CanDrain, CannotDrain, LimitsChanged, ParkChanged, TimerKind
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind
-from nvshare.core.node import Core
 from nvshare.core.settings import Limits, Priority
 from nvshare.core.state import RegimeName
 from nvshare.core.undrained import FIRST_PAUSE, LONGEST_PAUSE

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from nvshare.core.events import Event
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.node import Node
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 
 Heard = TypeVar("Heard", bound=Event)

@@ -3,7 +3,7 @@
 import pytest
 
 from nvshare.daemon.allocation import decide, wish_for
-from nvshare.telemetry.settings import NO_ORDERS, AllocationName, DeviceSettings, Orders
+from nvshare.settings import NO_ORDERS, AllocationName, DeviceSettings, Orders
 from nvshare.wire.frames import AllocationKind, Hello, HelloFlags, LimitFlags
 
 UNDECIDED = HelloFlags.UNDECIDED

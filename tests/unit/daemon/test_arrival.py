@@ -7,7 +7,7 @@ from nvshare.daemon.arrival import Arrivals, choose, gpus_so_far
 from nvshare.daemon.devices import Gpu, Missing, Survey
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.holders import Holder, TakenError
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 from .stage import GPU, Stage
 

@@ -7,8 +7,8 @@ import pytest
 
 from nvshare.daemon.config import Config, Sources, find_file
 from nvshare.errors import BadInputError
+from nvshare.settings import DeviceSettings
 from nvshare.telemetry.ceilings import Ceiling
-from nvshare.telemetry.settings import DeviceSettings
 
 
 def load(path: Path, text: str = "", environ: dict[str, str] | None = None, **flags: Any) -> Config:

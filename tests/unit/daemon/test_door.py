@@ -11,7 +11,7 @@ from nvshare.daemon.door import Door
 from nvshare.daemon.identity import Identity, Visitor
 from nvshare.daemon.peers import Peers
 from nvshare.daemon.reading import Rejection
-from nvshare.telemetry.settings import PeerSettings
+from nvshare.settings import PeerSettings
 from nvshare.wire.codec import daemon_frames
 from nvshare.wire.frames import Reject, RejectCode
 

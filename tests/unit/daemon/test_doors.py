@@ -32,10 +32,10 @@ class Served:
         return shut
 
 
-Story = Callable[[Path, Served], Awaitable[None]]
+Journal = Callable[[Path, Served], Awaitable[None]]
 
 
-def play(path: Path, story: Story, *, makes_folders: bool = False) -> Served:
+def play(path: Path, journal: Journal, *, makes_folders: bool = False) -> Served:
     served = Served()
 
     async def run() -> None:
@@ -43,7 +43,7 @@ def play(path: Path, story: Story, *, makes_folders: bool = False) -> Served:
             doors = Doors(makes_folders=makes_folders, glance=0.005)
             await doors.open(folder, NAME, 0o600, served.serve)
             following = asyncio.create_task(doors.follow())
-            await story(path, served)
+            await journal(path, served)
             following.cancel()
             await doors.close()
 
@@ -78,14 +78,14 @@ def pose(path: Path) -> None:
 def test_a_socket_that_was_removed_is_made_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, spoil: Callable[[Path], None]
 ) -> None:
-    async def story(path: Path, served: Served) -> None:
+    async def journal(path: Path, served: Served) -> None:
         assert is_answered(path)
         spoil(path)
         await until(lambda: is_answered(path))
         # The one that nobody can find is not kept.
         await until(lambda: served.shut == 1)
 
-    served = play(tmp_path / "d", story)
+    served = play(tmp_path / "d", journal)
     assert (served.open, served.shut) == ([], 2)
     assert caplog.messages == ["a socket was removed, and is there again"]
     assert list((tmp_path / "d").iterdir()) == []
@@ -94,7 +94,7 @@ def test_a_socket_that_was_removed_is_made_again(
 def test_one_that_cannot_be_made_again_is_told_of_once_and_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def story(path: Path, _: Served) -> None:
+    async def journal(path: Path, _: Served) -> None:
         (path / NAME).unlink()
         # Something that cannot be unlinked has its place.
         (path / NAME).mkdir()
@@ -104,11 +104,11 @@ def test_one_that_cannot_be_made_again_is_told_of_once_and_tried_again(
         (path / NAME).rmdir()
         await until(lambda: is_answered(path))
 
-    play(tmp_path / "d", story)
+    play(tmp_path / "d", journal)
 
 
 def test_so_is_its_folder(tmp_path: Path) -> None:
-    async def story(path: Path, served: Served) -> None:
+    async def journal(path: Path, served: Served) -> None:
         shutil.rmtree(path)
         await until(lambda: is_answered(path))
         # The one that nobody can find is not kept.
@@ -116,29 +116,29 @@ def test_so_is_its_folder(tmp_path: Path) -> None:
         shutil.rmtree(path)
         await until(lambda: is_answered(path) and served.shut == 2)
 
-    assert play(tmp_path / "a" / "d", story, makes_folders=True).shut == 3
+    assert play(tmp_path / "a" / "d", journal, makes_folders=True).shut == 3
 
 
 def test_a_folder_that_cannot_be_made_again_is_waited_for(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def story(path: Path, _: Served) -> None:
+    async def journal(path: Path, _: Served) -> None:
         shutil.rmtree(path)
         path.touch()
         await until(lambda: bool(caplog.messages))
         path.unlink()
         await until(lambda: is_answered(path))
 
-    play(tmp_path / "d", story, makes_folders=True)
+    play(tmp_path / "d", journal, makes_folders=True)
 
 
 def test_a_folder_with_which_the_daemon_ends_is_not_made_again(tmp_path: Path) -> None:
-    async def story(path: Path, _: Served) -> None:
+    async def journal(path: Path, _: Served) -> None:
         shutil.rmtree(path)
         await asyncio.sleep(0.05)
         assert not path.exists()
 
-    assert play(tmp_path / "d", story).shut == 1
+    assert play(tmp_path / "d", journal).shut == 1
 
 
 def test_what_somebody_else_has_put_there_is_not_removed_at_the_end(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from nvshare.core.settings import Limits
 from nvshare.daemon import executor as executor_module
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.node import client_settings
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 
 TIMER = Timer("gpu", TimerKind.TURN)

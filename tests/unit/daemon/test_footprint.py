@@ -8,7 +8,7 @@ from nvshare.core.events import MemoryChanged
 from nvshare.core.memory import Memory
 from nvshare.daemon.footprint import Footprint, Footprints
 from nvshare.daemon.status import describe_node
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 
 from .stage import GIB, GPU, Stage
@@ -189,13 +189,13 @@ def test_somebody_who_comes_is_looked_at_soon(stage: Stage) -> None:
 def test_a_program_that_goes_meanwhile_is_no_matter(stage: Stage) -> None:
     stage.join(GIB)
     heard = stage.listen(MemoryChanged)
-    session = stage.node.members[1]
+    session = stage.node.sessions[1]
 
     def read(uuid: str) -> Footprints:
         del uuid
-        del stage.node.members[1]
+        del stage.node.sessions[1]
         return {PID: 700 * MIB}
 
     asyncio.run(Footprint(stage.node, read).look())
     assert heard == []
-    stage.node.members[1] = session
+    stage.node.sessions[1] = session

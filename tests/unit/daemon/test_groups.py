@@ -12,11 +12,11 @@ import pytest
 from nvshare.daemon.groups import Group, Groups, key_of, together
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.naming import find_group, name_of
-from nvshare.daemon.pods import Pods
+from nvshare.daemon.pod_limits import Pods
 from nvshare.daemon.session import Session
 from nvshare.errors import BadInputError
-from nvshare.telemetry.pods import ContainerOrders, PodOrders
-from nvshare.telemetry.settings import ClientLimits, Orders
+from nvshare.settings import ClientLimits, Orders
+from nvshare.telemetry.pod_orders import ContainerOrders, PodOrders
 from nvshare.wire.frames import Hello
 
 GPU = "GPU-1"

@@ -10,7 +10,7 @@ from nvshare.daemon.budget import Budget
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.peers import Peer, Peers
 from nvshare.daemon.reading import Rejection
-from nvshare.telemetry.settings import PeerSettings
+from nvshare.settings import PeerSettings
 from nvshare.wire.frames import RejectCode
 
 

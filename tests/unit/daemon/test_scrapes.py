@@ -13,7 +13,7 @@ from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.node import Node
 from nvshare.daemon.scrapes import Scrapes
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 SECONDS = 10
 

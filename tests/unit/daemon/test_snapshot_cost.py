@@ -13,9 +13,9 @@ import pytest
 
 import nvshare.users
 from nvshare.daemon.status import describe_node
+from nvshare.settings import ClientLimits
 from nvshare.telemetry import exporter
 from nvshare.telemetry.exporter import expose
-from nvshare.telemetry.settings import ClientLimits
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
 from .stage import GIB, Stage
@@ -27,7 +27,7 @@ MANY = 8
 def full(stage: Stage) -> Stage:
     for _ in range(MANY):
         stage.join(GIB)
-    assert len(stage.node.members) == MANY
+    assert len(stage.node.sessions) == MANY
     return stage
 
 

@@ -18,13 +18,13 @@ def tell(stage: Stage, busy: float, gpu: float = 0.0) -> None:
 
 def shown(stage: Stage) -> float:
     """Seconds used in the last minute, as people see them."""
-    (session,) = stage.node.members.values()
+    (session,) = stage.node.sessions.values()
     return session.history.percents(stage.node.now())[60] * 60 / 100
 
 
 def heard(stage: Stage) -> list[float]:
     """What the core has looked at."""
-    events = [entry.event for entry in stage.node.core.story.entries]
+    events = [entry.event for entry in stage.node.core.journal.entries]
     return [event.busy_seconds for event in events if isinstance(event, Used)]
 
 
@@ -47,7 +47,7 @@ def test_the_core_hears_how_long_a_share_has_held_its_program_back(stage: Stage)
     stage.join(1)
     stage.clients[0].send(frames.Usage(2 * SECOND, 1, 3 * SECOND, 0).pack())
     stage.turn()
-    (*_, entry) = stage.node.core.story.entries
+    (*_, entry) = stage.node.core.journal.entries
     assert isinstance(entry.event, Used)
     assert (entry.event.busy_seconds, entry.event.throttled_seconds) == (2.0, 3.0)
 

@@ -13,7 +13,7 @@ import pytest
 
 from nvshare.daemon.session import Session
 from nvshare.daemon.waiting import WaitNotice, why_it_waits
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
 
@@ -61,7 +61,7 @@ def test_it_speaks_once_and_only_of_a_wait_that_lasts() -> None:
 
 
 def sessions(stage: Stage) -> list[Session]:
-    return list(stage.node.members.values())
+    return list(stage.node.sessions.values())
 
 
 def want(stage: Stage, number: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.node import Node
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.smi import GpuReading, ProcessReading, Reader, Snapshot, process_name
 from nvshare.errors import NvshareError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nvshare.emulator.conf import Settings
-from nvshare.emulator.node import create, list_names
+from nvshare.emulator.emulated_node import create, list_names
 from nvshare.emulator.profile import load_known
 from nvshare.emulator.transient import sweep, transient_node
 

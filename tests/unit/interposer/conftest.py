@@ -16,6 +16,12 @@ INTERPOSER = ROOT / "native" / "interposer"
 Build = Callable[..., Path]
 
 
+def source_file(name: str) -> Path:
+    """Find a file of the interposer by its name alone, or by a path from there."""
+    (found,) = INTERPOSER.rglob(name) if "/" not in name else [INTERPOSER / name]
+    return found
+
+
 @pytest.fixture(scope="session")
 def include() -> list[Path]:
     """The folders with the vendor's headers."""
@@ -69,7 +75,7 @@ def build(
 
     @cache
     def compile_program(name: str, *sources: str, sanitizer: str = "address,undefined") -> Path:
-        files = [ROOT / "native" / "tests" / f"{name}.c", *(INTERPOSER / file for file in sources)]
+        files = [ROOT / "native" / "tests" / f"{name}.c", *map(source_file, sources)]
         objects = [compile_file(file, sanitizer) for file in files]
         program = tmp_path_factory.mktemp("program") / name
         command = [*compiler(sanitizer), *objects, "-lpthread", "-o", str(program)]

@@ -310,7 +310,7 @@ def test_questions_from_many_threads(build: Build, sanitizer: str) -> None:
 
 
 MOVER = (
-    *("mover.c", "haul.c", "lane.c", "residency.c", "ring.c", "ledger.c"),
+    *("mover.c", "transfer.c", "lane.c", "residency.c", "ring.c", "ledger.c"),
     *("account.c", "seat.c", "gate.c", "standby.c", "thread.c"),
 )
 

@@ -1,7 +1,7 @@
 import pytest
 
 from nvshare.kubernetes.annotations import read_orders
-from nvshare.telemetry.settings import Orders
+from nvshare.settings import Orders
 
 from .making import make_pod
 

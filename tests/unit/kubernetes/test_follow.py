@@ -8,7 +8,7 @@ from nvshare.daemon.session import FOR_PODS
 from nvshare.kubernetes.events import warning
 from nvshare.kubernetes.follow import REASONS, CeilingOf, Follower, no_ceiling
 from nvshare.telemetry.ceilings import Ceiling
-from nvshare.telemetry.pods import PodOrders
+from nvshare.telemetry.pod_orders import PodOrders
 
 from .apiserver import ApiServer
 from .making import make_pod

@@ -5,8 +5,8 @@ import pytest
 
 import nvshare
 from nvshare.emulator.conf import Settings
+from nvshare.emulator.emulated_node import create
 from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.node import create
 from nvshare.kubernetes.api.deviceplugin_pb2 import ContainerAllocateResponse
 from nvshare.kubernetes.injection import inject
 from nvshare.kubernetes.settings import PluginSettings

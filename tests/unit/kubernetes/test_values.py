@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from nvshare.settings import DeviceSettings
 from nvshare.telemetry.ceilings import Ceiling
-from nvshare.telemetry.settings import DeviceSettings
 
 CHART = Path(__file__).parents[3] / "deploy" / "helm" / "nvshare"
 

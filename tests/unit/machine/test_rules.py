@@ -104,7 +104,7 @@ def test_the_successor_is_woken_before_the_daemon_hears_of_it() -> None:
         Action(Act.HAND_ON, descriptor=3, turn=9),
         Action(Act.SETTLE),
         Action(Act.ORDER_OUT, bytes=10),
-        Action(Act.RELEASED, turn=TURN, value=Reason.ASKED, bytes=10),
+        Action(Act.RELEASED, turn=TURN, value=Reason.TOLD, bytes=10),
         Action(Act.DROP, descriptor=3),
         Action(Act.CONTEND, value=1),
     ]
@@ -113,8 +113,8 @@ def test_the_successor_is_woken_before_the_daemon_hears_of_it() -> None:
 @pytest.mark.parametrize(
     ("state", "event", "reason"),
     [
-        (State.CLOSING, Event.DRAINED, Reason.ASKED),
-        (State.STOPPING, Event.DRAINED, Reason.ASKED),
+        (State.CLOSING, Event.DRAINED, Reason.TOLD),
+        (State.STOPPING, Event.DRAINED, Reason.TOLD),
         (State.CLOSING, Event.USED_UP, Reason.USED_UP),
         (State.WATCHED, Event.IDLE, Reason.IDLE),
         (State.WATCHED, Event.USED_UP, Reason.USED_UP),

@@ -31,7 +31,7 @@ def test_every_variable_in_the_sources_is_in_the_table() -> None:
 
 def test_the_library_is_named_as_a_reader_of_what_it_reads_and_of_nothing_else() -> None:
     named = {variable.name for variable in read_environment() if "library" in variable.readers}
-    sources = (ROOT / "native/interposer").glob("*.c")
+    sources = (ROOT / "native/interposer").rglob("*.c")
     read = {
         f"NVSHARE_{name}"
         for source in sources

@@ -9,7 +9,7 @@ import pytest
 
 from nvshare.sim.bucket import MILLION, Bucket, Rate
 
-SOURCE = Path(__file__).parents[3] / "native" / "interposer" / "bucket.c"
+SOURCE = Path(__file__).parents[3] / "native" / "interposer" / "shares" / "bucket.c"
 MILLISECOND = 1_000_000
 
 

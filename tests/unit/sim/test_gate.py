@@ -16,10 +16,10 @@ from nvshare.core.effects import (
     Urgency,
 )
 from nvshare.core.events import ClientLeft, Event, Moved, Released
+from nvshare.settings import DeviceSettings
 from nvshare.sim.engine import Engine, Outcome
 from nvshare.sim.record import Kind, Record
 from nvshare.sim.scenario import Scenario
-from nvshare.telemetry.settings import DeviceSettings
 
 from .making import GB, MIB, PAUSE, program, run
 
@@ -180,7 +180,7 @@ def play(*orders: Effect) -> list[Event]:
         site.send = told.append  # type: ignore[assignment,method-assign]
         site.gpu.catch_up(engine.now)
         site.programs[0].gate.obey(order)
-        site.settle()
+        site.deliver()
 
     for number, order in enumerate(orders):
         engine.at(2.0 + number, lambda order=order: obey(order))  # type: ignore[misc]
@@ -256,7 +256,7 @@ def test_what_is_trimmed_leaves_while_the_program_runs_and_comes_back_as_it_is_u
     def trim() -> None:
         site.gpu.catch_up(engine.now)
         site.programs[0].gate.obey(Trim(client=0, trim_bytes=1 * GB))
-        site.settle()
+        site.deliver()
 
     def listen(event: Event) -> None:
         if isinstance(event, Moved):

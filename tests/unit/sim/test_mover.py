@@ -34,7 +34,7 @@ def play(
             finished = lambda: done.append(engine.now)  # noqa: E731
             movers.append(Mover(site, 0, finished, lambda: goes_on(movers[0])))
         step(site, movers[0])
-        site.settle()
+        site.deliver()
 
     for number, step in enumerate(steps):
         engine.at(2.0 + number, lambda step=step: take(step))  # type: ignore[misc]

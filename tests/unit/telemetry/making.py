@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import (
     ClientStatus,
     DeviceStatus,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nvshare.settings import ClientLimits, Orders
 from nvshare.telemetry.ceilings import NO_CEILING, Ceiling, Ceilings
-from nvshare.telemetry.settings import ClientLimits, Orders
 
 GIB = 1 << 30
 RANKS = (None, "low", "normal", "high")

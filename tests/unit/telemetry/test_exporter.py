@@ -8,9 +8,9 @@ from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as families
 from pydantic import BaseModel
 
+from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.exporter import SECTIONS, Exposition, _MetricText, expose
 from nvshare.telemetry.metrics import GPU, PROGRAM
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import (
     ClientStatus,
     DeviceStatus,

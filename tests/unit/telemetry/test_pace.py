@@ -1,5 +1,5 @@
+from nvshare.settings import DeviceSettings
 from nvshare.telemetry.pace import AS_THEY_ARE, DURATIONS, RATES, at_speed, paced
-from nvshare.telemetry.settings import DeviceSettings
 
 
 def test_every_setting_is_known_to_depend_on_time_or_not() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings
+from nvshare.settings import ClientLimits, DeviceSettings
 from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, OutsideProcess, Recent
 from nvshare.telemetry.why import Explanation, explain
 

@@ -49,7 +49,7 @@ def test_one_area_is_linted_and_tested_by_itself() -> None:
 
 def test_c_is_formatted_where_there_is_any() -> None:
     (command,) = [one for one in lint_commands([areas()["gate"]]) if one[0] == "clang-format"]
-    assert str(ROOT / "native/interposer/gate.c") in command
+    assert str(ROOT / "native/interposer/gate/gate.c") in command
 
 
 def test_what_a_tool_says_is_kept() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 
 from nvshare.errors import BadInputError, NvshareError
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.telemetry.snapshot import GroupStatus, NodeStatus
 from nvshare.web.peers import Peers
 from nvshare.web.server import WebServer

@@ -19,12 +19,12 @@ import click
 
 from nvshare.cli.bench.group import Line, registered, show
 from nvshare.cli.trial.actor import Actor
-from nvshare.cli.trial.quiet import ORDINARY
+from nvshare.cli.trial.realtime import ORDINARY
 from nvshare.cli.trial.stage import Stage, open_stage
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.report import read_report
 from nvshare.emulator.workload import installed_program
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 MODEL = "t4"
 SPINNING = (0, 4, 16)
@@ -36,7 +36,7 @@ _MEMORY = 2992 << 20
 # Until programs that compute all the time are known to, and then for so long.
 _WARM_UP_S = 4.0
 _SECONDS = 15.0
-# How turns that end late are looked for in the daemon's story.
+# How turns that end late are looked for in the daemon's journal.
 _PERCENTILE = 0.99
 
 
@@ -94,8 +94,8 @@ def _worked(
         began = time.monotonic()
         time.sleep(seconds)
         worked = (_computed(stage, actors) - before) / 1e9 / (time.monotonic() - began)
-        story = stage.daemon.story() if stage.daemon else ""
-    return worked, turn_end_seconds(story)
+        journal = stage.daemon.journal() if stage.daemon else ""
+    return worked, turn_end_seconds(journal)
 
 
 def _start(stage: Stage, stack: ExitStack) -> Actor:
@@ -114,11 +114,11 @@ def _computed(stage: Stage, actors: list[Actor]) -> int:
     return sum(process.gpus[0].compute_ns for process in processes if process)
 
 
-def turn_end_seconds(story: str) -> float | None:
+def turn_end_seconds(journal: str) -> float | None:
     """Return how long most programs took to give way when they were told to go at once."""
     told: dict[int, float] = {}
     took: list[float] = []
-    for line in story.splitlines():
+    for line in journal.splitlines():
         entry = json.loads(line)
         event = entry.get("event", {})
         if event.get("type") == "Released" and event["client"] in told:

@@ -21,18 +21,18 @@ from nvshare.cli.trial.limits import own_group, with_limits
 from nvshare.cli.trial.ranks import Rank, rank_command
 from nvshare.cli.trial.stage import Stage, open_stage
 from nvshare.core.effects import Grant, Hold, Report, ReportKind
+from nvshare.core.journal import Entry, read_entry
 from nvshare.core.settings import NO_LIMITS
-from nvshare.core.story import Entry, read_entry
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.errors import NvshareError
+from nvshare.settings import DeviceSettings
 from nvshare.sim.scenario import Phase, Program
-from nvshare.telemetry.settings import DeviceSettings
 
 CHANGES = 1000
 _TURN_S = 0.03
 _PATIENCE_S = 5.0
 _GPUS, _GANGS = 2, 2
-# The daemon stands still while it tells its story, which has thousands of events.
+# The daemon stands still while it tells its journal, which has thousands of events.
 _LOOK_S = 3.0
 _WORTH_READING = ('"Hold"', '"Grant"', '"overdue"')
 # After so long without a turn change nobody will make another one.
@@ -48,16 +48,16 @@ _RANKS = Program(
 
 @dataclass
 class Count:
-    """What the story of a daemon tells of its gangs."""
+    """What the journal of a daemon tells of its gangs."""
 
     seconds: list[float] = field(default_factory=list)
     interlocks: int = 0
     _until: float = -1.0
     _began: float | None = None
 
-    def read(self, story: str) -> None:
+    def read(self, journal: str) -> None:
         """Go on reading where it ended last time. The first line is a state."""
-        for line in story.splitlines()[1:]:
+        for line in journal.splitlines()[1:]:
             if not any(word in line for word in _WORTH_READING):
                 continue
             entry = read_entry(line)
@@ -121,7 +121,7 @@ def _await(stage: Stage, changes: int) -> Count:
     known, since = 0, time.monotonic()
     while len(count.seconds) < changes:
         time.sleep(_LOOK_S)
-        count.read(stage.daemon.story())
+        count.read(stage.daemon.journal())
         if len(count.seconds) > known:
             known, since = len(count.seconds), time.monotonic()
         if time.monotonic() > since + _STANDSTILL_S:

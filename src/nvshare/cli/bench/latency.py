@@ -45,7 +45,9 @@ def choose(names: Sequence[str]) -> list[Case]:
 
 @click.command()
 @click.option("--on", type=click.Choice(["emulator", "simulator"]), default="emulator")
-@click.option("--case", "names", multiple=True, metavar="NAME", help="Only this one, or these.")
+@click.option(
+    "--case", "names", multiple=True, metavar="NAME", help="Run only this case; may be repeated."
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from nvshare.telemetry.settings import PriorityName
+from nvshare.settings import PriorityName
 
 GB = 1_000_000_000
 MODEL = "t4"

@@ -7,8 +7,8 @@ from nvshare.cli.bench.first_come import Machine, Request, serve
 from nvshare.cli.bench.latency_cases import MODEL, Asker, Case
 from nvshare.cli.bench.latency_results import Waited
 from nvshare.emulator.gpus import parse_gpus
+from nvshare.settings import DeviceSettings
 from nvshare.sim.scenario import Scenario
-from nvshare.telemetry.settings import DeviceSettings
 
 # Until then all have come, and have had their first turns.
 WARM_UP_S = 120.0

@@ -7,9 +7,9 @@ import click
 from nvshare.cli import completing
 from nvshare.cli.figures_table import draw_figures
 from nvshare.cli.output import show, show_json
-from nvshare.cli.trial.cast import DriverCast
 from nvshare.cli.trial.play import on_emulator, on_simulator
-from nvshare.cli.trial.torch import TorchCast
+from nvshare.cli.trial.programs import DriverPrograms
+from nvshare.cli.trial.torch import TorchPrograms
 from nvshare.errors import BadInputError
 from nvshare.launch.preload import ALLOCATIONS, Wishes
 from nvshare.sim.catalog import find
@@ -27,7 +27,7 @@ UNMANAGED_LIMIT = 2.0
     "--speed",
     type=click.FloatRange(min=0, min_open=True),
     metavar="N",
-    help="Emulated seconds in a real one. Default: what the scenario says.",
+    help="Emulated seconds per real second. Default: what the scenario says.",
 )
 @click.option(
     "--mode",
@@ -43,14 +43,14 @@ UNMANAGED_LIMIT = 2.0
     "--limit",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Stop after so many emulated seconds, and reckon on from there. "
+    help="Stop after SECONDS emulated seconds, and extrapolate. "
     f"Default with --unmanaged: {UNMANAGED_LIMIT:.0f} times the ideal.",
 )
 @click.option(
     "--torch",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="PYTHON",
-    help="With PyTorch programs, run by this Python, in place of those of the driver API.",
+    help="Use PyTorch programs, run by this Python, instead of driver API programs.",
 )
 @click.option(
     "--allocation", type=click.Choice(ALLOCATIONS), help="How the programs' memory is allocated."
@@ -61,7 +61,7 @@ UNMANAGED_LIMIT = 2.0
     default="plain",
     help="How the programs ask for memory: by cuMemAlloc, cuMemCreate or cuMemAllocAsync.",
 )
-@click.option("--seed", default=0, show_default=True, help="What chance draws from.")
+@click.option("--seed", default=0, show_default=True, help="Random seed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def scenario(
     name: str,
@@ -124,6 +124,8 @@ def _emulate(
         managed=not unmanaged,
         limit=limit,
         seed=seed,
-        cast=TorchCast(torch.absolute(), speed, memory) if torch else DriverCast(memory),
+        programs=TorchPrograms(torch.absolute(), speed, memory)
+        if torch
+        else DriverPrograms(memory),
         wishes=Wishes(allocation=allocation),
     )

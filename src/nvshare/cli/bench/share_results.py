@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nvshare.cli.bench.group import Line
 from nvshare.cli.bench.share_cases import Case
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 # A burst may take so many times what it takes alone, and as long as what the settings allow to be
 # in flight before it.

@@ -19,7 +19,7 @@ from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.report import Report, read_report
 from nvshare.emulator.workload import installed_program
 from nvshare.launch.preload import without_preload
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 SPEED = 1.0
 # As many at a time as two cores can run without one being late for the other.

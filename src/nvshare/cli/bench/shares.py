@@ -50,13 +50,15 @@ def choose(names: Sequence[str], on: str) -> list[Case]:
 
 @click.command()
 @click.option("--on", type=click.Choice(["emulator", "simulator"]), default="emulator")
-@click.option("--case", "names", multiple=True, metavar="NAME", help="Only this one, or these.")
+@click.option(
+    "--case", "names", multiple=True, metavar="NAME", help="Run only this case; may be repeated."
+)
 @click.option(
     "--seconds",
     default=SECONDS,
     show_default=True,
     type=click.FloatRange(min=1),
-    help="Measure for so long at least.",
+    help="Measure at least this long.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def shares(on: str, names: tuple[str, ...], seconds: float, as_json: bool) -> None:

@@ -26,7 +26,7 @@ from nvshare.emulator.report import GpuReport, read_report
 from nvshare.emulator.workload import installed_program
 from nvshare.errors import NvshareError
 from nvshare.launch.preload import Wishes
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 from nvshare.telemetry.snapshot import DeviceStatus
 
 MODEL = "t4"
@@ -164,7 +164,7 @@ def _wait(until: Callable[[], bool]) -> None:
     type=click.FloatRange(0.1, 100),
     default=SPEED,
     show_default=True,
-    help="Emulated seconds in a real one. What the machine itself takes counts as often.",
+    help="Emulated seconds per real second. What the machine itself takes counts as often.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def swap(way: str | None, speed: float, as_json: bool) -> None:

@@ -20,7 +20,7 @@ from nvshare.cli.control import Daemon
 from nvshare.cli.trial.stage import open_stage
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.errors import NvshareError
-from nvshare.telemetry.settings import DeviceSettings
+from nvshare.settings import DeviceSettings
 
 CLIENTS = 100
 _MODEL = "t4"

@@ -23,7 +23,7 @@ _SPEED = 10.0
     default=_SPEED,
     show_default=True,
     metavar="N",
-    help="Emulated seconds in a real one.",
+    help="Emulated seconds per real second.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each of the two.")
 def demo(iterations: int | None, speed: float, as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """An emulated node as JSON. The keys are those of docs/json.md."""
 
 from nvshare.emulator.conf import gpu_uuid
-from nvshare.emulator.node import Node
+from nvshare.emulator.emulated_node import Node
 
 
 def describe_node(node: Node) -> dict[str, object]:

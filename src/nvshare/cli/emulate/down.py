@@ -5,7 +5,7 @@ import os
 import click
 
 from nvshare.cli.emulate.options import node_name
-from nvshare.emulator.node import remove
+from nvshare.emulator.emulated_node import remove
 from nvshare.emulator.root import node_root
 from nvshare.wire import environment
 

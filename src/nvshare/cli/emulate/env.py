@@ -7,15 +7,15 @@ import click
 
 from nvshare.cli.emulate.options import node_name
 from nvshare.cli.output import show_json
+from nvshare.emulator.emulated_node import environment_without, find
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import environment_without, find
 from nvshare.emulator.root import node_root
 
 
 @click.command()
 @node_name
 @click.option("--json", "as_json", is_flag=True, help="Print them as one line of JSON.")
-@click.option("--unset", is_flag=True, help="Print what takes a shell off its node again.")
+@click.option("--unset", is_flag=True, help="Print what removes the variables again.")
 def env(name: str, as_json: bool, unset: bool) -> None:
     """Print export lines for `eval "$(nvshare emulate env)"`."""
     if unset:

@@ -4,8 +4,8 @@ import click
 
 from nvshare.cli.emulate.options import node_name
 from nvshare.cli.quantities import Quantity
+from nvshare.emulator.emulated_node import find
 from nvshare.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
-from nvshare.emulator.node import find
 from nvshare.emulator.root import node_root
 
 _gpu = click.option("--gpu", type=int, default=0, show_default=True, help="Index of the GPU.")
@@ -26,12 +26,12 @@ _gpu = click.option("--gpu", type=int, default=0, show_default=True, help="Index
     "--steal",
     metavar="SIZE",
     type=Quantity(),
-    help="Have somebody else hold so much of its memory, instead of an error.",
+    help="Instead of an error: another process holds this much of its memory.",
 )
 @click.option(
     "--unsupported",
     is_flag=True,
-    help="Have NVML answer NOT_SUPPORTED for it instead.",
+    help="Instead of an error: NVML answers NOT_SUPPORTED.",
 )
 def fault(
     name: str, gpu: int, xid: int, harmless: bool, steal: int | None, unsupported: bool

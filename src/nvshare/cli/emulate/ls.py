@@ -9,7 +9,7 @@ from rich.markup import escape
 from nvshare.cli.emulate.describe import describe_node
 from nvshare.cli.output import Column, Rows, show, show_json
 from nvshare.emulator.conf import format_speed
-from nvshare.emulator.node import Node, find, list_names
+from nvshare.emulator.emulated_node import Node, find, list_names
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import sweep
 from nvshare.errors import NvshareError

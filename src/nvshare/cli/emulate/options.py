@@ -8,7 +8,7 @@ import click
 
 from nvshare.cli import completing
 from nvshare.cli.quantities import Quantity
-from nvshare.emulator.node import DEFAULT_NAME
+from nvshare.emulator.emulated_node import DEFAULT_NAME
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 

@@ -11,9 +11,9 @@ from nvshare.cli import completing
 from nvshare.cli.emulate.options import node_options
 from nvshare.cli.groups import ListedGroup
 from nvshare.emulator.conf import Data, Settings
+from nvshare.emulator.emulated_node import Node, find
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node, find
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 from nvshare.launch.child import run_child

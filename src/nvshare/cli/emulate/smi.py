@@ -7,8 +7,8 @@ import click
 from nvshare.cli.emulate.options import node_name
 from nvshare.cli.emulate.smi_table import render
 from nvshare.cli.output import follow, follow_json, show
+from nvshare.emulator.emulated_node import find
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import find
 from nvshare.emulator.root import node_root
 from nvshare.emulator.smi import GpuReading, Reader, Snapshot
 
@@ -18,7 +18,7 @@ _SECONDS_BETWEEN = 1.0
 @click.command()
 @node_name
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON per reading.")
-@click.option("--watch", is_flag=True, help="Go on, once a second, until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Repeat every second until Ctrl-C.")
 def smi(name: str, as_json: bool, watch: bool) -> None:
     """Show memory, utilisation and processes of a node."""
     reader = Reader(find(node_root(), name), library_folder())

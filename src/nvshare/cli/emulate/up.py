@@ -6,8 +6,8 @@ from nvshare.cli.emulate.describe import describe_node
 from nvshare.cli.emulate.options import node_name, node_options
 from nvshare.cli.output import show_json
 from nvshare.emulator.conf import Data, Settings
+from nvshare.emulator.emulated_node import create
 from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.node import create
 from nvshare.emulator.root import node_root
 
 

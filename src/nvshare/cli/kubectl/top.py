@@ -14,7 +14,7 @@ _PERIOD = 2.0
 
 
 @click.command()
-@click.option("--watch", is_flag=True, help="Go on until interrupted.")
+@click.option("--watch", is_flag=True, help="Repeat until interrupted.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per program.")
 @click.pass_obj
 def top(cluster: Cluster, watch: bool, as_json: bool) -> None:

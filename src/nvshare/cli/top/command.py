@@ -24,7 +24,7 @@ from nvshare.telemetry.snapshot import NodeStatus
     default=1.0,
     metavar="SECONDS",
     show_default=True,
-    help="How often to look.",
+    help="Seconds between two updates.",
 )
 def top(interval: float) -> None:
     """Watch GPUs and programs, and change limits. h shows the keys, q ends it."""

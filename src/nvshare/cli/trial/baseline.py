@@ -5,7 +5,7 @@ import time
 from functools import lru_cache
 
 from nvshare.cli.trial.actor import Actor
-from nvshare.cli.trial.cast import Cast
+from nvshare.cli.trial.programs import Programs
 from nvshare.cli.trial.ranks import Rank
 from nvshare.cli.trial.stage import open_stage
 from nvshare.emulator.profile import Profile
@@ -14,24 +14,24 @@ from nvshare.sim.scenario import Program
 _AHEAD_S = 0.02
 
 
-def alone_seconds(program: Program, profile: Profile, speed: float, cast: Cast) -> float:
+def alone_seconds(program: Program, profile: Profile, speed: float, programs: Programs) -> float:
     """Return how long a program takes on a GPU that is all its own, or on as many as it uses."""
     same = {"name": "alone", "count": 1, "gpu": 0, "arrival": 0.0, "every": 0.0, "jitter": 0.0}
     if program.ranks:
         same |= {"gpu": "least loaded", "ranks": tuple(range(len(program.ranks)))}
-    return _measured(program.model_copy(update=same), profile, speed, cast)
+    return _measured(program.model_copy(update=same), profile, speed, programs)
 
 
 # Many scenarios are made of the same few programs.
 @lru_cache(maxsize=256)
-def _measured(program: Program, profile: Profile, speed: float, cast: Cast) -> float:
+def _measured(program: Program, profile: Profile, speed: float, programs: Programs) -> float:
     gpus = max(1, len(program.ranks))
     with open_stage([profile] * gpus, speed) as stage, contextlib.ExitStack() as stack:
         meet = stage.node.folder / "meet"
         ranks = [Rank(number, meet) if program.ranks else None for number in range(gpus)]
         actors = []
         for rank in ranks:
-            command = cast.command(program, managed=False, seed=0, rank=rank)
+            command = programs.command(program, managed=False, seed=0, rank=rank)
             actors.append(Actor(command, stage.environ))
             stack.callback(actors[-1].stop)
         for actor in actors:

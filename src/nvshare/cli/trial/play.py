@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nvshare.cli.trial.baseline import alone_seconds
-from nvshare.cli.trial.cast import DRIVER, Cast
 from nvshare.cli.trial.outcome import figures_of
+from nvshare.cli.trial.programs import DRIVER, Programs
 from nvshare.cli.trial.stage import open_stage
 from nvshare.cli.trial.trial import Trial
 from nvshare.errors import BadInputError
@@ -33,12 +33,12 @@ def on_emulator(
     managed: bool = True,
     limit: float | None = None,
     seed: int = 0,
-    cast: Cast = DRIVER,
+    programs: Programs = DRIVER,
     wishes: Wishes | None = None,
 ) -> Figures:
     """Have it happen. Not ``managed``: with unified memory alone, and no nvshare."""
     with prepare(
-        scenario, speed, managed=managed, limit=limit, seed=seed, cast=cast, wishes=wishes
+        scenario, speed, managed=managed, limit=limit, seed=seed, programs=programs, wishes=wishes
     ) as trial:
         trial.run()
         figures = figures_of(trial, label)
@@ -54,7 +54,7 @@ def prepare(
     plain: bool = False,
     limit: float | None = None,
     seed: int = 0,
-    cast: Cast = DRIVER,
+    programs: Programs = DRIVER,
     wishes: Wishes | None = None,
 ) -> Iterator[Trial]:
     """Give a trial that has not begun; it is all cleared away at the end."""
@@ -72,7 +72,7 @@ def prepare(
     settings = [scenario.settings_of(index) for index in range(len(profiles))]
     with (
         open_stage(profiles, speed, settings if managed else None, wishes=wishes) as stage,
-        Trial(scenario, stage, plain=plain, seed=seed, limit=limit, cast=cast) as trial,
+        Trial(scenario, stage, plain=plain, seed=seed, limit=limit, programs=programs) as trial,
     ):
         yield trial
 
@@ -81,6 +81,6 @@ def measured_baseline(trial: Trial) -> float:
     """Return what the longest of the programs takes alone, on a GPU such as it was on."""
     profiles, speed = trial.scenario.profiles(), trial.stage.node.speed
     return max(
-        alone_seconds(part.coming.program, profiles[part.gpu], speed, trial.cast)
+        alone_seconds(part.coming.program, profiles[part.gpu], speed, trial.programs)
         for part in trial.parts
     )

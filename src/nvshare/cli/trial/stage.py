@@ -11,18 +11,18 @@ from typing import Any, Literal
 
 from nvshare import kernel
 from nvshare.cli.control import Daemon
-from nvshare.cli.trial.quiet import LEAST, ahead_of_others
+from nvshare.cli.trial.realtime import LEAST, ahead_of_others
 from nvshare.emulator.conf import Settings
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.node import Node
 from nvshare.emulator.profile import Profile
 from nvshare.emulator.root import node_root
 from nvshare.emulator.transient import transient_node
 from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes, library, program_environment, without_preload
 from nvshare.launch.start import find_or_start
+from nvshare.settings import DeviceSettings
 from nvshare.telemetry.pace import at_speed
-from nvshare.telemetry.settings import DeviceSettings
 from nvshare.wire import environment
 
 _PATIENCE_S = 10.0

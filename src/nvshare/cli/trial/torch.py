@@ -25,7 +25,7 @@ _MOST_BLOCKS = 64
 
 
 @dataclass(frozen=True)
-class TorchCast:
+class TorchPrograms:
     """PyTorch programs. Their sleeps are real ones, so they have to know the speed.
 
     ``memory``: by which of the driver's functions they ask for memory.

@@ -10,8 +10,8 @@ from math import inf
 from types import TracebackType
 
 from nvshare.cli.trial.actor import Actor, Ending
-from nvshare.cli.trial.cast import DRIVER, Cast
 from nvshare.cli.trial.limits import own_group, with_limits
+from nvshare.cli.trial.programs import DRIVER, Programs
 from nvshare.cli.trial.progress import Progress
 from nvshare.cli.trial.ranks import Rank
 from nvshare.cli.trial.stage import Stage
@@ -56,11 +56,11 @@ class Trial:
         plain: bool = False,
         seed: int = 0,
         limit: float | None = None,
-        cast: Cast = DRIVER,
+        programs: Programs = DRIVER,
     ) -> None:
         self.scenario = scenario
         self.stage = stage
-        self.cast = cast
+        self.programs = programs
         self._managed = stage.daemon is None and not plain
         self._seed = seed
         self._limit = inf if limit is None else limit
@@ -76,7 +76,7 @@ class Trial:
         try:
             for number, coming in enumerate(arrivals(self.scenario, self._seed)):
                 seed = self._seed + number
-                command = self.cast.command(
+                command = self.programs.command(
                     coming.program, managed=self._managed, seed=seed, rank=self._rank(coming)
                 )
                 group = groups[coming.group] if coming.group else ""
@@ -160,7 +160,7 @@ class Trial:
             return
         coming = part.coming
         part.gpu = self._placement.choose(coming.wanted_gpu, coming.promised)
-        work = Work(self.cast.launched(coming.program), self._profiles[part.gpu])
+        work = Work(self.programs.launched(coming.program), self._profiles[part.gpu])
         part.progress = Progress(coming.name, coming.time, work)
         part.actor.begin(part.gpu, instant)
 

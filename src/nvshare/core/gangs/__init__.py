@@ -10,7 +10,7 @@ record. These files say only what of it has to happen on several devices at once
     forming.py    who is in a gang
     queueing.py   all of a gang wait at the same place in the queues of their devices
     arriving.py   a gang is granted its turns in one step, when it has room on all its devices
-    asking.py     all of a gang are asked to give way when idle, or none
+    soft_revoke.py     all of a gang are asked to give way when idle, or none
     resting.py    who is idle keeps its place until all of its gang are
     giving.py     all of a gang hold before any of them gives its turn up
     stepping.py   those who hold catch up with those who have not drained

@@ -58,7 +58,7 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
 def look(device: "Device", clients: list[Client], now: float, coming: set[int]) -> Prospect:
     """See what those of a gang who wait can expect of a device."""
     state, roster = device.state, device.roster
-    if now < state.settle_until or any(client.is_barred for client in clients):
+    if now < state.reconnect_until or any(client.is_barred for client in clients):
         return NOTHING
     if roster.everything_fits:
         return Prospect(True, True)
@@ -97,7 +97,7 @@ def _open(gang: Gang, now: float) -> Change:
 
 
 def _is_open(device: "Device", now: float) -> bool:
-    return now >= device.state.settle_until and device.roster.everything_fits
+    return now >= device.state.reconnect_until and device.roster.everything_fits
 
 
 def _grant(gang: Gang, members: list[Member], now: float) -> Change:
@@ -125,7 +125,7 @@ def let_guests_in(device: "Device", now: float, coming: set[int]) -> Change:
     change = Change()
     leader = device.leader
     waits_elsewhere = leader and leader.gang is not None and leader.gang not in coming
-    if leader and waits_elsewhere and now >= device.state.settle_until:
+    if leader and waits_elsewhere and now >= device.state.reconnect_until:
         guests = device.scheduler.let_guests_in(leader, now)
         if guests:
             change.add(device, *guests)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from nvshare.core.effects import Effect
 from nvshare.core.events import ClientJoined, ClientLeft, Event
 from nvshare.core.gangs.arriving import arrive, let_guests_in
-from nvshare.core.gangs.asking import ask_together
 from nvshare.core.gangs.forming import Groups
 from nvshare.core.gangs.gang import Change, Gang, by_device
 from nvshare.core.gangs.giving import give_up_alone, give_way
 from nvshare.core.gangs.queueing import note_stalled, queue_up
 from nvshare.core.gangs.resting import attend_rests
+from nvshare.core.gangs.soft_revoke import ask_together
 from nvshare.core.orders import set_alarms
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Gangs:
         # What has changed since somebody looked.
         self._news = Change()
         # Whether nothing was left to do when somebody looked last.
-        self.is_settled = True
+        self.is_arranged = True
 
     def heed(self, event: Event) -> None:
         """Take down who has come, and who has gone."""
@@ -48,7 +48,7 @@ class Gangs:
         if self._groups.have_changed:
             self._news.take(self._groups.form())
 
-    def settle(self, now: float) -> list[Effect]:
+    def arrange(self, now: float) -> list[Effect]:
         """Order what concerns several devices at once."""
         effects: list[Effect] = []
         if not self._groups.are_spread and not self._news.devices:
@@ -62,7 +62,7 @@ class Gangs:
             for name, device in self._devices.items():
                 if name in change.devices:
                     effects += device.restore(now)
-        self.is_settled = not change.devices
+        self.is_arranged = not change.devices
         for device in self._devices.values():
             if device.leader is not None and device.leader.gang is not None:
                 # To see whether a gang can come has been to see anew when this turn ends.

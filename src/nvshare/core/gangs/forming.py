@@ -70,7 +70,7 @@ class Groups:
         return iter(sorted((one for one in found if one), key=lambda gang: gang.number))
 
     def _groups(self) -> Iterator[list[Member]]:
-        """Return all groups. In an order that a snapshot keeps: a story is replayed like that."""
+        """Return all groups. In an order that a snapshot keeps: a journal is replayed like that."""
         for _, members in sorted(self._members.items()):
             yield [member for _, member in sorted(members.items())]
 

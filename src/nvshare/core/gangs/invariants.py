@@ -17,7 +17,7 @@ def gang_problems(devices: Iterable["Device"]) -> Iterator[str]:
     devices = list(devices)
     for device in devices:
         yield from _alone(device)
-    if any(TimerKind.SETTLE in device.state.alarms for device in devices):
+    if any(TimerKind.RECONNECT in device.state.alarms for device in devices):
         return
     for gang in Groups(devices).gangs():
         yield from (f"gang {gang.number}: {problem}" for problem in _problems(gang))
@@ -45,7 +45,7 @@ def _problems(gang: Gang) -> Iterator[str]:
         yield "some run, and others wait"
     if gang.is_off and gang.waiting:
         yield from _waiting(gang)
-    if not gang.yielding and len({member.client.asked for member in free}) > 1:
+    if not gang.yielding and len({member.client.soft_revoked for member in free}) > 1:
         yield "some were asked to give way, and others were not"
 
 

@@ -30,7 +30,7 @@ def go_on(member: Member, now: float) -> Change:
     """Open the gate of one that kept its place."""
     change = Change()
     device, client = member
-    if client.asked:
+    if client.soft_revoked:
         device.roster.keep(client, now)
     client.turn = device.state.number_turn()
     client.rests = client.wants = False

@@ -1,6 +1,6 @@
 """A machine with two GPUs on which everything is to be seen."""
 
-from nvshare.telemetry.settings import ClientLimits
+from nvshare.settings import ClientLimits
 from nvshare.telemetry.snapshot import NodeStatus
 
 from ...telemetry.making import GIB, make_client, make_gpu, make_node

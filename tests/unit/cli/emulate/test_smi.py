@@ -7,7 +7,7 @@ import pytest
 from click.testing import Result
 
 import nvshare.cli.emulate.smi as smi
-from nvshare.emulator.node import Node
+from nvshare.emulator.emulated_node import Node
 from nvshare.emulator.smi import Snapshot
 
 Call = Callable[..., Result]

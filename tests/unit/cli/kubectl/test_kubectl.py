@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nvshare.cli.kubectl.main import cli
-from nvshare.telemetry.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
 
 GIB = 1 << 30

@@ -2,8 +2,8 @@ from pathlib import Path
 
 from nvshare.cli.trial.stage import config_text
 from nvshare.daemon.config import Sources
+from nvshare.settings import DeviceSettings
 from nvshare.telemetry.pace import at_speed
-from nvshare.telemetry.settings import DeviceSettings
 
 
 def test_the_daemon_understands_what_it_is_told(tmp_path: Path) -> None:

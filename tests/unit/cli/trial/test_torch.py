@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.cli.trial.torch import TorchCast
+from nvshare.cli.trial.torch import TorchPrograms
 from nvshare.cli.trial.work import Work
 from nvshare.emulator.gpus import parse_gpus
 from nvshare.errors import BadInputError
@@ -11,7 +11,7 @@ from nvshare.sim.scenario import Program
 from nvshare.sim.workload import phases_of
 
 (T4,) = parse_gpus("t4")
-CAST = TorchCast(Path("/torch/bin/python"), speed=10)
+PROGRAMS = TorchPrograms(Path("/torch/bin/python"), speed=10)
 MIB = 1 << 20
 
 
@@ -20,7 +20,7 @@ def program(**fields: object) -> Program:
 
 
 def words(told: Program) -> list[str]:
-    python, held, *rest = CAST.command(told, managed=False, seed=0)
+    python, held, *rest = PROGRAMS.command(told, managed=False, seed=0)
     assert python == "/torch/bin/python"
     assert held.endswith("/workloads/pytorch/held.py")
     assert rest[:2] == ["--startup", "6.0"]
@@ -39,10 +39,10 @@ def test_a_workload_is_the_program_of_that_name() -> None:
     [("handles", "expandable_segments:True"), ("pool", "backend:cudaMallocAsync")],
 )
 def test_the_allocator_asks_for_memory_in_the_same_way(memory: str, allocator: str) -> None:
-    cast = TorchCast(CAST.python, speed=10, memory=memory)
+    programs = TorchPrograms(PROGRAMS.python, speed=10, memory=memory)
     told = program(workload="pytorch-add")
-    plain = CAST.command(told, managed=False, seed=0)
-    assert cast.command(told, managed=False, seed=0) == [
+    plain = PROGRAMS.command(told, managed=False, seed=0)
+    assert programs.command(told, managed=False, seed=0) == [
         *("env", f"PYTORCH_ALLOC_CONF={allocator}"),
         *plain,
     ]
@@ -65,7 +65,7 @@ def test_phases_are_told_in_blocks() -> None:
 def test_large_tensors_are_launched_in_halves() -> None:
     for workload, kernels in (("pytorch-add", 8000), ("pytorch-add-small", 40000)):
         told = program(workload=workload)
-        launched, meant = Work(CAST.launched(told), T4), Work(told, T4)
+        launched, meant = Work(PROGRAMS.launched(told), T4), Work(told, T4)
         assert launched.kernels == kernels
         assert launched.iterations == meant.iterations
         assert launched.total == pytest.approx(meant.total)
@@ -73,7 +73,7 @@ def test_large_tensors_are_launched_in_halves() -> None:
 
 def test_an_iteration_of_a_phase_is_one_operation_per_block() -> None:
     (_, growing) = load_known("X3").program
-    launched = CAST.launched(growing)
+    launched = PROGRAMS.launched(growing)
     assert [phase.kernels for phase in phases_of(launched)] == [1, 4, 12]
     assert Work(launched, T4).total == pytest.approx(Work(growing, T4).total)
 
@@ -95,4 +95,4 @@ def test_what_cannot_be_played(phase: dict[str, object], why: str) -> None:
 
 def test_they_do_not_ask_for_unified_memory() -> None:
     with pytest.raises(BadInputError, match="unified memory"):
-        CAST.command(program(workload="pytorch-add"), managed=True, seed=0)
+        PROGRAMS.command(program(workload="pytorch-add"), managed=True, seed=0)

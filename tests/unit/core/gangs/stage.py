@@ -7,6 +7,7 @@ Time stands still unless a test moves it. Every event is followed by a check of 
 from typing import Any
 
 from nvshare.core.client import Client
+from nvshare.core.core import Core
 from nvshare.core.effects import Effect, Hold, Keep, StepOnce
 from nvshare.core.events import (
     CannotDrain,
@@ -27,7 +28,6 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
-from nvshare.core.node import Core
 from nvshare.core.settings import Settings
 
 USABLE = 16
@@ -91,7 +91,7 @@ class Stage:
 
     def release(self, client: int, *, wants: bool = False, **more: Any) -> list[Effect]:
         who = self.client(client)
-        reason = Reason.ASKED if who.state is State.YIELDING else Reason.IDLE
+        reason = Reason.TOLD if who.state is State.YIELDING else Reason.IDLE
         facts: dict[str, Any] = {"turn": who.turn, "memory": who.memory, "reason": reason}
         facts |= more
         return self.core.handle(Released(now=self.now, client=client, wants=wants, **facts))

@@ -1,6 +1,6 @@
 """What is known of a gang that waits; and that nodes without gangs do not pay for them."""
 
-from nvshare.core.node import Core
+from nvshare.core.core import Core
 from nvshare.core.replay import replay
 
 from .stage import Stage
@@ -32,4 +32,4 @@ def test_a_core_that_begins_with_a_snapshot_knows_its_gangs() -> None:
     assert twin.outlook(20).waits_for == ("gpu0", "gpu1")
     stage.end_turns()
     stage.hand_over(10, 11)
-    assert replay(stage.core.story.lines(), check=True) == []
+    assert replay(stage.core.journal.lines(), check=True) == []

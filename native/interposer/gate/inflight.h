@@ -1,0 +1,28 @@
+/* The bound on work in flight, so that a turn can end soon.
+ *
+ * Each thread has a window: how many calls it may have in flight. After every part of the window it
+ * records an event, and when the window is full it waits for the oldest one. The newer ones are still
+ * in flight then, so that the GPU never runs dry. How long the oldest took to complete is how much
+ * work there was before it: more than the bound, and the window is halved; less, and it grows by a
+ * little. It is the thread's own, and stays what it is from one turn to the next.
+ *
+ * Where all processors are busy a thread may be woken late, and find that the GPU has run dry. Then the bound
+ * is exceeded, up to eight times, until that does not happen any more, or turns end late for it. */
+#ifndef NVSHARE_INFLIGHT_H
+#define NVSHARE_INFLIGHT_H
+
+#include "lookup/driver.h"
+
+struct device;
+
+/* Called when the budget is used up, before a call that uses `stream`. Returns the new budget. Does
+ * nothing to a stream that is being captured. */
+long inflight_step(struct device *device, CUstream stream);
+
+/* A turn has ended, and the work in flight took so long to come to its end. */
+void inflight_turn_ended(struct device *device, uint64_t drained_ns);
+
+/* In a child after fork. */
+void inflight_forget(void);
+
+#endif

@@ -1,0 +1,306 @@
+#include "devices.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "contexts.h"
+#include "explicit/carry.h"
+#include "explicit/locking.h"
+#include "explicit/pooled.h"
+#include "frames.h"
+#include "gate/inside.h"
+#include "log.h"
+#include "session/session.h"
+
+/* Within which a share is kept as long as the daemon has not said it. */
+static const uint64_t default_window_ns = 100 * 1000 * 1000;
+
+/* Work in flight as long as the daemon has not said how much. */
+static const uint64_t default_inflight_ns = 50 * 1000 * 1000;
+
+static struct {
+    pthread_mutex_t lock;
+    struct device *_Atomic table[DEVICES_MAX];
+    bool has_several;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool attribute(CUdevice ordinal, CUdevice_attribute which) {
+    int value = 0;
+    return real.cuDeviceGetAttribute(&value, which, ordinal) == CUDA_SUCCESS && value;
+}
+
+static void set_own_share(struct device *device) {
+    uint32_t percent = config()->compute_percent;
+    struct share_order order = {.share_ppm = percent < 100 ? percent * 10000 : 0,
+                                .window_ns = default_window_ns};
+    share_change(&device->share, &order);
+    usage_measure(&device->usage, order.share_ppm != 0);
+}
+
+static void say_what_cannot_be(const struct device *device) {
+    if (config()->allocation == ALLOCATION_EXPLICIT && !device->can_map && !device->has_company)
+        log_warn_once("GPU %d has no memory that can be moved explicitly: managed memory is used",
+                      device->ordinal);
+    if (!device_moves_memory(device) && !device->is_native)
+        log_info("GPU %d has no managed memory that can be moved: allocations stay as they are",
+                 device->ordinal);
+}
+
+/* On the session's thread, and nobody is at the gate yet (device_get): so calls can be marked from now on. */
+void device_decide(struct device *device, uint32_t kind, bool may_mix) {
+    device->is_decided = true;
+    device->is_native = kind == ALLOCATION_KIND_NATIVE;
+    device->is_explicit = kind == ALLOCATION_KIND_EXPLICIT && device->can_map;
+    device->may_mix = may_mix && device->can_manage;
+    if (device->is_explicit)
+        inside_enable();
+    device->mover.carry = device->is_explicit ? carry : NULL;
+    device->mover.chore = device->is_explicit ? locking_prepare : NULL;
+    device_set_limit(device, device->memory_limit);
+    say_what_cannot_be(device);
+}
+
+static uint32_t own_kind(const struct device *device) {
+    enum allocation wish = config()->allocation;
+    if (wish == ALLOCATION_EXPLICIT && device->can_map)
+        return ALLOCATION_KIND_EXPLICIT;
+    bool is_managed = wish != ALLOCATION_NATIVE && device->can_manage;
+    return is_managed ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE;
+}
+
+void device_decide_alone(struct device *device) {
+    if (!device->is_decided)
+        device_decide(device, own_kind(device), false);
+}
+
+uint32_t device_kind(const struct device *device) {
+    if (!device->is_decided)
+        return own_kind(device);
+    if (device->is_explicit)
+        return atomic_load(&device->is_mixed) ? ALLOCATION_KIND_MIXED : ALLOCATION_KIND_EXPLICIT;
+    return device_moves_memory(device) ? ALLOCATION_KIND_MANAGED : ALLOCATION_KIND_NATIVE;
+}
+
+bool device_mixes(const struct device *device) {
+    return device->may_mix;
+}
+
+/* The session tells the daemon before anything that is asked next. */
+void device_mix(struct device *device) {
+    if (!atomic_exchange(&device->is_mixed, true))
+        log_info("GPU %d: what is allocated from now on is managed memory: there is no room for "
+                 "all of it at once",
+                 device->ordinal);
+}
+
+/* What pools keep for later takes the room of those who come next. */
+/* Who uses no pools has nothing to tidy up. What the driver's pools keep is not counted as used. */
+static uint64_t tidy_up(struct device *device) {
+    bool is_pending = false;
+    if (!atomic_load_explicit(&pools_are_used, memory_order_acquire))
+        return 0;
+    pools_trim(device->ordinal);
+    return pooled_make_room(device, &is_pending);
+}
+
+static struct device *make(CUdevice ordinal) {
+    CUuuid uuid;
+    size_t total;
+    if (real.cuDeviceGetUuid(&uuid, ordinal) != CUDA_SUCCESS ||
+        real.cuDeviceTotalMem_v2(&total, ordinal) != CUDA_SUCCESS)
+        return NULL;
+    struct device *device = calloc(1, sizeof *device);
+    if (!device)
+        return NULL;
+    device->ordinal = ordinal;
+    memcpy(device->uuid, uuid.bytes, sizeof device->uuid);
+    device->total_bytes = total;
+    device->can_manage = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
+                         attribute(ordinal, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+    device->has_company = state.has_several;
+    device->can_map = !state.has_several &&
+                      attribute(ordinal, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
+                      inside_is_possible();
+    atomic_store(&device->inflight_ns, default_inflight_ns);
+    pthread_mutex_init(&device->account.lock, NULL);
+    explicit_init(&device->explicit, &device->account);
+    device_set_limit(device, config()->memory_limit);
+    usage_init(&device->usage);
+    meter_init(&device->meter);
+    share_init(&device->share, session_knock, device);
+    set_own_share(device);
+    gate_init(&device->gate, session_knock, device);
+    mover_init(&device->mover, device);
+    device->mover.tidy_up = tidy_up;
+    ask_init(&device->ask, session_knock, device);
+    ask_init(&device->context_ask, session_knock, device);
+    return device;
+}
+
+struct device *device_known(CUdevice ordinal) {
+    if (ordinal < 0 || ordinal >= DEVICES_MAX)
+        return NULL;
+    return atomic_load_explicit(&state.table[ordinal], memory_order_acquire);
+}
+
+/* With several GPUs nobody can tell which of them reaches which memory. */
+static void settle_down(CUdevice other) {
+    for (int i = 0; i < DEVICES_MAX; i++) {
+        struct device *device = device_known(i);
+        if (!device)
+            continue;
+        state.has_several = true;
+        if (device->is_explicit)
+            explicit_settle_down(device, other);
+    }
+}
+
+static struct device *get(CUdevice ordinal, bool has_context) {
+    struct device *device = device_known(ordinal);
+    if (device || ordinal < 0 || ordinal >= DEVICES_MAX || config()->disable)
+        return device;
+    pthread_mutex_lock(&state.lock);
+    device = device_known(ordinal);
+    if (!device)
+        settle_down(ordinal);
+    if (!device && (device = make(ordinal))) {
+        atomic_store(&device->has_context, has_context);
+        session_add(device);
+        /* Whether calls are marked has to be known before anybody comes to a gate. */
+        if (device->can_map)
+            gate_await_decision(&device->gate);
+        atomic_store_explicit(&state.table[ordinal], device, memory_order_release);
+    }
+    pthread_mutex_unlock(&state.lock);
+    return device;
+}
+
+struct device *device_get(CUdevice ordinal) {
+    return get(ordinal, true);
+}
+
+struct device *device_get_for_context(CUdevice ordinal) {
+    return get(ordinal, false);
+}
+
+struct device *device_here(void) {
+    driver_need();
+    const struct context *context = context_here();
+    return context ? context->device : NULL;
+}
+
+struct device *device_of_gate(const struct gate *gate) {
+    return gate->knock_argument;
+}
+
+CUresult device_may_be_used(CUdevice ordinal) {
+    driver_need();
+    if (config()->is_wrong && !config()->disable)
+        return CUDA_ERROR_SYSTEM_NOT_READY;
+    struct device *device = config()->require ? device_get_for_context(ordinal) : NULL;
+    return device && gate_await_decision(&device->gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY
+                                                            : CUDA_SUCCESS;
+}
+
+void device_settle(struct device *device) {
+    if (atomic_load_explicit(&device->daemon_is_known, memory_order_acquire))
+        return;
+    gate_await_decision(&device->gate);
+    atomic_store_explicit(&device->daemon_is_known, true, memory_order_release);
+}
+
+/* A limit is the whole group's, and stands in the group's page. What the environment says holds only as long as there is
+ * no such page. What the daemon says holds beside it: others can write to the page. */
+static void apply_limit(struct device *device) {
+    bool is_allowed =
+        (config()->oversubscribe || device->may_oversubscribe) && !device->is_explicit;
+    uint64_t most = is_allowed ? UINT64_MAX : device->total_bytes;
+    bool has_page = device->account.seat.page;
+    uint64_t limit = has_page ? 0 : device->memory_limit;
+    atomic_store(&device->account.told,
+                 has_page && device->is_limit_told ? device->memory_limit : 0);
+    atomic_store(&device->account.limit, limit && limit < most ? limit : most);
+}
+
+void device_set_limit(struct device *device, uint64_t bytes) {
+    device->memory_limit = bytes;
+    apply_limit(device);
+}
+
+void device_set_oversubscription(struct device *device, bool is_allowed) {
+    device->may_oversubscribe = is_allowed;
+    apply_limit(device);
+}
+
+void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number) {
+    struct seat seat;
+    uint64_t file = 0;
+    if (device->account.seat.number == number) {
+        close(page); /* after a restart of the daemon: it has it already */
+        return;
+    }
+    int result = seat_check(page, &file);
+    if (result == 0)
+        result = seat_take(&seat, page, slot, number);
+    if (result < 0) {
+        close(page);
+        log_warn_once("GPU %d: the page with the limits of this program's group cannot be used "
+                      "(%s): its memory limit is kept by each process for itself",
+                      device->ordinal, strerror(-result));
+        return;
+    }
+    share_join(&device->share, &seat.page->paid_until);
+    account_join(&device->account, &seat);
+    if (device_page(device) >= 0)
+        close(device->page);
+    device->page = page;
+    device->page_file = file;
+    apply_limit(device);
+}
+
+int device_page(const struct device *device) {
+    uint64_t file;
+    bool is_ours = device->page_file && seat_check(device->page, &file) == 0;
+    return is_ours && file == device->page_file ? device->page : -1;
+}
+
+bool device_moves_memory(const struct device *device) {
+    return device->is_explicit || (device->can_manage && !device->is_native);
+}
+
+bool device_allocates_explicitly(const struct device *device) {
+    return device->is_explicit && !atomic_load_explicit(&device->is_mixed, memory_order_relaxed);
+}
+
+bool device_is_explicit(const struct device *device) {
+    return device->is_explicit;
+}
+
+struct device_view device_view(struct device *device) {
+    uint64_t limit = account_limit(&device->account), left = account_left(&device->account);
+    uint64_t used = atomic_load(&device->account.used), size = device->total_bytes;
+    struct device_view view = {.is_limited = limit < size, .total = limit < size ? limit : size};
+    uint64_t own = used < view.total ? view.total - used : 0;
+    view.free = left < own ? left : own;
+    if (atomic_load_explicit(&pools_are_used, memory_order_acquire)) {
+        uint64_t kept = pools_keep(device->ordinal);
+        view.free -= kept < view.free ? kept : view.free;
+    }
+    return view;
+}
+
+void devices_stop(void) {
+    for (int i = 0; i < DEVICES_MAX; i++)
+        if (device_known(i))
+            mover_stop(&device_known(i)->mover);
+}
+
+void devices_forget(void) {
+    pthread_mutex_init(&state.lock, NULL);
+    state.has_several = false;
+    for (int i = 0; i < DEVICES_MAX; i++)
+        atomic_store(&state.table[i], NULL);
+}

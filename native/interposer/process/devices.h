@@ -1,0 +1,134 @@
+/* The GPUs that this process uses, each with its gate and its account. */
+#ifndef NVSHARE_DEVICES_H
+#define NVSHARE_DEVICES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "explicit/explicit.h"
+#include "gate/gate.h"
+#include "lookup/driver.h"
+#include "memory/ask.h"
+#include "memory/ledger.h"
+#include "moves/mover.h"
+#include "shares/meter.h"
+#include "shares/share.h"
+#include "shares/usage.h"
+
+enum { DEVICES_MAX = 64 };
+
+/* How often the program was refused memory without the daemon's having been asked. */
+struct refusals {
+    _Atomic uint64_t by_limit, by_size;
+    _Atomic bool are_new; /* since the daemon was last told */
+};
+
+struct device {
+    CUdevice ordinal;
+    uint8_t uuid[16];
+    uint64_t total_bytes;
+    bool can_manage;  /* managed memory works here as it does on every desktop and server GPU */
+    bool can_map;     /* memory can be moved explicitly */
+    bool has_company; /* the process uses other GPUs as well */
+    bool is_decided;  /* how memory is allocated; before that nobody allocates any */
+    bool is_explicit; /* in the explicit way */
+    bool is_native;   /* as the program asks */
+    bool may_mix; /* managed memory may be allocated where explicit memory has no room at once */
+    _Atomic bool is_mixed; /* and it was: from then on all of it is managed memory */
+    struct gate gate;
+    struct account account;
+    struct explicit explicit;
+    struct mover mover;
+    struct ask ask;
+    struct ask context_ask;
+    _Atomic bool has_context;         /* or only the wish for one, for which there is no room yet */
+    _Atomic bool context_has_changed; /* since the daemon was last told */
+    uint64_t memory_limit;            /* as last told; 0: none */
+    bool is_limit_told;               /* by the daemon */
+    int page;                         /* of the group, while page_file is not 0 */
+    uint64_t page_file;
+    bool may_oversubscribe; /* allocate more than it has */
+    struct usage usage;
+    struct meter meter;
+    struct share share;
+    _Atomic uint64_t inflight_ns;    /* most work in flight */
+    _Atomic unsigned late_ends;      /* turns that ended late, with more than that in flight */
+    _Atomic unsigned functions;      /* of the program's, that run in the order of a stream */
+    _Atomic bool daemon_is_known;    /* it is known whether one does, and what it allows */
+    _Atomic bool is_low;             /* the program has a low priority */
+    _Atomic bool is_managed;         /* a daemon looks after it */
+    _Atomic bool memory_has_changed; /* since the daemon was last told */
+    struct refusals refusals;
+};
+
+/* The device of the calling thread's current context. NULL when there is no context, or when nvshare is
+ * switched off: then the call is the driver's alone. */
+struct device *device_here(void);
+
+/* A device by its number in this process, made at first use. NULL as above, or if there is none. */
+struct device *device_get(CUdevice ordinal);
+
+/* The same, for a program that has no context there yet. */
+struct device *device_get_for_context(CUdevice ordinal);
+
+/* One that is in use already, or NULL. */
+struct device *device_known(CUdevice ordinal);
+
+/* The device whose gate this is, or NULL if it is nobody's. */
+struct device *device_of_gate(const struct gate *gate);
+
+/* Whether a context may be made on a device: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
+ * unmanaged and finds no daemon, and for one whose limits cannot be understood. */
+CUresult device_may_be_used(CUdevice ordinal);
+
+/* Waits until it is known whether there is a daemon: what is allocated before could pass a limit that only
+ * that one knows. Costs nothing when it is known. */
+void device_settle(struct device *device);
+
+/* How memory is allocated on it (enum allocation_kind of frames.h): decided once, by the session, before anybody
+ * allocates or submits work. device_decide_alone goes by the environment. device_kind tells what it has come to. */
+void device_decide(struct device *device, uint32_t kind, bool may_mix);
+void device_decide_alone(struct device *device);
+uint32_t device_kind(const struct device *device);
+
+/* An allocation has no room as explicit memory: it, and all that follow, are managed memory. Returns false if that may
+ * not be. */
+bool device_mixes(const struct device *device);
+void device_mix(struct device *device);
+
+/* Most that the program may allocate on it: its limit, or all there is, or more than that. */
+void device_set_limit(struct device *device, uint64_t bytes);
+void device_set_oversubscription(struct device *device, bool is_allowed);
+
+/* Whether what is allocated next is explicit memory. */
+bool device_allocates_explicitly(const struct device *device);
+
+/* Whether memory that is allocated on it can be moved. */
+bool device_moves_memory(const struct device *device);
+
+/* Whether what is away has to be brought back before it may be used: an access to it would be an illegal address, where
+ * managed memory comes by itself. */
+bool device_is_explicit(const struct device *device);
+
+/* The limit is that of a group now, which stands in a page. The descriptor stays the caller's. */
+void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number);
+
+/* The descriptor of that page, for a daemon that comes after this one; -1: there is none. The program may have closed it,
+ * and have something of its own by that number. */
+int device_page(const struct device *device);
+
+/* How large the device is to the program, and how much of it is left. */
+struct device_view {
+    bool is_limited; /* it is smaller than it is to others */
+    uint64_t total, free;
+};
+struct device_view device_view(struct device *device);
+
+/* The program ends: nothing is moved any more. */
+void devices_stop(void);
+
+/* In a child after fork: it uses no GPU yet. */
+void devices_forget(void);
+
+#endif

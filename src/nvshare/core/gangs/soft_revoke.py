@@ -1,0 +1,59 @@
+"""All of a gang are asked to give way when idle, if anybody needs the place of any of them.
+
+Its turns end when all of it rest (resting.py), so one that nobody waits for is asked as well. None
+of them moves memory by itself then: the gang may go on.
+"""
+
+from typing import TYPE_CHECKING
+
+from nvshare.core.effects import Keep, Revoke, Urgency
+from nvshare.core.gangs.gang import Change, Gang, Member
+
+if TYPE_CHECKING:
+    from nvshare.core.client import Client
+    from nvshare.core.device import Device
+
+
+def ask_together(gang: Gang, now: float) -> Change:
+    """Ask all of a gang who run, or tell them that they need not give way."""
+    running = [] if gang.yielding else gang.running
+    needed = [member for member in running if _leader_behind(member.device)]
+    return _ask(running, needed, now) if needed else _relax(running, now)
+
+
+def _leader_behind(device: "Device") -> "Client | None":
+    """Return who waits for those who run on a device, if anybody does."""
+    roster, leader = device.roster, device.leader
+    if leader is None or roster.everything_fits:
+        return None
+    return None if roster.running_admits(*roster.party(leader)) else leader
+
+
+def _ask(running: list[Member], needed: list[Member], now: float) -> Change:
+    change = Change()
+    rest = max(map(_rest_seconds, needed))
+    for device, client in running:
+        if client.soft_revoked or client.undrained:
+            continue
+        device.roster.ask(client, now)
+        client.idle_seconds, client.sliced = rest, device.roster.regime.is_sliced
+        order = Revoke(client.id, client.turn, Urgency.WHEN_IDLE, idle_seconds=rest)
+        change.add(device, *([] if client.rests else [order]))
+    return change
+
+
+def _rest_seconds(member: Member) -> float:
+    device, client = member
+    leader = _leader_behind(device)
+    if leader is None:
+        return 0.0
+    return device.roster.regime.rest_seconds(device.state, device.roster, client, leader)
+
+
+def _relax(running: list[Member], now: float) -> Change:
+    change = Change()
+    for device, client in running:
+        if client.soft_revoked:
+            device.roster.keep(client, now)
+            change.add(device, *([] if client.rests else [Keep(client.id, client.turn)]))
+    return change

@@ -1,0 +1,74 @@
+"""Who has more memory than its limit allows, and so has to have some of it on the host.
+
+Only where the setting ``swap_excess`` says so: a limit that is lowered breaks nothing otherwise.
+Clients of one group have their limit together. Here is found out how much it is, and whose; what is
+to leave when, orders.py orders.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from nvshare.core.client import Client
+from nvshare.core.events import (
+    ClientLeft,
+    Event,
+    LimitsChanged,
+    MemoryChanged,
+    OverLimitChanged,
+    SettingsChanged,
+)
+from nvshare.core.settings import NO_LIMITS
+
+if TYPE_CHECKING:
+    from nvshare.core.device import Device
+
+# Its name; or the number of a client that has its limits for itself.
+Group = str | int
+
+
+def groups_to_judge(device: "Device", event: Event) -> list[Group]:
+    """Return whose excess may be another one after an event, which is still to come."""
+    roster, is_wanted = device.roster, device.state.settings.swap_excess
+    match event:
+        case SettingsChanged() if is_wanted or event.settings.swap_excess:
+            return list(dict.fromkeys(map(_group_of, _in_order(device))))
+        case MemoryChanged() | LimitsChanged() | ClientLeft() if is_wanted:
+            return [_group_of(roster.clients[event.client])]
+    return []
+
+
+def over_limit_changes(device: "Device", group: Group, now: float) -> Iterator[OverLimitChanged]:
+    """Say whose excess is another one than it was.
+
+    The members that came first move first, as far as theirs can be moved.
+    """
+    members = [client for client in _in_order(device) if _group_of(client) == group]
+    excess = _over_limit(members) if device.state.settings.swap_excess else 0
+    if excess is None:
+        return
+    for client in members:
+        part = min(excess, client.memory.swappable)
+        excess -= part
+        if part != client.over_limit:
+            yield OverLimitChanged(now=now, client=client.id, over_limit=part)
+
+
+def _over_limit(members: list[Client]) -> int | None:
+    """Return what a group has beyond its limit. None: it is just being told other limits.
+
+    Its members hear of them one after the other, and are judged when the last one has.
+    """
+    limits = {client.limits for client in members}
+    if len(limits) > 1:
+        return None
+    limit = next(iter(limits), NO_LIMITS).memory_bytes
+    used = sum(client.memory.own for client in members)
+    return 0 if limit is None else max(0, used - limit)
+
+
+def _in_order(device: "Device") -> list[Client]:
+    return [client for _, client in sorted(device.roster.clients.items())]
+
+
+def _group_of(client: Client) -> Group:
+    return client.group or client.id

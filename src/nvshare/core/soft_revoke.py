@@ -1,0 +1,73 @@
+"""Asking those who run to give way when they are idle, and telling them that they need not.
+
+scheduler.py decides when; these functions find out who, and order it. Who is in a gang is asked
+together with all of it (gangs/soft_revoke.py).
+"""
+
+from nvshare.core.client import Client
+from nvshare.core.effects import Effect, Keep, Revoke, Urgency
+from nvshare.core.moves import choose_way, outgoing_bytes
+from nvshare.core.resting import rest_asked
+from nvshare.core.roster import Roster
+from nvshare.core.settings import Way
+from nvshare.core.state import DeviceState
+
+# Parts of the grace: long enough for one to give way, and for the others to hear of it.
+APART = 0.5
+
+
+def ask(state: DeviceState, roster: Roster, leader: Client, now: float) -> list[Effect]:
+    """Ask everybody who is in the leader's way, and was not asked yet."""
+    # Who was asked may weigh nothing by now, and then is in nobody's way. Who cannot give way is
+    # not asked.
+    heavy = roster.running_load.heavy - sum(one.weight > 0 for one in roster.undrained.values())
+    if sum(client.weight > 0 for client in roster.soft_revoked.values()) == heavy:
+        return []
+    new = [one for one in roster.in_the_way if not one.soft_revoked and one.gang is None]
+    for client in new:
+        roster.ask(client, now)
+    # Where one of them suffices, not all are to go at once: the longest unheard of is to be first.
+    places = {client.id: place for place, client in enumerate(sorted(new, key=_unheard))}
+    return [_please(state, roster, client, leader, now, places[client.id]) for client in new]
+
+
+def _unheard(client: Client) -> tuple[float, int]:
+    return client.worked_at, client.order
+
+
+def _please(
+    state: DeviceState, roster: Roster, client: Client, leader: Client, now: float, place: int
+) -> Revoke:
+    # Memory only has to move if the leader can come as soon as this one has gone.
+    evicted = 0
+    rest = roster.running_load.weight - client.weight
+    alone = roster.running_load.heavy == 1 or rest + leader.weight <= roster.capacity
+    # What it moves by itself, some time, cannot be weighed against what others move meanwhile. So
+    # where the host may not hold everything, it is told when it has given way.
+    if alone and not roster.yielding and not roster.host.is_tight:
+        evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
+        roster.offer(client, evicted)
+    way = choose_way(state, roster, [client], [leader], evicted)
+    client.idle_seconds = rest_asked(state, roster, client, leader, now)
+    if evicted:
+        client.idle_seconds += place * APART * state.settings.idle_grace
+    client.sliced = roster.regime.is_sliced
+    return Revoke(
+        client.id,
+        client.turn,
+        Urgency.WHEN_IDLE,
+        evicted,
+        client.idle_seconds,
+        displace=evicted > 0 and way is Way.DISPLACE,
+    )
+
+
+def relax(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Take all of that back."""
+    asked = [client for client in roster.soft_revoked.values() if client.gang is None]
+    for client in asked:
+        roster.keep(client, now)
+        if state.handover and state.handover.from_client == client.id:
+            # Keep takes a hand-over back as well.
+            state.handover = None
+    return [Keep(client.id, client.turn) for client in asked]

@@ -1,0 +1,67 @@
+"""``make model``: looks at everything that can happen to a few programs on one GPU.
+
+python -m tests.modelcheck --clients 3 --crashes 2
+"""
+
+import sys
+from pathlib import Path
+
+import click
+
+from .cases import cases
+from .journal import play
+from .search import Found, Search
+from .telling import tell
+from .waiting import Waits
+
+
+@click.command()
+@click.option("--clients", default=3, show_default=True, help="How many programs there are.")
+@click.option("--crashes", default=2, show_default=True, help="How many faults there are.")
+@click.option("--late", default=0, show_default=True, help="How often somebody is late.")
+@click.option("--rest", is_flag=True, help="Programs rest, too, where there is more to look at.")
+@click.option("--most", default=0, help="Give up after so many worlds; 0: never.")
+@click.option("--journal", type=click.Path(path_type=Path), help="Where a counterexample is kept.")
+def main(
+    clients: int, crashes: int, late: int, rest: bool, most: int, journal: Path | None
+) -> None:
+    """Look at all cases, and say what was found."""
+    for case in cases(clients, crashes, late, rests=rest):
+        found = Search(case, most=most).run()
+        report(found, str(case))
+        if found.problem:
+            fail(found, journal)
+        for place in sorted({case.sizes.index(size) for size in case.sizes}):
+            if case.faults > 1 or case.any_order:
+                continue
+            found = Search(case, most=most, waits=Waits(place)).run()
+            report(found, f"{case}; process {place + 1} waits {found.longest_wait:g} s at the most")
+            if found.problem:
+                fail(found, journal)
+
+
+def report(found: Found, what: str) -> None:
+    """Say how much there was."""
+    ends = "CUT SHORT" if found.is_cut else f"depth {found.depth}"
+    left = f", {found.left_out} steps beyond what may wait to be read" if found.left_out else ""
+    click.echo(
+        f"{what}: {found.worlds} worlds, {found.steps} steps, {ends}{left}, {found.seconds:.0f} s"
+    )
+
+
+def fail(found: Found, journal: Path | None) -> None:
+    """Tell what led to what must not be."""
+    for line in tell(found.case, found.path, found.problem):
+        click.echo(line)
+    problem, lines = play(found.case, found.path)
+    if problem != found.problem:
+        click.echo(f"A core that forgets nothing says otherwise: {problem or 'all is well'}.")
+    if journal is not None:
+        remarks = [f"# {found.problem}"]
+        journal.write_text("\n".join([*remarks, *lines]) + "\n", encoding="utf-8")
+        click.echo(f"What the last daemon was told, and what it ordered, is in {journal}.")
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

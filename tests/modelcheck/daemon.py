@@ -1,0 +1,202 @@
+"""The real core as a value: a snapshot, and what becomes of it by an event, worked out once.
+
+A snapshot is made comparable: its time is always the same, and what cannot make a difference any
+more is forgotten (forget.py).
+"""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from math import ceil
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from nvshare.core.client import Client
+from nvshare.core.core import Core
+from nvshare.core.effects import CancelTimer, Effect, Report, ReportKind, SetTimer
+from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired, TimerKind
+from nvshare.core.invariants import BrokenInvariant
+from nvshare.core.lease import IllegalTransition
+from nvshare.core.settings import Settings
+from nvshare.core.state import DeviceSnapshot, DeviceState, Snapshot
+
+from .forget import NOW, forget
+from .messages import Renumber, Turns
+from .violation import Violation
+
+GPU = "gpu"
+# Far more than a journal of one event has.
+_NEVER = 1 << 30
+
+_CLIENT = attrgetter(*(one.name for one in fields(Client) if one.name not in ("id", "group")))
+_APART = {"id", "settings", "pace", "budget", "high_budget", "ways", "alarms", "debts"}
+_APART |= {"handover", "leader"}
+_DEVICE = attrgetter(*(one.name for one in fields(DeviceState) if one.name not in _APART))
+
+
+class Answer(NamedTuple):
+    """What follows from an event: the daemon as it is then, and its orders."""
+
+    daemon: "Daemon"
+    effects: tuple[Effect, ...]
+    is_spilling: bool
+
+
+@dataclass(eq=False)
+class Daemon:
+    """A daemon at one moment."""
+
+    snapshot: Snapshot
+    number: int
+    # By client, a number for what is known of it.
+    numbers: dict[int, int]
+    answers: dict[Event, Answer]
+
+    @property
+    def device(self) -> DeviceState:
+        """What the device remembers."""
+        return self.snapshot.devices[0].state
+
+    @cached_property
+    def clients(self) -> dict[int, Client]:
+        """Everybody that it knows."""
+        return {client.id: client for client in self.snapshot.devices[0].clients}
+
+    @cached_property
+    def names(self) -> tuple[int, ...]:
+        """The clients that are named in what it remembers, 0 for nobody."""
+        plan = self.device.handover
+        heirs = (plan.from_client, plan.to_client) if plan else (0, 0)
+        return (self.device.leader or 0, *heirs)
+
+    @cached_property
+    def turns(self) -> Turns:
+        """The turns that it knows of, each with its owner."""
+        known = [(one.id, turn) for one in self.clients.values() for turn in _turns(one)]
+        if plan := self.device.handover:
+            known += [(plan.from_client, plan.from_turn), (plan.to_client, plan.turn)]
+        return tuple(known)
+
+    @cached_property
+    def alarm(self) -> tuple[TimerKind, int] | None:
+        """The next timer, and in how many seconds it fires. Timers fire a little late."""
+        alarms = self.device.alarms
+        if not alarms:
+            return None
+        kind = min(alarms, key=lambda one: alarms[one])
+        return kind, max(0, ceil(alarms[kind] - NOW))
+
+    def handle(self, event: Event) -> Answer:
+        """Take an event."""
+        answer = self.answers.get(event)
+        if answer is None:
+            answer = self.answers[event] = _handle(self, event)
+        return answer
+
+    def renumbered(self, turn: Renumber, last: int) -> "Daemon":
+        """Return the same daemon with other numbers of turns."""
+        snapshot = Core(self.snapshot).snapshot()
+        device = snapshot.devices[0].state
+        for client in snapshot.devices[0].clients:
+            client.turn = turn(client.id, client.turn)
+            if client.next_turn is not None:
+                client.next_turn = turn(client.id, client.next_turn)
+        if plan := device.handover:
+            device.handover = replace(
+                plan,
+                from_turn=turn(plan.from_client, plan.from_turn),
+                turn=turn(plan.to_client, plan.turn),
+            )
+        device.last_turn = last
+        return _freeze(snapshot)
+
+
+def new_daemon(usable_bytes: int, settings: Settings, reconnect_seconds: float) -> Daemon:
+    """Return a daemon that has just begun."""
+    empty = Daemon(Snapshot(), -1, {}, {})
+    event = DeviceAdded(
+        now=NOW,
+        device=GPU,
+        usable_bytes=usable_bytes,
+        settings=settings,
+        reconnect_seconds=reconnect_seconds,
+    )
+    return empty.handle(event).daemon
+
+
+def fire(kind: TimerKind, seconds: int) -> TimerFired:
+    """Return the event that a timer has fired so much later."""
+    return TimerFired(now=NOW + seconds, timer=Timer(GPU, kind))
+
+
+def _turns(client: Client) -> tuple[int, int]:
+    return client.turn, client.next_turn or 0
+
+
+def _handle(daemon: Daemon, event: Event) -> Answer:
+    core = Core(daemon.snapshot, check=True, journal_events=_NEVER)
+    try:
+        effects = tuple(core.handle(event))
+    except (BrokenInvariant, IllegalTransition) as error:
+        text = str(error).splitlines()[0]
+        raise Violation(f"{type(error).__name__}: {text}") from error
+    snapshot = core.snapshot()
+    state = snapshot.devices[0].state
+    _check_timers(daemon, event, effects, state)
+    is_spilling = state.room_waived or any(
+        isinstance(one, Report) and one.kind is ReportKind.OVERDUE for one in effects
+    )
+    forget(snapshot, event.now)
+    return Answer(_freeze(snapshot), effects, is_spilling)
+
+
+def _check_timers(
+    daemon: Daemon, event: Event, effects: tuple[Effect, ...], state: DeviceState
+) -> None:
+    """What the shell was told to set is what the core counts on."""
+    timers = dict(daemon.device.alarms) if daemon.snapshot.devices else {}
+    if isinstance(event, TimerFired):
+        timers.pop(event.timer.kind, None)
+    for effect in effects:
+        if isinstance(effect, SetTimer):
+            timers[effect.timer.kind] = effect.at
+        elif isinstance(effect, CancelTimer):
+            timers.pop(effect.timer.kind, None)
+    if timers != state.alarms:
+        raise Violation(f"timers are {timers}, and the core counts on {state.alarms}")
+
+
+_KNOWN: dict[Any, Daemon] = {}
+_NUMBERS: dict[Any, int] = {}
+
+
+def forget_daemons() -> None:
+    """Work everything out anew: the core may be another one."""
+    _KNOWN.clear()
+
+
+def _number(value: Any) -> int:
+    return _NUMBERS.setdefault(value, len(_NUMBERS))
+
+
+def _freeze(snapshot: Snapshot) -> Daemon:
+    device = snapshot.devices[0]
+    shapes = {client.id: _CLIENT(client) for client in device.clients}
+    own = _device_shape(device)
+    plan = device.state.handover
+    names = (device.state.leader, plan and (plan.from_client, plan.to_client))
+    key = (own, names, tuple(shapes.items()))
+    daemon = _KNOWN.get(key)
+    if daemon is None:
+        numbers = {client: _number(shape) for client, shape in shapes.items()}
+        daemon = _KNOWN[key] = Daemon(snapshot, _number(own), numbers, {})
+    return daemon
+
+
+def _device_shape(device: DeviceSnapshot) -> tuple[Any, ...]:
+    state = device.state
+    plan = state.handover
+    handover = plan and (plan.from_turn, plan.turn, plan.fill_bytes, plan.missing)
+    alarms = tuple(sorted((kind.value, at) for kind, at in state.alarms.items()))
+    debts = tuple(sorted(state.debts.items()))
+    budgets = state.budget.saved, state.high_budget.saved
+    return (*_DEVICE(state), handover, alarms, debts, budgets, state.ways.present)

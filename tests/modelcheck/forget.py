@@ -1,0 +1,101 @@
+"""What a core remembers, without what cannot make a difference: so that equal states are equal.
+
+Time is moved so that it is always the same. Ages are kept as far as somebody asks for them:
+
+* of who was told to go, since when, up to ``revoke_patience``; of who is idle, whether any time has
+  passed (that is credit, which is all or nothing here: see ``SETTINGS``);
+* of a turn, when it began, up to its length; ends of turns, timers, patience for room: exactly;
+* when somebody was last served: the order, and whether it was just now.
+
+Not kept at all, because nothing in this model depends on them: statistics (turns, seconds held),
+when somebody last told of work (how long a rest is, is up to the search), measurements of moves
+(they take no time), calm and growth (the host holds everything).
+"""
+
+from collections.abc import Iterable
+
+from nvshare.core.budget import Budget
+from nvshare.core.client import Client
+from nvshare.core.lease import State
+from nvshare.core.settings import Settings
+from nvshare.core.state import DeviceState, Snapshot
+
+# Times are sums of powers of two, so that to move them changes nothing.
+NOW = 16.0
+
+# All times are whole seconds, so that few ages differ. Credit is worth less than one of them: one
+# has none, or all of it, or owes all of it.
+SETTINGS = Settings(
+    turn_seconds=2.0,
+    turn_min=2.0**-20,
+    turn_max=2.0,
+    batch_turn=2.0,
+    slice_seconds=0.0,
+    revoke_patience=2.0,
+    move_patience=1.0,
+    initial_bandwidth=1e30,
+)
+SETTLE_SECONDS = 1.0
+
+
+def forget(snapshot: Snapshot, now: float) -> None:
+    """Make a snapshot of this time comparable. It is changed."""
+    for device in snapshot.devices:
+        state = device.state
+        contested = state.contested(now)
+        _rank(device.clients, now)
+        for client in device.clients:
+            _forget_client(client, state, contested, now)
+        _forget_device(state, now)
+
+
+def _forget_client(client: Client, state: DeviceState, contested: float, now: float) -> None:
+    settings = state.settings
+    age = now - client.since
+    if client.state is State.YIELDING:
+        age = min(age, settings.revoke_patience)
+    else:
+        age = min(age, 1.0) if client.state is State.IDLE else 0.0
+    client.since = NOW - age
+    waited = min(1.0, contested - client.contested_before) if client.holds else 0.0
+    client.contested_before = -waited
+    if client.interrupted is not None:
+        client.interrupted = min(client.interrupted, settings.longest_turn)
+    client.granted_at = client.worked_at = client.calm_since = client.parked_at = NOW
+    client.moved_out_at = client.moved_in_at = NOW
+    client.last_rest = client.idle_seconds = client.held_before = client.judged_busy = 0.0
+    client.rests_since, client.growing, client.surely_out = None, False, 0
+
+
+def _forget_device(state: DeviceState, now: float) -> None:
+    settings = state.settings
+    later = now - NOW
+    state.contested_seconds, state.led_since = 0.0, NOW
+    state.turn_started = NOW - min(now - state.turn_started, settings.longest_turn)
+    if state.deadline is not None:
+        state.deadline = max(NOW, state.deadline - later)
+    if state.claim_at is not None:
+        state.claim_at = max(NOW, state.claim_at - later)
+    if state.leader is None:
+        state.claim_at = None
+    state.reconnect_until = max(NOW, state.reconnect_until - later)
+    state.kept_until = max(NOW, state.kept_until - later)
+    if state.room_since is not None:
+        state.room_since = NOW - min(now - state.room_since, settings.move_patience)
+    state.alarms = {kind: max(NOW, at - later) for kind, at in state.alarms.items()}
+    state.debts = {owner: until - later for owner, until in state.debts.items() if until > now}
+    state.turn_changes = state.slices = 0
+    # Nothing has been spent of them.
+    state.budget, state.high_budget = Budget(counted_at=NOW), Budget(counted_at=NOW)
+
+
+def _rank(clients: Iterable[Client], now: float) -> None:
+    """Keep the order in which clients came, and were served, and nothing else of that."""
+    clients = list(clients)
+    ranks = (one.rank for one in clients if one.state is State.WAITING)
+    times = sorted({now, *(one.served_at for one in clients), *ranks})
+    places = {time: NOW - (len(times) - 1 - place) for place, time in enumerate(times)}
+    for order, client in enumerate(sorted(clients, key=lambda one: one.order), 1):
+        client.order = order
+        client.served_at = places[client.served_at]
+        client.rank = places[client.rank] if client.state is State.WAITING else 0.0

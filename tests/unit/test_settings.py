@@ -1,0 +1,92 @@
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from nvshare.core.settings import Settings
+from nvshare.emulator.profile import known_profiles, load_known
+from nvshare.settings import ClientLimits, DeviceSettings
+from nvshare.validation import describe
+
+MIB = 1 << 20
+
+
+def test_the_defaults_are_those_of_the_core() -> None:
+    assert DeviceSettings().for_core() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("turn_seconds", "30", 30.0),
+        ("turn_seconds", "auto", "auto"),
+        ("reserve", "512Mi", 512 << 20),
+        ("reserve", "auto", "auto"),
+        ("idle_grace", "0.1", 0.1),
+        ("idle_park", "600", 600.0),
+        ("idle_park", "off", 0.0),
+        ("mode", "serial", "serial"),
+    ],
+)
+def test_text_is_understood(name: str, text: str, value: Any) -> None:
+    assert getattr(DeviceSettings().changed({name: text}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"mode": "sideways"}, "mode: must be 'auto'"),
+        ({"turn_seconds": 0}, "turn_seconds: "),
+        ({"turn_seconds": "soon"}, 'turn_seconds: "soon" is not a number'),
+        ({"turn_max": 1}, "turn_max must not be less than turn_min"),
+        ({"reserve": "4GB"}, 'reserve: "4GB" is not an amount of memory'),
+        ({"reserve": -1}, "reserve: "),
+        ({"policy": "none"}, "policy: must be one of batch, fair, fifo"),
+        ({"inflight": 100}, "inflight: "),
+        ({"idle_park": -1}, "idle_park: "),
+        ({"idle_park": "never"}, 'idle_park: "never" is not a number'),
+        ({"turn_min": float("nan")}, "turn_min: "),
+        # Bytes that are no text.
+        ({"reserve": "\udcff"}, 'reserve: "?" is not an amount of memory'),
+        ({"turn_min": "\ud800"}, 'turn_min: "?" is not a number'),
+        # More than anybody can mean, and less than moving could be reckoned with.
+        ({"idle_grace": 1.5e307}, "idle_grace: must be less than or equal to 1000000000"),
+        ({"turn_seconds": 1e10}, "turn_seconds: must be less than or equal to 1000000000"),
+        ({"wait_notice": 1e10}, "wait_notice: must be less than or equal to 1000000000"),
+        ({"initial_bandwidth": 1e-300}, "initial_bandwidth: must be greater than or equal to 1"),
+        ({"colour": "red"}, "colour: there is no such field"),
+    ],
+)
+def test_nonsense_names_the_field(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        DeviceSettings().changed(changes)
+    assert any(line.startswith(complaint) for line in describe(caught.value))
+
+
+def test_a_part_of_a_gpu_is_kept_back() -> None:
+    assert DeviceSettings().usable_of(16 << 30) == (16 << 30) - (256 << 20)
+    assert DeviceSettings(reserve=1 << 30).usable_of(16 << 30) == 15 << 30
+    assert DeviceSettings(reserve=17 << 30).usable_of(16 << 30) == 0
+
+
+@pytest.mark.parametrize("name", known_profiles())
+def test_the_guess_at_a_context_is_enough_and_not_much_more(name: str) -> None:
+    memory = load_known(name).memory
+    context = DeviceSettings().context_of(round(memory.usable_mib * MIB))
+    assert memory.context_mib * MIB <= context <= memory.context_mib * MIB * 1.2
+
+
+def test_a_context_of_known_size_is_taken_as_it_is() -> None:
+    assert DeviceSettings(context=0).context_of(16 << 30) == 0
+
+
+def test_limits_can_be_set_and_lifted() -> None:
+    limits = ClientLimits().changed({"memory_limit": "4Gi", "compute_percent": "40"})
+    assert (limits.memory_limit, limits.compute_percent) == (4 << 30, 40)
+    assert limits.changed({"memory_limit": None}) == ClientLimits(compute_percent=40)
+
+
+@pytest.mark.parametrize("percent", [0, 101, "12.5", "much"])
+def test_a_share_is_a_whole_percentage(percent: Any) -> None:
+    with pytest.raises(ValidationError):
+        ClientLimits(compute_percent=percent)

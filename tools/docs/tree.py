@@ -1,0 +1,165 @@
+"""Writes docs/files.md, every source file in one line, and the tree of ARCHITECTURE.md.
+
+`make reference`; a test compares. What a file says of itself is the first sentence of its
+docstring or of the comment at its top; a pair of .c and .h says it in the .h. Folders without a
+docstring have a README, or a line here.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.docs.pages import ROOT
+
+HEAD = """\
+# Every file in one line
+
+<!-- Written by `make reference` from docstrings and comments. Do not edit. -->
+
+What each file says of itself. [ARCHITECTURE.md](../ARCHITECTURE.md) shows the ways through them.
+"""
+# What a newcomer should see first, then what there is to try it with.
+PARTS = {
+    "What runs on a GPU node": (
+        *("src/nvshare/core", "src/nvshare/daemon", "src/nvshare/wire", "src/nvshare/telemetry"),
+        *("src/nvshare/launch", "src/nvshare/cli", "src/nvshare/web", "src/nvshare/kubernetes"),
+        *("src/nvshare/probe", "src/nvshare/machine", "src/nvshare"),
+        *("native/interposer", "native/machine", "native/common", "native/otherlibc", "protocol"),
+    ),
+    "The laboratory: emulated GPUs, simulator, measurements": (
+        *("src/nvshare/emulator", "src/nvshare/sim", "src/nvshare/cli/emulate"),
+        *("src/nvshare/cli/trial", "src/nvshare/cli/bench", "src/nvshare/cli/demo"),
+        *("native/emulator", "workloads", "bench"),
+    ),
+}
+# Beside the sources, for the tree only.
+_AROUND = {
+    "docs": "Tutorial, how-to, explanation, reference: README.md lists the pages.",
+    "deploy": "systemd unit, Helm chart with alerts and a dashboard, manifests, Dockerfile.",
+    "examples": "Programs that README's commands run.",
+    "tests/unit": "Mirrors src/nvshare; C parts under sanitizers, models in virtual time.",
+    "tests/property": "Hypothesis: histories of events against the core.",
+    "tests/replay": "Journals of scheduling bugs: events with the effects they must have.",
+    "tests/integration": "Real programs, daemon and interposer on emulated GPUs.",
+    "tests/kubernetes": "A real cluster of one node (make test-k8s).",
+    "tests/pytorch": "PyTorch from PyPI, bare and under nvshare (make test-torch).",
+    "tests/web": "The web page in Chromium (make test-web).",
+    "tools": "Generates documentation and manifests, makes releases, adds up test results.",
+}
+_TREE = re.compile(r"(<!-- tree: .*? -->\n)(.*?)(<!-- end of tree -->)", re.DOTALL)
+_FOLDERS = {
+    "native/common": "What native libraries share: frames and their bytes, the log, quantities.",
+    "native/machine": "What a client does with its turn, as a table: inputs in, actions out.",
+    "native/otherlibc": "What programs of musl images get in the interposer's place.",
+    "native/interposer/generator": "Makes wrappers, table and exports of hooks.def.",
+    "native/emulator": "libcuda.so.1 and libnvidia-ml.so.1, the emulated GPUs.",
+    "native/emulator/api": "The driver's calls: each checks its arguments, and makes a task.",
+    "native/emulator/exports": "Every name of the vendor's headers, generated.",
+    "native/emulator/image": "PTX, cubins and fatbins to names, parameters and resources.",
+    "native/emulator/kernels": "The few kernels that compute.",
+    "native/emulator/model": "What all processes of a node share: one file, one lock, one time.",
+    "native/emulator/nvml": "libnvidia-ml.so.1.",
+    "native/emulator/process": "What one process has: contexts, streams, memory, queues of work.",
+    "native/emulator/runtime": "libcudart.so.12 and .13, the CUDA runtime on that driver.",
+    "workloads": "Programs whose times on a real T4 are known.",
+    "workloads/driver": "In C, on the driver API.",
+    "workloads/pytorch": "On PyTorch.",
+    "bench": "Programs that `nvshare bench` runs.",
+    "protocol": "Tables from which C, Python and documentation are generated.",
+    "protocol/kubernetes": "What kubelet speaks, as .proto files.",
+}
+_SENTENCE = re.compile(r"(.+?[.!?])(\s|$)", re.DOTALL)
+_COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
+
+
+def with_tree(text: str) -> str:
+    """Return a page with its tree as it should be."""
+    lines = []
+    for title, folders in PARTS.items():
+        lines += ["", f"    # {title}"]
+        elsewhere = {folder for every in PARTS.values() for folder in every}
+        for folder in folders:
+            lines += _tree(ROOT / folder, elsewhere - {folder})
+    lines += ["", "    # Around it", *(_line(name, about) for name, about in _AROUND.items()), ""]
+    return _TREE.sub(lambda found: found[1] + "\n".join(lines) + "\n" + found[3], text)
+
+
+def _tree(folder: Path, elsewhere: set[str]) -> Iterator[str]:
+    if any(_files(folder)):
+        yield _line(folder.relative_to(ROOT).as_posix(), about_folder(folder))
+    for below in _below(folder, elsewhere):
+        yield from _tree(below, elsewhere)
+
+
+def _line(name: str, about: str) -> str:
+    return f"    {name + '/':<38} {about.replace('``', '`')}"
+
+
+def page() -> str:
+    """Return the page of all files."""
+    every = {folder for folders in PARTS.values() for folder in folders}
+    lines = [HEAD]
+    for title, folders in PARTS.items():
+        lines.append(f"## {title}\n")
+        for folder in folders:
+            lines += _section(ROOT / folder, every - {folder})
+    return "\n".join(lines)
+
+
+def _section(folder: Path, elsewhere: set[str]) -> Iterator[str]:
+    name = folder.relative_to(ROOT).as_posix()
+    files = [f"| `{path.name}` | {_cell(about(path))} |" for path in _files(folder)]
+    if files:
+        yield f"### {name}/\n"
+        yield f"{about_folder(folder)}\n"
+        yield "| file | |\n|---|---|"
+        yield from [*files, ""]
+    for below in _below(folder, elsewhere):
+        yield from _section(below, elsewhere)
+
+
+def _below(folder: Path, elsewhere: set[str]) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        is_here = path.relative_to(ROOT).as_posix() not in elsewhere
+        if path.is_dir() and is_here and path.name != "__pycache__":
+            yield path
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Sources, in the order of their names. A .c with a header is one with it."""
+    for path in sorted(folder.iterdir()):
+        is_told = path.suffix == ".c" and path.with_suffix(".h").exists()
+        is_source = path.suffix in {".py", ".c", ".h"} and not path.stem.endswith(("_pb2", "_grpc"))
+        if is_source and path.name != "__init__.py" and not is_told:
+            yield path
+
+
+def about_folder(folder: Path) -> str:
+    """Return what a folder says of itself."""
+    if (init := folder / "__init__.py").exists():
+        return about(init)
+    if (readme := folder / "README.md").exists():
+        title = readme.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        text = title.partition(": ")[2] or title
+        return text[0].upper() + text[1:] + "."
+    return _FOLDERS[folder.relative_to(ROOT).as_posix()]
+
+
+def about(path: Path) -> str:
+    """Return the first sentence that a file says of itself."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        said = ast.get_docstring(ast.parse(text)) or ""
+    else:
+        found = _COMMENT.search(text)
+        said = re.sub(r"(?m)^\s*\*", "", found[1]) if found else ""
+    sentence = _SENTENCE.match(" ".join(said.split("\n\n")[0].split()))
+    if not sentence:
+        raise ValueError(f"{path} does not say what it is, in a sentence at its top")
+    return sentence[1]
+
+
+def _cell(text: str) -> str:
+    escaped = text.replace("``", "`").replace("|", "\\|").replace("<", "&lt;")
+    return escaped.replace("__", "\\_\\_").replace("*", "\\*")
