@@ -20,9 +20,9 @@ from nvshare.daemon.arrival import Arrivals, choose, gpus_so_far
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu, Survey
-from nvshare.daemon.doors import Doors, Shut
 from nvshare.daemon.gpu_time import GpuTime
 from nvshare.daemon.host import gpu_clock, memory_limits, populates, spare_memory
+from nvshare.daemon.listeners import Listeners, Shut
 from nvshare.daemon.logs import fields
 from nvshare.daemon.looking import Looking
 from nvshare.daemon.minute import follow_minutes
@@ -215,8 +215,8 @@ class _Daemon:
         runner = web.AppRunner(control.application(), access_log=None, handle_signals=False)
         await runner.setup()
         scrapes = await _offer(control, self._metrics)
-        doors = await self._open_doors(runner)
-        self._run_beside(doors.follow())
+        listeners = await self._open_listeners(runner)
+        self._run_beside(listeners.follow())
         self._population_changed(0)
         if self._ends_with_folder:
             self._mind_the_folder()
@@ -229,7 +229,7 @@ class _Daemon:
             sdnotify.stopping()
             for task in self._beside:
                 task.cancel()
-            await doors.close()
+            await listeners.close()
             # Clients run on. The note that there are some makes the next daemon wait for them.
             self._marker.set(bool(node.sessions))
             node.close()
@@ -239,7 +239,7 @@ class _Daemon:
             await self._looking.close()
             log.info("ended")
 
-    async def _open_doors(self, control: web.AppRunner) -> Doors:
+    async def _open_listeners(self, control: web.AppRunner) -> Listeners:
         """Let people in, then programs."""
 
         async def serve_control(sock: socket.socket) -> Shut:
@@ -258,11 +258,11 @@ class _Daemon:
 
             return shut
 
-        doors, config = Doors(makes_folders=not self._ends_with_folder), self._config
-        await doors.open(self._control_place, CONTROL_NAME, config.control_mode, serve_control)
-        await doors.open(self._control_place, LOOK_NAME, config.look_mode, serve_looks)
-        await doors.open(self._place, SOCKET_NAME, config.socket_mode, serve_programs)
-        return doors
+        listeners, config = Listeners(makes_folders=not self._ends_with_folder), self._config
+        await listeners.open(self._control_place, CONTROL_NAME, config.control_mode, serve_control)
+        await listeners.open(self._control_place, LOOK_NAME, config.look_mode, serve_looks)
+        await listeners.open(self._place, SOCKET_NAME, config.socket_mode, serve_programs)
+        return listeners
 
     def _settings_of(self, gpu: Gpu) -> DeviceSettings:
         settings = self._config.settings_of(gpu.index, gpu.uuid)

@@ -19,7 +19,7 @@ from nvshare.daemon.logs import fields
 from nvshare.daemon.sockets import Folder
 from nvshare.errors import NvshareError
 
-log = logging.getLogger("nvshare.doors")
+log = logging.getLogger("nvshare.listeners")
 
 _GLANCE = 2.0
 
@@ -29,7 +29,7 @@ Serve: TypeAlias = Callable[[socket.socket], Awaitable[Shut]]
 
 
 @dataclass
-class _Door:
+class _Listener:
     folder: Folder
     name: str
     mode: int
@@ -61,7 +61,7 @@ class _Door:
             raise
 
 
-class Doors:
+class Listeners:
     """All of them, in the order in which they were opened.
 
     Folders that are gone are made again too, unless the daemon is to end with them.
@@ -70,47 +70,47 @@ class Doors:
     def __init__(self, *, makes_folders: bool, glance: float = _GLANCE) -> None:
         self._makes_folders = makes_folders
         self._glance = glance
-        self._doors: list[_Door] = []
+        self._listeners: list[_Listener] = []
 
     async def open(self, folder: Folder, name: str, mode: int, serve: Serve) -> None:
         """Make a socket, and have it served."""
-        door = _Door(folder, name, mode, serve)
-        await door.open()
-        self._doors.append(door)
+        listener = _Listener(folder, name, mode, serve)
+        await listener.open()
+        self._listeners.append(listener)
 
     async def follow(self) -> None:
         """Look now and then whether they are all still there."""
         while True:
             await asyncio.sleep(self._glance)
-            for door in self._doors:
-                if not door.is_there and (self._makes_folders or not door.folder.is_gone):
-                    await self._open_again(door)
+            for listener in self._listeners:
+                if not listener.is_there and (self._makes_folders or not listener.folder.is_gone):
+                    await self._open_again(listener)
 
-    async def _open_again(self, door: _Door) -> None:
-        before = door.shut
+    async def _open_again(self, listener: _Listener) -> None:
+        before = listener.shut
         try:
-            if door.folder.is_gone:
-                door.folder.make_again()
-            await door.open()
+            if listener.folder.is_gone:
+                listener.folder.make_again()
+            await listener.open()
         except (OSError, NvshareError) as error:
             problem = (error.strerror if isinstance(error, OSError) else error.why) or str(error)
-            if problem != door.problem:
+            if problem != listener.problem:
                 log.error(
                     "a socket was removed and cannot be made again",
-                    extra=fields(socket=door.path, why=problem),
+                    extra=fields(socket=listener.path, why=problem),
                 )
-            door.problem = problem
+            listener.problem = problem
             return
-        door.problem = ""
-        log.warning("a socket was removed, and is there again", extra=fields(socket=door.path))
+        listener.problem = ""
+        log.warning("a socket was removed, and is there again", extra=fields(socket=listener.path))
         if before is not None:
             await before()
 
     async def close(self) -> None:
         """Let nobody in any more, and remove what is ours."""
-        for door in self._doors:
-            if door.shut is not None:
-                await door.shut()
-            if door.is_there:
+        for listener in self._listeners:
+            if listener.shut is not None:
+                await listener.shut()
+            if listener.is_there:
                 with suppress(OSError):
-                    door.path.unlink()
+                    listener.path.unlink()

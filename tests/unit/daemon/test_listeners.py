@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.daemon.doors import Doors, Shut
+from nvshare.daemon.listeners import Listeners, Shut
 from nvshare.daemon.sockets import Folder
 
 NAME = "nvshare.sock"
@@ -40,12 +40,12 @@ def play(path: Path, journal: Journal, *, makes_folders: bool = False) -> Served
 
     async def run() -> None:
         with Folder(path, mode=0o600, group="") as folder:
-            doors = Doors(makes_folders=makes_folders, glance=0.005)
-            await doors.open(folder, NAME, 0o600, served.serve)
-            following = asyncio.create_task(doors.follow())
+            listeners = Listeners(makes_folders=makes_folders, glance=0.005)
+            await listeners.open(folder, NAME, 0o600, served.serve)
+            following = asyncio.create_task(listeners.follow())
             await journal(path, served)
             following.cancel()
-            await doors.close()
+            await listeners.close()
 
     asyncio.run(asyncio.wait_for(run(), 30))
     return served
@@ -145,10 +145,10 @@ def test_what_somebody_else_has_put_there_is_not_removed_at_the_end(tmp_path: Pa
     async def run() -> None:
         served = Served()
         with Folder(tmp_path, mode=0o600, group="") as folder:
-            doors = Doors(makes_folders=False)
-            await doors.open(folder, NAME, 0o600, served.serve)
+            listeners = Listeners(makes_folders=False)
+            await listeners.open(folder, NAME, 0o600, served.serve)
             pose(tmp_path)
-            await doors.close()
+            await listeners.close()
 
     asyncio.run(run())
     assert (tmp_path / NAME).read_text() == "not a socket"
