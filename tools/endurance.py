@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -152,7 +152,7 @@ def reap(alive: set[int], *, wait: bool) -> int:
 
 
 def be_a_crowd(folder: Path, gpu: str, count: int, *, reports: bool, ready: int) -> None:
-    """Be so many clients, which read what comes, and may report four times a second each."""
+    """Be so many clients, which read what comes, and may report as often as programs do."""
     clients = []
     for _ in range(count):
         client = Client(folder)
@@ -162,16 +162,17 @@ def be_a_crowd(folder: Path, gpu: str, count: int, *, reports: bool, ready: int)
         clients.append(client)
     os.write(ready, b"x")
     step = 1.0 / (REPORTS_PER_SECOND * count)
-    begin, number = time.monotonic(), 0
+    due, number = time.monotonic(), 0
     while True:
         if not reports:
             time.sleep(1.0)
             continue
-        number += 1
-        time.sleep(max(0.0, begin + number * step - time.monotonic()))
+        number, due = number + 1, due + step
+        time.sleep(max(0.0, due - time.monotonic()))
         client, busy = clients[number % count], number // count * 200_000_000
-        with suppress(BlockingIOError):
-            client.sock.recv(65536)
+        for frame in client.take():
+            if isinstance(frame, frames.Settings) and frame.usage_ms:
+                step = frame.usage_ms / 1000 / count
         client.send(frames.Usage(busy, number, 0, busy))
 
 

@@ -445,7 +445,6 @@ size_t frame_least(uint16_t type, size_t size) {
     case FRAME_GRANT: return 16;
     case FRAME_REVOKE: return 24;
     case FRAME_STANDBY: return 16;
-    case FRAME_SETTINGS: return 12;
     case FRAME_HOLD: return 12;
     case FRAME_STEP: return 12;
     default: return size;

@@ -428,7 +428,7 @@ struct frame_settings {
     uint32_t inflight_us;   /* most work in flight, in microseconds */
     uint32_t idle_grace_us; /* no work for so long: the client is idle */
     uint32_t flags;         /* enum setting_flags: what the client may do */
-    uint32_t reserved;      /* sent as 0 */
+    uint32_t usage_ms;      /* milliseconds between two USAGE; 0: as usual */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_settings) == 16, "protocol/frames.toml");
 

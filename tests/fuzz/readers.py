@@ -15,9 +15,9 @@ import click
 from pydantic import ValidationError
 
 from nvshare.cli.replay import replay
+from nvshare.daemon.client_settings import client_settings
 from nvshare.daemon.config import Sources
 from nvshare.daemon.identity import parse_cgroup, shown_name
-from nvshare.daemon.node import client_settings
 from nvshare.daemon.quota import SIZE, SLOTS, Page
 from nvshare.daemon.remembered import Remembered
 from nvshare.errors import BadInputError
@@ -97,7 +97,7 @@ def _read_body(data: bytes) -> None:
 def _change_device(changes: "dict[str, Any]") -> None:
     settings = DeviceSettings().changed(changes)
     settings.for_core()
-    client_settings(settings, is_alone=True).pack()
+    client_settings(settings, clients=1).pack()
 
 
 def _read_journal(data: bytes) -> None:

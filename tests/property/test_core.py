@@ -186,11 +186,11 @@ class Sharing(RuleBasedStateMachine):
             program.ask(more, for_context=True)
 
     @rule(program=programs, over_limit=st.sampled_from([0, 3, 30]))
-    def exceed(self, program: Program, excess: int) -> None:
+    def exceed(self, program: Program, over_limit: int) -> None:
         """It is over its limit by so much, or not any more."""
         if self.world.is_known(program):
             now = self.world.now
-            self.world.feed(OverLimitChanged(now=now, client=program.id, over_limit=excess))
+            self.world.feed(OverLimitChanged(now=now, client=program.id, over_limit=over_limit))
 
     @rule(program=programs)
     def deliver(self, program: Program) -> None:

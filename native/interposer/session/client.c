@@ -25,6 +25,7 @@ void client_init(struct client *client, struct device *device, uint64_t now) {
                               .usage_due = CLOCK_NEVER,
                               .silence = {.limit_ns = config()->silence_ns},
                               .idle_grace_ns = default_idle_grace};
+    client_set_usage_pause(client, 0);
     connection_init(&client->connection);
     machine_init(&client->machine);
     turn_init(&client->turn);
@@ -184,6 +185,7 @@ static void take_settings(struct client *client, const struct frame_settings *se
     atomic_store(&client->device->explicit.extents.is_provided,
                  settings->flags & SETTING_PROVIDES_HOST);
     client->silence.is_answered = settings->flags & SETTING_ANSWERS;
+    client_set_usage_pause(client, settings->usage_ms);
 }
 
 static void take_limits(struct client *client, const struct frame_limits *limits) {

@@ -47,6 +47,7 @@ struct client {
     uint64_t backoff;
     uint64_t patience; /* how long a daemon that is too busy to answer is waited for */
     uint64_t report_due;
+    uint64_t usage_pause; /* between two reports of usage */
     uint64_t usage_due; /* when to look at the usage; CLOCK_NEVER: the program has nothing to do */
     bool usage_was_new; /* when it was looked at last */
     struct usage_totals told;
@@ -78,6 +79,8 @@ int client_say_hello(struct client *client, const struct machine_action *hello);
 /* report.c: tells what has changed, if it is time to. Return 0 or a negative errno. */
 int client_report_memory(struct client *client, uint64_t now);
 int client_report_usage(struct client *client, uint64_t now);
+/* How often that is, in milliseconds; 0: as usual. */
+void client_set_usage_pause(struct client *client, uint64_t ms);
 int client_report_refusals(struct client *client, uint64_t now);
 
 /* With HELLO: another daemon is told of those that come from now on. */

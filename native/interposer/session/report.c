@@ -9,8 +9,12 @@
 /* Changes of memory are told at most so often: a program may allocate a million times a second. */
 static const uint64_t report_pause = CLOCK_MS(2);
 
-/* What it has used is for people and for slow decisions. */
-static const uint64_t usage_pause = CLOCK_MS(250);
+/* What it has used is for people and for slow decisions: so often, unless the daemon has too many clients for that. */
+static const uint64_t usual_pause = CLOCK_MS(250);
+
+void client_set_usage_pause(struct client *client, uint64_t ms) {
+    client->usage_pause = ms ? CLOCK_MS(ms) : usual_pause;
+}
 
 /* What pools keep is for the others of the group to know, who share its limit. */
 static void count_kept(struct device *device) {
@@ -110,7 +114,7 @@ void client_forget_refusals(struct client *client) {
 int client_report_refusals(struct client *client, uint64_t now) {
     if (now < client->refused_due || !atomic_exchange(&client->device->refusals.are_new, false))
         return 0;
-    client->refused_due = now + usage_pause;
+    client->refused_due = now + usual_pause;
     struct frame_refused frame = refused(client->device);
     frame.over_limit -= client->refused_before.over_limit;
     frame.over_gpu -= client->refused_before.over_gpu;
@@ -127,7 +131,7 @@ void client_say_last(struct client *client) {
 int client_report_usage(struct client *client, uint64_t now) {
     struct usage *usage = &client->device->usage;
     if (client->usage_due == CLOCK_NEVER && atomic_load(&usage->is_followed))
-        client->usage_due = now + usage_pause;
+        client->usage_due = now + client->usage_pause;
     if (now < client->usage_due)
         return 0;
     atomic_store(&usage->is_followed, false); /* before it looks: of what comes after, it is told */
@@ -143,7 +147,7 @@ int client_report_usage(struct client *client, uint64_t now) {
     }
     if (is_new) {
         atomic_store(&usage->is_followed, true);
-        client->usage_due = now + usage_pause;
+        client->usage_due = now + client->usage_pause;
     }
     return is_new || was_new ? tell_usage(client, totals) : 0;
 }

@@ -21,9 +21,10 @@ from nvshare.core.settings import Limits, Priority
 from nvshare.daemon.absence import Absences
 from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.belief import Belief
+from nvshare.daemon.client_settings import client_settings
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.door import Door
-from nvshare.daemon.executor import Executor, microseconds
+from nvshare.daemon.executor import Executor
 from nvshare.daemon.extents import Extents
 from nvshare.daemon.footprint import Footprint
 from nvshare.daemon.groups import Group, Groups
@@ -47,9 +48,6 @@ _RETURN_SECONDS = 10.0
 # Turns of an earlier daemon that a client may have seen: two years of a thousand each second. Every
 # turn from then on has a higher number, and numbers must not come to an end because somebody lies.
 _MOST_AHEAD = 1 << 36
-
-# How much more work than others one may have in flight who is alone.
-INFLIGHT_ALONE = 50
 
 log = logging.getLogger("nvshare.node")
 
@@ -297,7 +295,7 @@ class Node:
     def _tell_settings(self, gpu: Gpu) -> None:
         """Tell the clients of a GPU what they have to know; that depends on how many they are."""
         members = self.sessions_of(gpu)
-        told = client_settings(self.settings[gpu.uuid], is_alone=len(members) == 1)
+        told = client_settings(self.settings[gpu.uuid], len(members))
         for session in members:
             session.tell_settings(told)
 
@@ -370,19 +368,6 @@ def shown_limits(limits: Limits) -> ClientLimits:
         burst=limits.burst or None,
         priority=None if limits.priority is Priority.NORMAL else limits.priority.value,
     )
-
-
-def client_settings(settings: DeviceSettings, *, is_alone: bool) -> frames.Settings:
-    """The part of the settings that clients look at.
-
-    Nobody waits for the end of a turn of one who is alone, and others who come wait for longer than
-    its work in flight takes: it need not be bounded as tightly.
-    """
-    flags = frames.SettingFlags.PROVIDES_HOST | frames.SettingFlags.ANSWERS
-    if settings.oversubscribe:
-        flags |= frames.SettingFlags.OVERSUBSCRIBE
-    inflight = settings.inflight * (INFLIGHT_ALONE if is_alone else 1)
-    return frames.Settings(microseconds(inflight), microseconds(settings.idle_grace), flags)
 
 
 def client_allocation(decision: Decision) -> frames.Allocation:

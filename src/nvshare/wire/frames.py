@@ -1416,12 +1416,13 @@ class Settings:
     """
 
     TYPE: ClassVar[int] = 138
-    LAYOUT: ClassVar[Struct] = Struct("<III4x")
+    LAYOUT: ClassVar[Struct] = Struct("<IIII")
     DESCRIPTOR: ClassVar[bool] = False
 
     inflight_us: int  # most work in flight, in microseconds
     idle_grace_us: int  # no work for so long: the client is idle
     flags: SettingFlags  # what the client may do
+    usage_ms: int  # milliseconds between two USAGE; 0: as usual
 
     def pack(self) -> bytes:
         """The payload, with its header."""
@@ -1429,22 +1430,23 @@ class Settings:
             self.inflight_us,
             self.idle_grace_us,
             self.flags,
+            self.usage_ms,
         )
 
     @classmethod
     def unpack(cls, payload: bytes | bytearray | memoryview) -> "Settings":
         """Read the fields; there may be more bytes behind them."""
-        if len(payload) < 16:
-            payload = _lengthen(payload, 12, 16)
         (
             inflight_us,
             idle_grace_us,
             flags,
+            usage_ms,
         ) = cls.LAYOUT.unpack_from(payload)
         return cls(
             inflight_us,
             idle_grace_us,
             SettingFlags(flags & 0x7),
+            usage_ms,
         )
 
 

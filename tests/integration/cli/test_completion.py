@@ -33,7 +33,7 @@ def test_fish(environment: dict[str, str]) -> None:
         "nvshare statu": {"status": "Show"},
         # In a list, too; and explanations go on behind a comma.
         "nvshare emulate up --gpus t4,2xti": {"t4,2xtiny": "nvshare tiny"},
-        "nvshare status --watc": {"--watch": "Go on, "},
+        "nvshare status --watc": {"--watch": "Repeat every "},
         "nvshare nonsens": {},
     }
     lines = "".join(f"complete --do-complete '{line}'; echo end\n" for line in offered)
@@ -59,6 +59,8 @@ def test_zsh(environment: dict[str, str]) -> None:
     # One who has not started zsh's completion, and has no files of settings.
     terminal = Terminal(["zsh", "-f", "-i"], environment, (100, 24))
     try:
+        # What is typed before it reads is lost.
+        terminal.until(lambda text: bool(text.strip()))
         terminal.type('eval "$(nvshare completion zsh)"; echo ready\r')
         terminal.until(lambda text: "\nready" in text)
         assert "not found" not in terminal.text

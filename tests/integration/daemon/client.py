@@ -4,6 +4,7 @@ import os
 import select
 import socket
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -123,6 +124,16 @@ class Client:
                 return None
             self.received.extend(self._decoder.feed(data))
         return self.received.popleft()
+
+    def take(self) -> list[FromDaemon]:
+        """Return what has come so far. For a socket that does not block."""
+        with suppress(BlockingIOError):
+            data, descriptors, _, _ = socket.recv_fds(self.sock, 65536, 8)
+            self.descriptors.extend(descriptors)
+            self.received.extend(self._decoder.feed(data))
+        taken = list(self.received)
+        self.received.clear()
+        return taken
 
     def expect(self, kind: type[Kind]) -> Kind:
         """Wait for a frame, which has to be of this kind. Settings may come at any time."""

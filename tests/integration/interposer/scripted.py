@@ -22,6 +22,7 @@ from nvshare.wire.frames import (
     Memory,
     Moved,
     Pinned,
+    Refused,
     SettingFlags,
     Settings,
     Usage,
@@ -78,7 +79,7 @@ class Link:
     def told(self, kind: type[Told], seconds: float = 10) -> Told:
         """The next frame, which has to be of this kind, unless it is about memory."""
         while not isinstance(frame := self.next(object, seconds), kind):
-            assert isinstance(frame, Memory | Moved | Host), frame
+            assert isinstance(frame, Memory | Moved | Host | Refused), frame
         return frame
 
     def usage(self, seconds: float = 10) -> Usage:
@@ -130,7 +131,7 @@ class Link:
         """Register the client."""
         hello: Hello = self.next(Hello)
         self.send(Welcome(client_id=1, daemon_version="scripted"))
-        self.send(Settings(inflight_us, idle_us, SettingFlags(0)))
+        self.send(Settings(inflight_us, idle_us, SettingFlags(0), usage_ms=0))
         return hello
 
     def until_taken_in(self) -> None:

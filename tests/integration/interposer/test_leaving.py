@@ -30,7 +30,7 @@ SIZE = 32 * MIB
 @pytest.fixture
 def swapper(scripted: Scripted, start_guest: StartGuest, environment: dict[str, str]) -> Swapper:
     swapper = Swapper(scripted, start_guest(NVSHARE_ALLOCATION="explicit"), environment)
-    swapper.link.send(Settings(10_000_000, 10_000, SettingFlags(0)))  # much may be in flight
+    swapper.link.send(Settings(10_000_000, 10_000, SettingFlags(0), 0))  # much may be in flight
     swapper.link.until_taken_in()
     return swapper
 

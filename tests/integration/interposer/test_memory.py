@@ -107,7 +107,7 @@ def test_more_than_the_gpu_has(start_guest: StartGuest, oversubscribe: str, code
 
 
 def test_the_daemon_can_allow_more_than_the_gpu_has(link: Link, guest: Guest) -> None:
-    link.send(Settings(50_000, 10_000, SettingFlags.OVERSUBSCRIBE))
+    link.send(Settings(50_000, 10_000, SettingFlags.OVERSUBSCRIBE, usage_ms=0))
     time.sleep(0.1)
     assert guest.ask("gpu.alloc(gpu.total() + 1)")[0] == 0
 

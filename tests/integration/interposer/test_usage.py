@@ -3,12 +3,13 @@
 import itertools
 import statistics
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from nvshare.emulator.report import read_report
-from nvshare.wire.frames import Grant, Usage
+from nvshare.wire.frames import Grant, SettingFlags, Settings, Usage
 
 from .conftest import Guest
 from .scripted import Link, Scripted
@@ -72,6 +73,18 @@ def test_one_that_computes_all_the_time(running: Link, guest: Guest, truth: Trut
     shares = [(b - a) / (y - x) for (a, x), (b, y) in itertools.pairwise(looks)]
     # On a busy machine a look may come late, and then two of them are wrong.
     assert 0.9 < statistics.median(shares) < 1.1
+    guest.process.kill()
+
+
+def test_where_many_are_each_reports_less_often(running: Link, guest: Guest) -> None:
+    running.send(Settings(50_000, 10_000, SettingFlags(0), usage_ms=60_000))
+    running.until_taken_in()
+    guest.ask("gpu.start('gpu.launch(100000, slow=True)')")
+    # One that was under way, and none in four times as long as usual.
+    with suppress(TimeoutError):
+        running.usage(1)
+    with pytest.raises(TimeoutError):
+        running.usage(1)
     guest.process.kill()
 
 

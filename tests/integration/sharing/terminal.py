@@ -100,7 +100,9 @@ class Terminal:
             if self._row < self.rows:
                 self.lines[self._row] = ""
         elif letter == "J":
-            self.lines = [""] * self.rows
+            # All of it, or from here on.
+            row = 0 if numbers == "2" else min(self._row, self.rows)
+            self.lines[row:] = [""] * (self.rows - row)
         elif numbers == "?1049":
             self.is_other_page = letter == "h"
             self.lines, self._row = [""] * self.rows, 0

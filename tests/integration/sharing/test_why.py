@@ -124,7 +124,9 @@ def test_waiting_behind_a_turn(share: Share) -> None:
 
 def test_moving(share: Share) -> None:
     sharing = share("1xt4", data="off")
-    set_turn(sharing, 0.5)
+    # However long it takes until their memory is there.
+    always = {"turn_seconds": 0.5, "turn_min": 0.5, "turn_max": 0.5, "slice_seconds": 0.5}
+    sharing.daemon().change_devices("all", always)
     pids = [start(sharing, *LARGE) for _ in range(2)]
     sharing.until_status(lambda now: all(one.turns > 3 for one in now.clients), seconds=60)
     found = why(sharing, pids[0])

@@ -15,8 +15,6 @@ from nvshare.core.memory import Memory
 from nvshare.core.settings import Limits
 from nvshare.daemon import executor as executor_module
 from nvshare.daemon.executor import Executor
-from nvshare.daemon.node import client_settings
-from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 
 TIMER = Timer("gpu", TimerKind.TURN)
@@ -254,10 +252,3 @@ def test_a_report_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None
         "program": "train.py",
     }
     assert vars(second)["fields"] == {"event": "split", "device": "gpu"}
-
-
-@pytest.mark.parametrize("grace", [0.0, 0.25, 4294.0, 4295.0, 1e9])
-def test_every_setting_fits_into_a_frame(grace: float) -> None:
-    sent = client_settings(DeviceSettings(idle_grace=grace, inflight=10), is_alone=True)
-    assert frames.Settings.unpack(sent.pack()[frames.HEADER.size :]) == sent
-    assert sent.idle_grace_us == min(round(grace * 1e6), 2**32 - 1)
