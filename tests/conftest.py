@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--bad-frames",
         type=int,
-        default=200_000,
+        default=100_000,
         metavar="N",
         help="how many bad frames the daemon has to survive (default: %(default)s)",
     )

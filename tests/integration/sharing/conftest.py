@@ -133,6 +133,12 @@ def kill_and_wait(pid: int) -> None:
         os.close(descriptor)
 
 
+def short_turns(seconds: float) -> dict[str, float]:
+    """Settings by which turns are as short as that, however long memory takes to come."""
+    names = ("turn_seconds", "turn_min", "turn_max", "slice_seconds")
+    return dict.fromkeys(names, seconds)
+
+
 @pytest.fixture
 def ahead() -> Iterator[None]:
     """Nobody is to be late because of others on this machine, where the user may say so."""

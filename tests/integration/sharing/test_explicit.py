@@ -16,15 +16,13 @@ from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
 
 from ..hammering import build_hammer
-from .conftest import Sharing
+from .conftest import Sharing, short_turns
 
 Share = Callable[..., Sharing]
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
 EXPLICIT = Wishes(allocation="explicit")
 GIB = 1 << 30
 NEED = 4 * 28_000**2 * 4
-# However long it takes until their memory is there.
-SHORT_TURNS = {"turn_seconds": 0.2, "turn_min": 0.2, "turn_max": 0.2, "slice_seconds": 0.2}
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +45,7 @@ def add(sharing: Sharing, memory: str, iterations: int) -> "subprocess.Popen[str
 @pytest.mark.parametrize("memory", ["plain", "handles"])
 def test_two_of_12_gb_alternate_on_one_t4(share: Share, memory: str) -> None:
     sharing = share("t4", speed=20, data="off")
-    sharing.daemon().change_devices("all", SHORT_TURNS)
+    sharing.daemon().change_devices("all", short_turns(0.2))
     programs = [add(sharing, memory, 1200) for _ in range(2)]
     status = sharing.until_status(lambda status: turns(status) >= 6)
     assert {client.allocation for client in status.clients} == {"explicit"}
@@ -69,7 +67,7 @@ def turns(status: NodeStatus) -> int:
 
 def test_everything_is_back_before_a_program_goes_on_without_a_daemon(share: Share) -> None:
     sharing = share("t4", speed=20, data="off")
-    sharing.daemon().change_devices("all", SHORT_TURNS)
+    sharing.daemon().change_devices("all", short_turns(0.2))
     programs = [add(sharing, "plain", 3000) for _ in range(2)]
     # Without a daemon nobody makes room for an allocation.
     sharing.until_status(
@@ -121,7 +119,7 @@ def waits(status: NodeStatus, pid: int) -> bool:
 
 def test_both_ways_share_one_gpu(share: Share) -> None:
     sharing = share("t4", speed=20, data="off")
-    sharing.daemon().change_devices("all", SHORT_TURNS)
+    sharing.daemon().change_devices("all", short_turns(0.2))
     command = workload_command("pytorch-add", "--iterations", "300")
     programs = [sharing.start(*command, wishes=EXPLICIT), sharing.start(*command)]
     sharing.until_status(lambda status: turns(status) >= 4)

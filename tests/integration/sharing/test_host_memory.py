@@ -7,7 +7,7 @@ from nvshare.emulator.workload import workload_command
 from nvshare.telemetry.snapshot import NodeStatus
 
 from ..cgroups import cgroup
-from .conftest import Sharing
+from .conftest import Sharing, short_turns
 
 __all__ = ["cgroup"]
 
@@ -20,7 +20,7 @@ ENTER = ("sh", "-c", 'echo $$ > "$0"; exec "$@"')
 
 def test_three_of_12_gb_with_a_host_of_20(share: Share) -> None:
     sharing = share("t4", speed=40, data="off")
-    sharing.daemon().change_devices("all", {"turn_seconds": 0.3})
+    sharing.daemon().change_devices("all", short_turns(0.3))
     sharing.daemon().change_node({"host_memory": "20Gi"})
     programs = [sharing.start(*ADD) for _ in range(3)]
     status = sharing.until_status(lambda status: any(_reasons(status)))
@@ -39,7 +39,7 @@ def _reasons(status: NodeStatus) -> list[str]:
 
 def test_a_cgroup_that_is_too_small_for_what_would_leave(share: Share, cgroup: Path) -> None:
     sharing = share("t4", speed=40, data="off")
-    sharing.daemon().change_devices("all", {"turn_seconds": 0.3})
+    sharing.daemon().change_devices("all", short_turns(0.3))
     first = sharing.start(*ENTER, cgroup / "cgroup.procs", *ADD)
     sharing.until_status(lambda status: any(c.allocated > 11 * GIB for c in status.clients))
     second = sharing.start(*ADD)

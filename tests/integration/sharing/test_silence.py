@@ -14,10 +14,13 @@ from .conftest import Sharing
 SILENCE = 1.0
 
 
+def settings(silence: float) -> dict[str, str]:
+    return {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "600", "NVSHARE_SILENCE": str(silence)}
+
+
 @pytest.fixture
 def sharing(share: Callable[..., Sharing]) -> Sharing:
-    settings = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "600", "NVSHARE_SILENCE": str(SILENCE)}
-    return share("1xt4", speed=20, data="off", settings=settings)
+    return share("1xt4", speed=20, data="off", settings=settings(SILENCE))
 
 
 @contextmanager
@@ -53,12 +56,15 @@ def test_who_waits_goes_on_and_comes_back(sharing: Sharing) -> None:
     sharing.until_status(lambda now: sum(one.state == "running" for one in now.clients) <= 1)
 
 
-def test_who_waits_for_a_daemon_that_answers_waits(sharing: Sharing) -> None:
+def test_who_waits_for_a_daemon_that_answers_waits(share: Callable[..., Sharing]) -> None:
+    # Longer than a daemon may get no processor for, beside other tests.
+    silence = 3 * SILENCE
+    sharing = share("1xt4", speed=20, data="off", settings=settings(silence))
     holder, waiter = sharing.guest(), sharing.guest()
     assert holder.ask("gpu.init() or gpu.launch(10)") == 0
     holder.ask("gpu.start('[gpu.launch(10, slow=True) for _ in iter(int, 1)]')")
     sharing.until_status(lambda now: [one.state for one in now.clients] == ["running"])
     waiter.ask("gpu.start('gpu.init() or gpu.launch(10)')")
     sharing.until_status(lambda now: {one.state for one in now.clients} == {"running", "waiting"})
-    assert not waiter.ask(f"gpu.done(0, {2 * SILENCE})")
+    assert not waiter.ask(f"gpu.done(0, {2 * silence})")
     assert {one.state for one in sharing.daemon().status().clients} == {"running", "waiting"}

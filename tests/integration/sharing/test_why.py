@@ -13,7 +13,7 @@ from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 from nvshare.telemetry.why import Explanation, explain
 
-from .conftest import Sharing
+from .conftest import Sharing, short_turns
 from .test_attribution import client_of
 from .test_outsiders import bare
 
@@ -124,9 +124,7 @@ def test_waiting_behind_a_turn(share: Share) -> None:
 
 def test_moving(share: Share) -> None:
     sharing = share("1xt4", data="off")
-    # However long it takes until their memory is there.
-    always = {"turn_seconds": 0.5, "turn_min": 0.5, "turn_max": 0.5, "slice_seconds": 0.5}
-    sharing.daemon().change_devices("all", always)
+    sharing.daemon().change_devices("all", short_turns(0.5))
     pids = [start(sharing, *LARGE) for _ in range(2)]
     sharing.until_status(lambda now: all(one.turns > 3 for one in now.clients), seconds=60)
     found = why(sharing, pids[0])
