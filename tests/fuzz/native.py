@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nvshare.errors import NvshareError
+from tests.fuzz import chance
 from tests.integration.building import build_native
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +40,7 @@ def fuzzer(target: str, seconds: int, folders: Sequence[Path], crashes: Path) ->
     """Return the command that fuzzes a reader; new inputs go to the first folder."""
     return [
         *(str(BUILD / PROGRAMS / f"fuzz_{target}"), f"-max_total_time={seconds}"),
+        f"-seed={chance.seed()}",
         *("-timeout=25", "-rss_limit_mb=2048", "-use_value_profile=1"),
         *(f"-artifact_prefix={crashes}/", *map(str, folders)),
     ]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from tests.fuzz import chance
 from tests.fuzz.inputs import kept
 from tests.fuzz.mutation import mutated
 from tests.fuzz.readers import LONGEST, READERS, Reader
@@ -75,7 +76,7 @@ def fuzz(name: str, examples: int, *, number: int = 0) -> int:
 
 def main(name: str, seconds: float) -> int:
     """Fuzz for some time."""
-    ends, tried, number = time.monotonic() + seconds, 0, int(time.time())
+    ends, tried, number = time.monotonic() + seconds, 0, chance.seed()
     while time.monotonic() < ends:
         number += 1
         try:
