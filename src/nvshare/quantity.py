@@ -16,6 +16,8 @@ _FACTORS = {
 # Nine places behind the point are more than anybody writes.
 _QUANTITY = re.compile(r"(?P<number>[0-9]+\.?[0-9]{0,9}|\.[0-9]{1,9})(?P<suffix>[A-Za-z]*)")
 _MOST = 2**64 - 1
+# So many digits before the point are too much in any unit, and Python does not read thousands.
+_MOST_DIGITS = len(str(_MOST))
 
 
 def parse_quantity(text: str) -> int:
@@ -24,14 +26,17 @@ def parse_quantity(text: str) -> int:
     factor = _FACTORS.get(match["suffix"]) if match else None
     if match is None or factor is None:
         raise BadInputError(
-            f'"{text}" is not an amount of memory',
+            f'"{_shown(text)}" is not an amount of memory',
             why=_hint(text),
             do='write a number of bytes, or one with a unit: "4Gi", "1500Mi", "2G"',
         )
-    size = -(-Fraction(match["number"]) * factor // 1)
+    whole, _, part = match["number"].partition(".")
+    whole = whole.lstrip("0") or "0"
+    is_readable = len(whole) <= _MOST_DIGITS
+    size = -(-Fraction(f"{whole}.{part or 0}") * factor // 1) if is_readable else _MOST + 1
     if size > _MOST:
         raise BadInputError(
-            f'"{text}" is too much memory',
+            f'"{_shown(text)}" is too much memory',
             why=f"the most is {_MOST} bytes",
             do="write a smaller amount",
         )
@@ -44,6 +49,10 @@ def format_quantity(size: int) -> str:
         if size and size % _FACTORS[suffix] == 0:
             return f"{size // _FACTORS[suffix]}{suffix}"
     return str(size)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 def _hint(text: str) -> str | None:

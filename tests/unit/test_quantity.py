@@ -43,10 +43,14 @@ def test_what_was_probably_meant(text: str, meant: str) -> None:
     assert meant in str(caught.value.why)
 
 
-@pytest.mark.parametrize("text", ["18446744073709551616", "16384Pi"])
+@pytest.mark.parametrize("text", ["18446744073709551616", "16384Pi", "9" * 5000, "9" * 5000 + "Pi"])
 def test_too_much(text: str) -> None:
     with pytest.raises(BadInputError, match="too much memory"):
         parse_quantity(text)
+
+
+def test_zeros_before_a_number_are_nothing() -> None:
+    assert parse_quantity("0" * 5000 + "4Ki") == 4096
 
 
 @given(st.integers(0, 2**64 - 1))
