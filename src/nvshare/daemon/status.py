@@ -14,7 +14,8 @@ from nvshare.daemon.identity import shown_name
 from nvshare.daemon.minute import Sample, look, time_parts
 from nvshare.daemon.naming import name_of
 from nvshare.daemon.node import Node, shown_limits
-from nvshare.daemon.session import KINDS, Session
+from nvshare.daemon.reading import KINDS
+from nvshare.daemon.session import Session
 from nvshare.daemon.tally import REFUSALS
 from nvshare.telemetry.snapshot import (
     ClientStatus,
