@@ -87,18 +87,20 @@ def identify(connection: socket.socket, seen: Visitor | None = None) -> Identity
     """
     seen = seen or glance(connection)
     pod, container = parse_cgroup(seen.cgroup)
-    pid, program = seen.pid, _program(seen.pid)
-    # The last to be read: who is alive now was so when the kernel was asked for its cgroup.
+    pid = seen.pid
+    # Read after its cgroup: who is alive now was so when the kernel was asked for that.
     started, is_alive = _life(pid)
+    is_known = is_alive or bool(container) or not pid
     return Identity(
         pid,
         seen.uid,
         seen.gid,
-        program,
+        # What is not known is turned away, and the name of one that has ended is gone.
+        _program(pid) if is_known else "?",
         pod,
         container,
         started,
-        is_known=is_alive or bool(container) or not pid,
+        is_known=is_known,
         login=parse_login(seen.cgroup),
     )
 

@@ -33,6 +33,7 @@ from nvshare.daemon.identity import Identity, Visitor, own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
 from nvshare.daemon.outsiders import Outsiders
+from nvshare.daemon.peer import Peer
 from nvshare.daemon.peers import Peers
 from nvshare.daemon.pod_limits import Pods
 from nvshare.daemon.reading import Rejection
@@ -245,8 +246,10 @@ class Node:
         """Let a connection in, which may introduce itself; false: not now, or not at all."""
         return self._door.connect(sock)
 
-    def _begin(self, sock: socket.socket, seen: Visitor) -> None:
-        self._strangers.add(Session(sock, self._loop, self, seen))
+    def _begin(self, sock: socket.socket, seen: Visitor) -> Peer:
+        session = Session(sock, self._loop, self, seen)
+        self._strangers.add(session)
+        return session.peer
 
     def awaits_page(self, who: Identity, hello: frames.Hello) -> bool:
         """Whether others of a client's group are about to bring the page back that they share."""

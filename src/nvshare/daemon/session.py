@@ -7,7 +7,6 @@ nvshare.daemon.notices.
 import asyncio
 import logging
 import socket
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +48,6 @@ class Session:
         seen: Visitor | None = None,
     ) -> None:
         self.node = node
-        begin = time.thread_time()
         self._newcomer = Newcomer(loop, node, lambda hello: self._take([hello]))
         self.identity: Identity = identify(sock, seen)
         self.peer = node.peers.enter(self.identity)
@@ -74,7 +72,6 @@ class Session:
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost, self._may_read)
         self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it said nothing")
-        self.peer.charge(loop.time(), time.thread_time() - begin)
 
     @property
     def log_fields(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 from nvshare.daemon import door as door_module
 from nvshare.daemon.door import Door
 from nvshare.daemon.identity import Identity, Visitor
+from nvshare.daemon.peer import Peer
 from nvshare.daemon.peers import Peers
 from nvshare.daemon.reading import Rejection
 from nvshare.settings import PeerSettings
@@ -28,10 +29,11 @@ class House:
         self.inside: list[socket.socket] = []
         self.looked = 0
 
-    def begin(self, sock: socket.socket, seen: Visitor) -> None:
+    def begin(self, sock: socket.socket, seen: Visitor) -> Peer:
         assert seen == SEEN
-        self.peers.enter(WHO)
+        peer = self.peers.enter(WHO)
         self.inside.append(sock)
+        return peer
 
     def knock(self) -> tuple[bool, socket.socket]:
         """Connect; returns whether it was let in, and the other end."""
@@ -66,6 +68,18 @@ def test_who_comes_is_let_in(monkeypatch: pytest.MonkeyPatch) -> None:
         assert is_in
         assert len(house.inside) == 1
         theirs.close()
+
+    play(scene, monkeypatch)
+
+
+def test_who_is_let_in_pays_for_being_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one connection after the other, that is much of what it costs."""
+
+    def scene(house: House) -> None:
+        clock = iter((1.0, 1.25))
+        monkeypatch.setattr(door_module.time, "thread_time", lambda: next(clock))
+        house.knock()[1].close()
+        assert house.peers.enter(WHO).budget.left == pytest.approx(4.0 - 0.25)
 
     play(scene, monkeypatch)
 
