@@ -13,7 +13,13 @@ def test_every_setting_fits_into_a_frame(grace: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("clients", "pause"), [(1, 0), (250, 0), (251, 500), (500, 500), (501, 900), (4096, 900)]
+    ("clients", "pause"), [(1, 0), (128, 0), (129, 500), (256, 500), (1000, 2000), (4096, 8000)]
 )
 def test_many_clients_report_less_often_each(clients: int, pause: int) -> None:
     assert client_settings(DeviceSettings(), clients).usage_ms == pause
+
+
+def test_all_clients_together_report_no_more_often_than_the_daemon_can_afford() -> None:
+    for clients in range(1, 4097):
+        pause = client_settings(DeviceSettings(), clients).usage_ms or 250
+        assert clients * 1000 / pause <= 512
