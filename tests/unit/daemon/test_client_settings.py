@@ -1,8 +1,13 @@
+from contextlib import suppress
+
 import pytest
 
 from nvshare.daemon.client_settings import client_settings
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
+from nvshare.wire.codec import daemon_frames
+
+from .stage import Stage
 
 
 @pytest.mark.parametrize("grace", [0.0, 0.25, 4294.0, 4295.0, 1e9])
@@ -23,3 +28,39 @@ def test_all_clients_together_report_no_more_often_than_the_daemon_can_afford() 
     for clients in range(1, 4097):
         pause = client_settings(DeviceSettings(), clients).usage_ms or 250
         assert clients * 1000 / pause <= 512
+
+
+def told(stage: Stage) -> list[int]:
+    """How often each client was told settings since the last time."""
+    counts = []
+    for client in stage.clients:
+        client.setblocking(False)
+        came = b""
+        with suppress(BlockingIOError):
+            # What has come with a descriptor comes by itself.
+            while data := client.recv(4096):
+                came += data
+        counts.append(sum(isinstance(one, frames.Settings) for one in daemon_frames().feed(came)))
+    return counts
+
+
+def test_clients_are_told_what_is_new_and_those_who_come_all_of_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.join(1)
+    assert told(stage) == [1]
+    stage.join(1)
+    # The first one is not alone any more.
+    assert told(stage) == [1, 1]
+    looks: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(stage.node, "sessions_of", lambda gpu: looks.append(gpu.uuid) or [])
+        stage.join(1)
+        assert told(stage) == [0, 0, 1]
+        stage.clients.pop().close()
+        stage.turn()
+    # With a thousand of them, to look at all for each that comes or goes takes a millisecond.
+    assert looks == []
+    stage.clients.pop().close()
+    stage.turn()
+    assert told(stage) == [1]
