@@ -48,7 +48,7 @@ class Session:
         seen: Visitor | None = None,
     ) -> None:
         self.node = node
-        self._newcomer = Newcomer(loop, node, lambda hello: self._take([hello]))
+        self._newcomer = Newcomer(loop, node)
         self.identity: Identity = identify(sock, seen)
         self.peer = node.peers.enter(self.identity)
         self.member: Member | None = None
@@ -152,7 +152,7 @@ class Session:
         if not isinstance(frame, frames.Hello):
             raise Rejection(frames.RejectCode.PROTOCOL, "the first frame has to be HELLO")
         self._patience.cancel()
-        if self._newcomer.must_wait(self.identity, frame):
+        if self._newcomer.must_wait(self.identity, frame, lambda hello: self._take([hello])):
             return
         self.hello = frame
         self.own_limits = own_limits_of(frame)
