@@ -39,7 +39,8 @@ class Door:
             sock.close()
             return False
         seen = glance(sock)
-        if not self._peers.has_to_wait(seen.tenant):
+        # One that has ended is nobody's: whoever it was, others must not wait or pay for it.
+        if not seen.is_known or not self._peers.has_to_wait(seen.tenant):
             return self.let_in(sock, seen, begin)
         held = _Held(self, sock, seen)
         if self._peers.hold(seen.tenant, held):
@@ -59,6 +60,8 @@ class Door:
             with sock, contextlib.suppress(OSError):
                 sock.setblocking(False)
                 sock.send(frames.Reject(rejection.code, str(rejection)).pack())
+            if seen.is_known:
+                self._peers.charge_tenant(seen.tenant, begin)
             return False
         return True
 

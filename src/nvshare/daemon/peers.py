@@ -170,6 +170,12 @@ class Peers:
         """Charge a process for all that this thread has done since then."""
         peer.charge(self._loop.time(), time.thread_time() - begin)
 
+    def charge_tenant(self, tenant: str, begin: float) -> None:
+        """The same for one that was turned away, which its tenant pays for."""
+        found = self._tenants.get(tenant)
+        if found is not None:
+            found.budget.spend(self._loop.time(), time.thread_time() - begin)
+
     def _find(self, who: Identity) -> Peer:
         key = (who.pid, who.started, who.uid)
         peer = self._peers.get(key)

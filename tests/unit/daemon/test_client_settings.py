@@ -3,6 +3,8 @@ from contextlib import suppress
 import pytest
 
 from nvshare.daemon.client_settings import client_settings
+from nvshare.daemon.devices import Gpu
+from nvshare.daemon.session import Session
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
@@ -52,9 +54,14 @@ def test_clients_are_told_what_is_new_and_those_who_come_all_of_it(
     stage.join(1)
     # The first one is not alone any more.
     assert told(stage) == [1, 1]
-    looks: list[str] = []
+    looks: list[Gpu] = []
+
+    def look(gpu: Gpu) -> list[Session]:
+        looks.append(gpu)
+        return []
+
     with monkeypatch.context() as patch:
-        patch.setattr(stage.node, "sessions_of", lambda gpu: looks.append(gpu.uuid) or [])
+        patch.setattr(stage.node, "sessions_of", look)
         stage.join(1)
         assert told(stage) == [0, 0, 1]
         stage.clients.pop().close()

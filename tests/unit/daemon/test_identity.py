@@ -178,6 +178,7 @@ def test_one_of_whom_nothing_can_be_found_out_is_not_one_without_a_pod(
     monkeypatch.setattr(identity, "_read", read)
     ours, theirs = socket.socketpair()
     with ours, theirs:
+        assert identity.glance(ours).is_known is is_known
         who = identify(ours)
     assert who.is_known is is_known
     # No time is spent on one that is turned away.

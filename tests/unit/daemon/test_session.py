@@ -35,8 +35,7 @@ def test_one_that_has_left_is_gone_at_once(stage: Stage) -> None:
 @pytest.mark.usefixtures("no_collector")
 def test_one_that_was_turned_away_is_gone_at_once(stage: Stage) -> None:
     stage.join(1)
-    stage.clients[0].send(frames.Usage(1 << 60, 0, 0, 0).pack())
-    stage.clients.pop().close()
+    stage.clients[0].send(frames.Usage(frames.MOST_COUNTER + 1, 0, 0, 0).pack())
     stage.turn()
     assert not stage.node.sessions
     assert gc.collect() == 0
