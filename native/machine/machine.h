@@ -96,20 +96,20 @@ enum machine_act {
     DO_DISARM_OR_BEGIN, /* the same, unless the turn has come: then ON_HANDED, else ON_DISARMED, at once */
     DO_HAND_ON,         /* write to the descriptor: turn begins elsewhere */
     DO_DROP,            /* close the descriptor */
-    DO_SET_MISSING,  /* bytes of what returns have no room yet */
-    DO_ORDER_OUT,    /* the mover: bytes */
-    DO_ORDER_MORE,   /* the mover: so many bytes more are to leave */
-    DO_ORDER_FILL,   /* the mover: bytes, 0: all */
-    DO_ORDER_AHEAD,  /* the mover: bytes, as far as the GPU has room for them */
-    DO_ORDER_GENTLY, /* the mover: all that finds room */
-    DO_ORDER_RETURN, /* the mover: all, as long as it takes */
-    DO_ORDER_REST,   /* the mover: nothing, at what has moved so far */
-    DO_DISPLACE,     /* so many bytes count as away from now on */
-    DO_SETTLE,       /* all memory counts as there */
-    DO_HELLO,        /* send HELLO: turn, value of MACHINE_HELLO_ */
-    DO_WANT,         /* send WANT: turn */
-    DO_RELEASED,     /* send RELEASED: turn, value a machine_reason, bytes that are to leave now */
-    DO_ANSWER,       /* send MOVED that tells of nothing moved: turn */
+    DO_SET_MISSING,     /* bytes of what returns have no room yet */
+    DO_ORDER_OUT,       /* the mover: bytes */
+    DO_ORDER_MORE,      /* the mover: so many bytes more are to leave */
+    DO_ORDER_FILL,      /* the mover: bytes, 0: all */
+    DO_ORDER_AHEAD,     /* the mover: bytes, as far as the GPU has room for them */
+    DO_ORDER_GENTLY,    /* the mover: all that finds room */
+    DO_ORDER_RETURN,    /* the mover: all, as long as it takes */
+    DO_ORDER_REST,      /* the mover: nothing, at what has moved so far */
+    DO_DISPLACE,        /* so many bytes count as away from now on */
+    DO_COUNT_ALL_THERE, /* all memory counts as there */
+    DO_HELLO,           /* send HELLO: turn, value of MACHINE_HELLO_ */
+    DO_WANT,            /* send WANT: turn */
+    DO_RELEASED, /* send RELEASED: turn, value a machine_reason, bytes that are to leave now */
+    DO_ANSWER,   /* send MOVED that tells of nothing moved: turn */
     DO_TELL_OUT, /* send MOVED: turn, what has left and was not told yet, if nothing has as well */
     DO_TELL_IN,  /* send MOVED: turn, what has come and was not told yet, if nothing has as well */
     DO_TELL_CANNOT_DRAIN, /* send CANNOT_DRAIN: turn, number */

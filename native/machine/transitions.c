@@ -156,7 +156,7 @@ static void release(struct machine *m, const struct machine_input *in, actions_t
         hand_on->turn = m->pass_turn;
     }
     if (has_come_by_use(m, in) && in->away)
-        add(out, DO_SETTLE);
+        add(out, DO_COUNT_ALL_THERE);
     if (left)
         order_out(m, out, left);
     else

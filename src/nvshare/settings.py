@@ -244,8 +244,8 @@ class ClientLimits(SettingsModel):
         """Return the limits with some fields changed, and everything checked again."""
         return ClientLimits.model_validate({**self.model_dump(), **changes})
 
-    def settled(self) -> "ClientLimits":
-        """Return them with what means nothing in particular left out."""
+    def normalized(self) -> "ClientLimits":
+        """Return them with everything left out that is the default."""
         priority = None if self.priority == "normal" else self.priority
         return self.changed({"burst": self.burst or None, "priority": priority})
 

@@ -30,7 +30,7 @@ from .supervisor import Supervisor
 REVOKE_PATIENCE = 2.0
 SILENCE = 2.0
 CONFIG: dict[str, Any] = {
-    "settle": 0.5,
+    "reconnect_seconds": 0.5,
     "host_memory": "4Gi",
     "gpu": {
         "turn_seconds": 0.3,

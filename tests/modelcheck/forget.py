@@ -35,7 +35,7 @@ SETTINGS = Settings(
     move_patience=1.0,
     initial_bandwidth=1e30,
 )
-SETTLE_SECONDS = 1.0
+RECONNECT_SECONDS = 1.0
 
 
 def forget(snapshot: Snapshot, now: float) -> None:

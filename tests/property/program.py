@@ -451,7 +451,7 @@ class Program:
                 swapped = self.memory.swapped + action.bytes
                 self.memory = replace(self.memory, swapped=swapped)
                 self._put_on_host(action.bytes)
-            case Act.SETTLE:
+            case Act.COUNT_ALL_THERE:
                 self.memory, self.out = replace(self.memory, swapped=self.fresh), 0
             case Act.HELLO | Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
                 self._tell(action)

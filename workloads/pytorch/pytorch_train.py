@@ -13,7 +13,7 @@ from tqdm import tqdm
 WIDTH = 1 << 16
 # What one sample of one layer leaves for the way back: what it was given, and what it bends.
 BYTES_PER_SAMPLE = 2 * WIDTH * 4
-# Fractions of the largest batch, without a pattern that the allocator could settle into.
+# Fractions of the largest batch, without a pattern that the allocator could adapt to.
 SIZES = (1.0, 0.31, 0.83, 0.47, 0.97, 0.13, 0.71, 0.59)
 
 

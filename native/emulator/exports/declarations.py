@@ -1,6 +1,6 @@
 """What the vendor's headers declare, read from preprocessed C text.
 
-The compiler's own preprocessor settles every #if and every renaming macro first (preprocess), so
+The compiler's own preprocessor resolves every #if and every renaming macro first (preprocess), so
 what is left is plain: prototypes, typedefs of function pointers, one enumeration. This module
 does not know what the names mean; pairing.py does.
 """

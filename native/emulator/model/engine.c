@@ -55,13 +55,13 @@ static void complete(struct node *node, struct gpu *gpu, struct slot *slot, stru
 
 enum outcome { STUCK, WENT_ON, DONE };
 
-static enum outcome settle_prefetch(const struct place *place, struct operation *operation) {
+static enum outcome continue_prefetch(const struct place *place, struct operation *operation) {
     operation->stretch = STRETCH_PLAIN;
     bool any = migrate_step(place, operation);
     return migrate_is_over(operation) ? DONE : any ? WENT_ON : STUCK;
 }
 
-static enum outcome settle_work(const struct place *place, struct operation *operation) {
+static enum outcome continue_work(const struct place *place, struct operation *operation) {
     if (operation->stretch == STRETCH_WAITING && !stretch_is_waiting(place, operation))
         operation->left = 0;
     if (compute_is_spinning(operation) && operation->host_done)
@@ -74,7 +74,7 @@ static enum outcome settle_work(const struct place *place, struct operation *ope
 }
 
 /* Nothing of a dead context runs, but for host functions: somebody may wait for these. */
-static enum outcome settle_failed(const struct place *place, struct operation *operation) {
+static enum outcome end_failed(const struct place *place, struct operation *operation) {
     if (operation->kind == OPERATION_PREFETCH)
         migrate_abandon(place, operation);
     operation->host_ready = operation->kind == OPERATION_HOST;
@@ -83,15 +83,15 @@ static enum outcome settle_failed(const struct place *place, struct operation *o
 }
 
 /* Carries the operation at the head as far as it goes without time passing. */
-static enum outcome settle_head(struct node *node, struct gpu *gpu, uint32_t slot_index,
-                                struct queue *queue) {
+static enum outcome continue_head(struct node *node, struct gpu *gpu, uint32_t slot_index,
+                                  struct queue *queue) {
     struct slot *slot = &node->slots[slot_index];
     struct operation *operation = head_of(queue);
     if (operation->ready_at > gpu->clock)
         return STUCK;
     struct place place = {node, slot, queue, slot_index, queue->gpu};
     if (queue->failed)
-        return settle_failed(&place, operation);
+        return end_failed(&place, operation);
     switch (operation->kind) {
     case OPERATION_MARKER: return DONE;
     case OPERATION_WAIT:
@@ -103,13 +103,13 @@ static enum outcome settle_head(struct node *node, struct gpu *gpu, uint32_t slo
     }
     if (operation->stretch == STRETCH_FIRST)
         operation->started_at = gpu->clock;
-    return operation->kind == OPERATION_PREFETCH ? settle_prefetch(&place, operation)
-                                                 : settle_work(&place, operation);
+    return operation->kind == OPERATION_PREFETCH ? continue_prefetch(&place, operation)
+                                                 : continue_work(&place, operation);
 }
 
 /* Completes all that can be completed now; one that goes on may set free another queue. Returns
  * whether there was any. */
-static bool settle(struct node *node, struct gpu *gpu) {
+static bool complete_ready(struct node *node, struct gpu *gpu) {
     bool any = false;
     for (bool progress = true; progress; any |= progress) {
         progress = false;
@@ -118,7 +118,7 @@ static bool settle(struct node *node, struct gpu *gpu) {
             struct queue *queue = &node->slots[at.slot].queues[at.queue];
             enum outcome outcome = DONE;
             while (queue->completed < queue->submitted && outcome == DONE) {
-                outcome = settle_head(node, gpu, at.slot, queue);
+                outcome = continue_head(node, gpu, at.slot, queue);
                 if (outcome == DONE)
                     complete(node, gpu, &node->slots[at.slot], queue, head_of(queue));
                 progress |= outcome != STUCK;
@@ -133,11 +133,11 @@ static bool settle(struct node *node, struct gpu *gpu) {
 }
 
 /* The same for all GPUs, along chains of waits in any order. */
-static void settle_together(struct node *node) {
+static void complete_everywhere(struct node *node) {
     for (bool progress = true; progress;) {
         progress = false;
         for (uint32_t g = 0; g < node->profile.gpu_count; g++)
-            progress |= settle(node, &node->gpus[g]);
+            progress |= complete_ready(node, &node->gpus[g]);
     }
 }
 
@@ -299,12 +299,12 @@ static uint64_t step_length(double soonest, uint64_t most) {
 }
 
 static void advance_alone(struct node *node, struct gpu *gpu, uint64_t now) {
-    settle(node, gpu);
+    complete_ready(node, gpu);
     while (gpu->clock < now && (gpu->active_count || copies_out(gpu))) {
         struct demand demand = look_and_choose(node, gpu);
         uint64_t step = step_length(time_to_event(node, gpu, &demand), now - gpu->clock);
         let_time_pass(node, gpu, &demand, step);
-        settle(node, gpu);
+        complete_ready(node, gpu);
     }
     if (gpu->clock < now) {
         compute_rest(gpu, now - gpu->clock);
@@ -319,7 +319,7 @@ static void advance_together(struct node *node, uint64_t now) {
     for (uint32_t g = 1; g < node->profile.gpu_count; g++)
         advance_alone(node, &node->gpus[g], node->gpus[0].clock);
     for (;;) {
-        settle_together(node);
+        complete_everywhere(node);
         uint64_t clock = node->gpus[0].clock;
         if (clock >= now || !node->waits_across)
             return;

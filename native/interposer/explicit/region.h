@@ -90,9 +90,10 @@ struct regions {
     pthread_mutex_t lock;
     pthread_cond_t landed; /* a chunk does not move any more */
     struct account *account;
-    uint64_t away;    /* live bytes that are not on the GPU; the account counts them, too */
-    uint64_t fills;   /* how many there were; and how many when everything was there last */
-    uint64_t settled; /* what later ones have brought nobody has used */
+    uint64_t away;  /* live bytes that are not on the GPU; the account counts them, too */
+    uint64_t fills; /* how many there were */
+    uint64_t
+        fills_when_whole; /* how many when everything was there last: nobody has used what later ones brought */
     uint64_t last_serial;
     struct region *first;
     size_t chunk_count;

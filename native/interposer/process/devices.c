@@ -147,14 +147,14 @@ struct device *device_known(CUdevice ordinal) {
 }
 
 /* With several GPUs nobody can tell which of them reaches which memory. */
-static void settle_down(CUdevice other) {
+static void keep_explicit_memory(CUdevice other) {
     for (int i = 0; i < DEVICES_MAX; i++) {
         struct device *device = device_known(i);
         if (!device)
             continue;
         state.has_several = true;
         if (device->is_explicit)
-            explicit_settle_down(device, other);
+            explicit_stay(device, other);
     }
 }
 
@@ -165,7 +165,7 @@ static struct device *get(CUdevice ordinal, bool has_context) {
     pthread_mutex_lock(&state.lock);
     device = device_known(ordinal);
     if (!device)
-        settle_down(ordinal);
+        keep_explicit_memory(ordinal);
     if (!device && (device = make(ordinal))) {
         atomic_store(&device->has_context, has_context);
         session_add(device);
@@ -205,7 +205,7 @@ CUresult device_may_be_used(CUdevice ordinal) {
                                                             : CUDA_SUCCESS;
 }
 
-void device_settle(struct device *device) {
+void device_await_daemon(struct device *device) {
     if (atomic_load_explicit(&device->daemon_is_known, memory_order_acquire))
         return;
     gate_await_decision(&device->gate);

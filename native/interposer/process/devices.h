@@ -84,7 +84,7 @@ CUresult device_may_be_used(CUdevice ordinal);
 
 /* Waits until it is known whether there is a daemon: what is allocated before could pass a limit that only
  * that one knows. Costs nothing when it is known. */
-void device_settle(struct device *device);
+void device_await_daemon(struct device *device);
 
 /* How memory is allocated on it (enum allocation_kind of frames.h): decided once, by the session, before anybody
  * allocates or submits work. device_decide_alone goes by the environment. device_kind tells what it has come to. */

@@ -136,7 +136,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_ORDER_RETURN: order(client, MOVER_RETURN, UINT64_MAX); break;
     case DO_ORDER_REST: order(client, MOVER_REST, 0); break;
     case DO_DISPLACE: mover_displace(&device->mover, action->bytes); break;
-    case DO_SETTLE: residency_all_there(&allocations.memory, device->ordinal); break;
+    case DO_COUNT_ALL_THERE: residency_all_there(&allocations.memory, device->ordinal); break;
     case DO_HELLO: return client_say_hello(client, action);
     case DO_WANT: return want(client, action->turn);
     case DO_RELEASED: return released(client, action);

@@ -94,7 +94,7 @@ class Core:
             heard = self._listen(event)
             if heard is None:
                 return []
-            effects = self._settle(heard.now, self._route(heard))
+            effects = self._order_across_devices(heard.now, self._route(heard))
         except IllegalTransition as error:
             error.journal = self.journal.about(error.client)
             raise
@@ -105,7 +105,7 @@ class Core:
             validate(self)
         return effects
 
-    def _settle(self, now: float, effects: list[Effect]) -> list[Effect]:
+    def _order_across_devices(self, now: float, effects: list[Effect]) -> list[Effect]:
         """Order what concerns several devices, by their gangs or by the host that they share."""
         more = self._gangs.arrange(now)
         for _ in range(_ROUNDS):

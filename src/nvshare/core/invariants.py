@@ -66,8 +66,8 @@ def _problems(device: Device) -> Iterator[str]:
     yield from _sums(device.roster)
     yield from _queue(device.roster)
     yield from _turns(device)
-    settled = TimerKind.RECONNECT not in device.state.alarms
-    if settled:
+    all_are_back = TimerKind.RECONNECT not in device.state.alarms
+    if all_are_back:
         yield from _regime(device)
         yield from _running_fits(device.roster)
         yield from _together(device)

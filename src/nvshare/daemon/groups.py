@@ -96,7 +96,8 @@ class Groups:
         None of them goes beyond the ceiling of its pod; which of them would have, is noted.
         """
         who, own = group.identity, group.environment.changed(group.chosen)
-        asked, limits = self._pods.asked(who, own).settled(), self._pods.limits(who, own).settled()
+        asked = self._pods.asked(who, own).normalized()
+        limits = self._pods.limits(who, own).normalized()
         names = ClientLimits.model_fields
         group.capped = frozenset(n for n in names if getattr(asked, n) != getattr(limits, n))
         return limits

@@ -79,7 +79,7 @@ class Act(IntEnum):
     ORDER_RETURN = 20
     ORDER_REST = 21
     DISPLACE = 22
-    SETTLE = 23
+    COUNT_ALL_THERE = 23
     HELLO = 24
     WANT = 25
     RELEASED = 26

@@ -187,8 +187,8 @@ def test_what_is_broken_comes_with_the_journal(stage: Stage) -> None:
         validate(stage.core)
 
 
-def test_while_a_node_settles_nobody_has_to_run() -> None:
-    stage = Stage(settle=1.0)
+def test_while_programs_reconnect_nobody_has_to_run() -> None:
+    stage = Stage(reconnect_seconds=1.0)
     stage.busy(1, 8)
     validate(stage.core)
     stage.device.state.settings = replace(stage.settings, turn_seconds=1.0)

@@ -345,7 +345,7 @@ def test_a_silent_program_is_reported_once() -> None:
 
 
 def test_nobody_is_let_in_until_those_who_run_have_had_time_to_register() -> None:
-    stage = Stage(settle=1.0)
+    stage = Stage(reconnect_seconds=1.0)
     assert timers(stage.opening) == {TimerKind.RECONNECT: stage.now + 1}
     assert stage.busy(1, 12) == []
     assert stage.join(2, 12, running=True, turn=5) == []

@@ -120,7 +120,7 @@ def test_enumerators(declarations: ModuleType) -> None:
         declarations.enumerators(text, "C")
 
 
-def test_the_preprocessor_settles_conditions_and_renaming(
+def test_the_preprocessor_resolves_conditions_and_renaming(
     declarations: ModuleType, tmp_path: Path
 ) -> None:
     (tmp_path / "small.h").write_text(

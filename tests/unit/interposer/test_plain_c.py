@@ -132,7 +132,7 @@ def test_a_step_lets_one_call_pass_and_is_seen_to_end(build: Build, sanitizer: s
     run(build(*STEP, sanitizer=sanitizer), "steps", 6, 300)
 
 
-@pytest.mark.parametrize("what", ["states", "settled"])
+@pytest.mark.parametrize("what", ["states", "left"])
 def test_steps_and_threads_on_their_way(build: Build, what: str) -> None:
     run(build(*STEP), what)
 

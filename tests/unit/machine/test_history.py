@@ -325,7 +325,7 @@ class Client(RuleBasedStateMachine):
                 assert 0 < action.bytes <= self.there
                 assert not self.is_explicit
                 self.away += action.bytes
-            case Act.SETTLE:
+            case Act.COUNT_ALL_THERE:
                 assert not self.is_explicit or not self.away
                 self.away = 0
             case Act.WANT:

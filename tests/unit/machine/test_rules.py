@@ -102,7 +102,7 @@ def test_the_successor_is_woken_before_the_daemon_hears_of_it() -> None:
     _, actions = machine.feed(Event.DRAINED, there=100, away=5, waits=True)
     assert actions == [
         Action(Act.HAND_ON, descriptor=3, turn=9),
-        Action(Act.SETTLE),
+        Action(Act.COUNT_ALL_THERE),
         Action(Act.ORDER_OUT, bytes=10),
         Action(Act.RELEASED, turn=TURN, value=Reason.TOLD, bytes=10),
         Action(Act.DROP, descriptor=3),
@@ -162,7 +162,7 @@ def test_displacing_ends_with_the_turn() -> None:
 def test_a_fill_that_is_stopped_is_left_at_what_has_come() -> None:
     machine = at(State.STOPPING)
     _, actions = machine.feed(Event.DRAINED, there=50, away=50)
-    # What has not come counts as away: it does not settle.
+    # What has not come counts as away: not all is there.
     assert acts(actions) == [Act.ORDER_REST, Act.RELEASED, Act.CONTEND]
 
 
@@ -362,7 +362,7 @@ def test_without_a_daemon_the_gate_opens_and_memory_comes_if_it_finds_room() -> 
 
 def test_before_there_ever_was_a_daemon_memory_is_where_it_is_used() -> None:
     _, actions = Machine().feed(Event.LOST, must_fill=True)
-    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.SETTLE]
+    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.COUNT_ALL_THERE]
 
 
 def test_a_program_that_must_not_begin_alone_is_told_to_wait_by_a_daemon() -> None:
@@ -421,7 +421,7 @@ def test_explicit_memory_that_was_never_managed_by_a_daemon_comes_first_too() ->
     _, actions = Machine().feed(Event.LOST, must_fill=True, is_explicit=True)
     assert acts(actions) == [Act.CONTEND, Act.CLOSE, Act.ORDER_RETURN]
     _, actions = Machine().feed(Event.LOST, is_explicit=True)
-    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.SETTLE]
+    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.COUNT_ALL_THERE]
 
 
 @pytest.mark.parametrize(
@@ -437,12 +437,12 @@ def test_explicit_memory_that_is_away_stays_away_when_a_turn_ends(
     state: State, event: Event
 ) -> None:
     _, actions = at(state, evict=100).feed(event, there=50, away=50, is_explicit=True)
-    assert Act.SETTLE not in acts(actions)
+    assert Act.COUNT_ALL_THERE not in acts(actions)
     assert one(actions, Act.ORDER_OUT).bytes == 50
     # While nobody can tell what is in flight, nothing leaves.
     machine = at(state, evict=100)
     _, actions = machine.feed(event, there=0, away=50, is_explicit=True)
-    assert not {Act.SETTLE, Act.ORDER_OUT} & set(acts(actions))
+    assert not {Act.COUNT_ALL_THERE, Act.ORDER_OUT} & set(acts(actions))
     assert machine.state is State.CLOSED
 
 

@@ -15,7 +15,7 @@ from .making import MIB, program
 LOOK_S = 0.05
 # A share is kept over twice a short turn of everybody.
 SLICE_S = 0.05
-SETTLED_S = 5.0
+AFTER_START_S = 5.0
 END_S = 15.0
 
 Curve = list[float]
@@ -47,7 +47,7 @@ def curves(*programs: dict[str, Any], until: float = END_S) -> list[Curve]:
 
 def percents(*programs: dict[str, Any]) -> list[float]:
     """Return what each has of the GPU once everybody is known."""
-    first = int(SETTLED_S / LOOK_S)
+    first = int(AFTER_START_S / LOOK_S)
     return [
         100 * (curve[-1] - curve[first]) / (LOOK_S * (len(curve) - 1 - first))
         for curve in curves(*programs)

@@ -15,7 +15,7 @@ _PAUSE_S = 0.001
 
 
 def reckon(case: Case, seconds: float) -> Got:
-    """Return what programs get once shares have settled."""
+    """Return what programs get in the steady state."""
     begin = WARM_UP_S
     end = begin + case.measured_seconds(seconds)
     if case.takes_turns:

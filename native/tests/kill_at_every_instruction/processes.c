@@ -1,4 +1,4 @@
-/* Who takes part: a survivor, and others who settle in beside it and die. */
+/* The processes: a survivor, and others that are set up beside it and die. */
 #include "kill.h"
 #include "model/engine.h"
 #include "model/residency.h"
@@ -37,7 +37,7 @@ void submit(struct node *node, uint32_t index, uint8_t kind, uint8_t target) {
 }
 
 /* What every process but the survivor has before the change. */
-void settle_in(struct node *node, uint32_t index) {
+void set_up_process(struct node *node, uint32_t index) {
     struct room room;
     node_lock(node);
     open_queue(&node->slots[index]);
@@ -51,7 +51,7 @@ uint64_t later(const struct node *node) {
     return node->gpus[0].clock + SECOND_NS;
 }
 
-void survivor_settles_in(struct node *node) {
+void set_up_survivor(struct node *node) {
     struct room room;
     check(node_join(node) == SURVIVOR, "the node is not fresh");
     node_lock(node);
