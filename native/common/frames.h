@@ -171,7 +171,7 @@ struct frame_hello {
     uint64_t turn;            /* that it holds, or held last, from an earlier daemon; 0: none */
     uint8_t group[16];        /* token that `nvshare run` gave the process tree; zeros: none */
     char library_version[32]; /* of libnvshare.so */
-    uint64_t seat;            /* that it has in its group, from an earlier daemon; 0: none */
+    uint64_t slot_key;        /* of the slot that it has in its group's page, from an earlier daemon; 0: none */
     uint64_t untouched;       /* as in MEMORY */
     uint64_t kept;            /* as in MEMORY */
 } __attribute__((packed));
@@ -470,7 +470,7 @@ static_assert(sizeof(struct frame_notice) == 512, "protocol/frames.toml");
 struct frame_quota {
     uint32_t slot;     /* its number in the page that the descriptor is of */
     uint32_t reserved; /* sent as 0 */
-    uint64_t seat;     /* drawn by the daemon; the client's for as long as it has the slot */
+    uint64_t slot_key; /* drawn by the daemon: a client that names it later has this slot */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_quota) == 16, "protocol/frames.toml");
 

@@ -122,7 +122,7 @@ def _read_page(data: bytes) -> None:
     page = Page.take_up(descriptor)
     if page is None:
         return
-    place = page.sit(7)
+    place = page.take_slot(7)
     assert place is None or place[0] < SLOTS
     assert page.used() < 2**63
     assert page.kept(7) < 2**63

@@ -218,7 +218,7 @@ static void apply_limit(struct device *device) {
     bool is_allowed =
         (config()->oversubscribe || device->may_oversubscribe) && !device->is_explicit;
     uint64_t most = is_allowed ? UINT64_MAX : device->total_bytes;
-    bool has_page = device->account.seat.page;
+    bool has_page = device->account.own_slot.page;
     uint64_t limit = has_page ? 0 : device->memory_limit;
     atomic_store(&device->account.told,
                  has_page && device->is_limit_told ? device->memory_limit : 0);
@@ -235,16 +235,16 @@ void device_set_oversubscription(struct device *device, bool is_allowed) {
     apply_limit(device);
 }
 
-void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number) {
-    struct seat seat;
+void device_join_group(struct device *device, int page, uint32_t slot, uint64_t key) {
+    struct own_slot own;
     uint64_t file = 0;
-    if (device->account.seat.number == number) {
+    if (device->account.own_slot.key == key) {
         close(page); /* after a restart of the daemon: it has it already */
         return;
     }
-    int result = seat_check(page, &file);
+    int result = own_slot_check(page, &file);
     if (result == 0)
-        result = seat_take(&seat, page, slot, number);
+        result = own_slot_take(&own, page, slot, key);
     if (result < 0) {
         close(page);
         log_warn_once("GPU %d: the page with the limits of this program's group cannot be used "
@@ -252,8 +252,8 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
                       device->ordinal, strerror(-result));
         return;
     }
-    share_join(&device->share, &seat.page->paid_until);
-    account_join(&device->account, &seat);
+    share_join(&device->share, &own.page->paid_until);
+    account_join(&device->account, &own);
     if (device_page(device) >= 0)
         close(device->page);
     device->page = page;
@@ -263,7 +263,7 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
 
 int device_page(const struct device *device) {
     uint64_t file;
-    bool is_ours = device->page_file && seat_check(device->page, &file) == 0;
+    bool is_ours = device->page_file && own_slot_check(device->page, &file) == 0;
     return is_ours && file == device->page_file ? device->page : -1;
 }
 

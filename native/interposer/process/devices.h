@@ -112,7 +112,7 @@ bool device_moves_memory(const struct device *device);
 bool device_is_explicit(const struct device *device);
 
 /* The limit is that of a group now, which stands in a page. The descriptor stays the caller's. */
-void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number);
+void device_join_group(struct device *device, int page, uint32_t slot, uint64_t key);
 
 /* The descriptor of that page, for a daemon that comes after this one; -1: there is none. The program may have closed it,
  * and have something of its own by that number. */

@@ -116,7 +116,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .compute_percent = config()->compute_percent,
         .limit_flags = config()->limit_flags,
         .turn = hello->turn,
-        .seat = device->account.seat.number,
+        .slot_key = device->account.own_slot.key,
         .untouched = account_nowhere(&device->account),
         .kept = atomic_load(&device->account.kept),
     };
@@ -124,7 +124,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     memcpy(frame.group, config()->group, sizeof frame.group);
     frame_set_text(frame.library_version, sizeof frame.library_version, NVSHARE_VERSION);
     return connection_send_with(&client->connection, FRAME_HELLO, &frame, sizeof frame,
-                                frame.seat ? device_page(device) : -1);
+                                frame.slot_key ? device_page(device) : -1);
 }
 
 static int greet(struct client *client) {
@@ -228,11 +228,11 @@ static void take_answer(struct client *client, const struct frame_answer *answer
     ask_answer(&device->ask, &device->account, result_of(answer->verdict));
 }
 
-static void take_seat(struct client *client, const struct frame_quota *quota) {
+static void take_slot(struct client *client, const struct frame_quota *quota) {
     int page = connection_take_descriptor(&client->connection);
     if (page < 0)
         return;
-    device_join_group(client->device, page, quota->slot, quota->seat);
+    device_join_group(client->device, page, quota->slot, quota->slot_key);
 }
 
 struct receiving {
@@ -271,7 +271,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         return result;
     case FRAME_QUOTA:
         if (TAKE(quota))
-            take_seat(client, &fields.quota);
+            take_slot(client, &fields.quota);
         return result;
     case FRAME_EXTENT:
         if (TAKE(extent))

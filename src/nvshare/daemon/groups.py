@@ -139,17 +139,17 @@ class Groups:
         has_page = group is not None and device in group.pages
         return not has_page and self._notes.is_out(key, device)
 
-    def seat(
-        self, group: Group, device: str, seat: int, handed: int = -1
+    def take_slot(
+        self, group: Group, device: str, key: int, handed: int = -1
     ) -> tuple[Page, int, int] | None:
-        """Give a client its place in the page of its group; None: there is no page, or no place.
+        """Give a client its slot in the page of its group; None: there is no page, or no slot.
 
         ``handed`` is the page that the client has from an earlier daemon, and ours from now on.
         """
         try:
             page = self._page(group, device, handed)
             self.limit_page(group, page)
-            place = page.sit(seat)
+            place = page.take_slot(key)
         except OSError as error:
             log.warning(
                 "the members of a group are limited one by one",
@@ -187,7 +187,7 @@ class Groups:
         page.name_source(source)
         page.limit = limit
 
-    def leave(self, group: Group, client: int, device: str, seat: int) -> None:
+    def leave(self, group: Group, client: int, device: str, key: int) -> None:
         """Forget a client. With the last one, forget what was set for the group.
 
         After a start of the daemon, others of the group may still be on their way.
@@ -195,7 +195,7 @@ class Groups:
         group.remove(client)
         page = group.pages.get(device)
         if page is not None:
-            page.leave(seat)
+            page.free_slot(key)
             if page.is_empty:
                 group.pages.pop(device).close()
                 self._notes.remove(group.key, device)

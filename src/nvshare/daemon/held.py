@@ -58,6 +58,6 @@ class Held:
             return 0
         if node.core.client_view(member.id).kind is not Kind.MANAGED:
             return 0
-        kept = member.group.pages[gpu.uuid].kept(session.seat)
+        kept = member.group.pages[gpu.uuid].kept(session.slot_key)
         more = found - self._bare[gpu.uuid] - kept
         return more if more >= _LITTLE else 0

@@ -275,7 +275,7 @@ class Node:
         self.sessions[number] = session
         self.executor.add(number, session)
         self.extents.enter(number)
-        self._seat(session, member, hello.seat)
+        self._give_slot(session, member, hello.slot_key)
         session.decision = decide(
             hello,
             settings,
@@ -299,12 +299,12 @@ class Node:
         for session in members:
             session.tell_settings(told)
 
-    def _seat(self, session: Session, member: Member, seat: int) -> None:
+    def _give_slot(self, session: Session, member: Member, key: int) -> None:
         """Show a client the limits of its group, before it is told that it may begin."""
-        place = self.groups.seat(member.group, member.gpu.uuid, seat, session.take_page())
+        place = self.groups.take_slot(member.group, member.gpu.uuid, key, session.take_page())
         if place is not None:
-            page, slot, session.seat = place
-            session.send(frames.Quota(slot, session.seat), page.descriptor)
+            page, slot, session.slot_key = place
+            session.send(frames.Quota(slot, session.slot_key), page.descriptor)
 
     def leave(self, session: Session) -> None:
         """Forget a connection that has ended."""
@@ -321,7 +321,7 @@ class Node:
         del self.sessions[number]
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
         self._tell_settings(session.member.gpu)
-        self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
+        self.groups.leave(group, number, session.member.gpu.uuid, session.slot_key)
         if group.members:
             self.apply_limits(group, f"end of pid {session.identity.pid}")
         self.headroom.soon()

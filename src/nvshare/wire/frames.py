@@ -160,7 +160,7 @@ class Hello:
     turn: int  # that it holds, or held last, from an earlier daemon; 0: none
     group: bytes  # token that `nvshare run` gave the process tree; zeros: none
     library_version: str  # of libnvshare.so
-    seat: int  # that it has in its group, from an earlier daemon; 0: none
+    slot_key: int  # of the slot that it has in its group's page, from an earlier daemon; 0: none
     untouched: int = 0  # as in MEMORY
     kept: int = 0  # as in MEMORY
 
@@ -179,7 +179,7 @@ class Hello:
             self.turn,
             self.group,
             self.library_version.encode()[:31],
-            self.seat,
+            self.slot_key,
             self.untouched,
             self.kept,
         )
@@ -202,7 +202,7 @@ class Hello:
             turn,
             group,
             library_version,
-            seat,
+            slot_key,
             untouched,
             kept,
         ) = cls.LAYOUT.unpack_from(payload)
@@ -235,7 +235,7 @@ class Hello:
             turn,
             group,
             library_version.split(b"\0", 1)[0].decode(errors="replace"),
-            seat,
+            slot_key,
             untouched,
             kept,
         )
@@ -1589,13 +1589,13 @@ class Quota:
     DESCRIPTOR: ClassVar[bool] = True
 
     slot: int  # its number in the page that the descriptor is of
-    seat: int  # drawn by the daemon; the client's for as long as it has the slot
+    slot_key: int  # drawn by the daemon: a client that names it later has this slot
 
     def pack(self) -> bytes:
         """The payload, with its header."""
         return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.slot,
-            self.seat,
+            self.slot_key,
         )
 
     @classmethod
@@ -1603,13 +1603,13 @@ class Quota:
         """Read the fields; there may be more bytes behind them."""
         (
             slot,
-            seat,
+            slot_key,
         ) = cls.LAYOUT.unpack_from(payload)
         if slot > MOST_SLOT:
             raise ValueError(f"slot of {slot}")
         return cls(
             slot,
-            seat,
+            slot_key,
         )
 
 

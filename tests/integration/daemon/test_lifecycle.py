@@ -136,7 +136,7 @@ def test_clients_come_back_after_a_restart(serial: Daemon, number: int) -> None:
 
     # The waiter is faster, and still does not get in beside a holder whose gate is open.
     again = serial.connect()
-    again.join(gpu, flags=HelloFlags.WANTS, seat=waiter.seat)
+    again.join(gpu, flags=HelloFlags.WANTS, slot_key=waiter.slot_key)
     resumed = serial.connect()
     resumed.join(gpu, flags=HelloFlags.RESUMING, turn=turn)
     assert resumed.expect(frames.Revoke).turn == turn

@@ -66,7 +66,7 @@ def _connect(folder: Path, uuid: str) -> socket.socket:
         turn=0,
         group=os.urandom(16),
         library_version="bench",
-        seat=0,
+        slot_key=0,
     )
     client.send(hello.pack())
     client.setblocking(False)
