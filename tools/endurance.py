@@ -192,7 +192,7 @@ def start_crowd(folder: Path, gpu: str, count: int, *, reports: bool) -> list[in
 
 
 def hand_over(daemon: Daemon, gpu: str, seconds: float) -> list[float]:
-    """Have two clients pass a turn on; returns how long each hand-over took."""
+    """Have two clients hand a turn over; returns how long each hand-over took."""
     pair = [Client(daemon.folder) for _ in range(2)]
     for client in pair:
         client.sock.settimeout(60)

@@ -70,13 +70,13 @@ def _forget_client(client: Client, state: DeviceState, contested: float, now: fl
 def _forget_device(state: DeviceState, now: float) -> None:
     settings = state.settings
     later = now - NOW
-    state.contested_seconds, state.led_since = 0.0, NOW
+    state.contested_seconds, state.head_since = 0.0, NOW
     state.turn_started = NOW - min(now - state.turn_started, settings.longest_turn)
     if state.deadline is not None:
         state.deadline = max(NOW, state.deadline - later)
     if state.claim_at is not None:
         state.claim_at = max(NOW, state.claim_at - later)
-    if state.leader is None:
+    if state.head is None:
         state.claim_at = None
     state.reconnect_until = max(NOW, state.reconnect_until - later)
     state.kept_until = max(NOW, state.kept_until - later)

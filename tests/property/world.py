@@ -49,7 +49,7 @@ from nvshare.core.settings import Settings
 from .checks import check_grants, check_share
 from .circles import Circles
 from .collective import Collective
-from .program import Numbered, PassTo, Program, Standby
+from .program import HandoverOrder, Numbered, Program, Standby
 from .times import FollowedTime
 
 GPU = "gpu"
@@ -389,8 +389,8 @@ class World:
         self._descriptors += 1
         own = self._descriptors
         self._post(plan.to_client, Standby(plan.turn, plan.fill_bytes, plan.missing, own))
-        passed = PassTo(plan.from_turn, plan.turn, plan.to_client, own)
-        self._post(plan.from_client, passed)
+        order = HandoverOrder(plan.from_turn, plan.turn, plan.to_client, own)
+        self._post(plan.from_client, order)
 
     def _post(self, client: int, effect: Effect) -> None:
         if isinstance(effect, Hold | StepOnce):

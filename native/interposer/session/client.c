@@ -33,8 +33,8 @@ void client_init(struct client *client, struct device *device, uint64_t now) {
 
 void client_forget(struct client *client) {
     connection_close(&client->connection);
-    if (client->machine.pass >= 0)
-        close(client->machine.pass);
+    if (client->machine.next_descriptor >= 0)
+        close(client->machine.next_descriptor);
     if (client->turn.standby >= 0)
         close(client->turn.standby);
     if (device_page(client->device) >= 0)

@@ -1,12 +1,12 @@
 """Filling ahead: memory of whoever is next comes in before its turn begins, where there is room.
 
-The leader waits, and is certain to have a turn. Whatever has no use until then may be used for its
+The head waits, and is certain to have a turn. Whatever has no use until then may be used for its
 memory: a change of turn then moves only the rest. Room is what the device's own books say, as ever.
 
 Such room is rare. Nobody is told to move out more than others need, and so memory that is not in
 use stays where it is until somebody else needs the place: a device on which turns are taken is
 full. There is room when somebody has ended, shrunk or been parked since the turn began, and what is
-left over does not suffice for the leader to run beside those who do.
+left over does not suffice for the head to run beside those who do.
 
 It harms nobody. Nothing is pushed out for it, and it is never more than there is room for; who runs
 shares the bus with it for no longer than that takes to come. When somebody who runs grows, the fill
@@ -27,20 +27,20 @@ LEAST_PART = 1 / 256
 
 
 def fill_ahead(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Have the leader bring in what there is room for; and nobody more than that."""
+    """Have the head bring in what there is room for; and nobody more than that."""
     effects = _stop(roster)
-    leader = None if state.leader is None else roster.clients.get(state.leader)
-    if leader is None or roster.regime.is_sliced or roster.fetching or not _may_fill(leader):
+    head = None if state.head is None else roster.clients.get(state.head)
+    if head is None or roster.regime.is_sliced or roster.fetching or not _may_fill(head):
         return effects
     if state.ways.present is Way.DISPLACE:
         # What counts as away is on the device until it is pushed out: there is no room yet.
         return effects
     room, least = free_bytes(roster), max(1, roster.usable * LEAST_PART)
-    ahead = min(leader.hosted - leader.over_limit, room)
-    if ahead < least or room < leader.ahead_in_vain + least:
+    ahead = min(head.hosted - head.over_limit, room)
+    if ahead < least or room < head.ahead_in_vain + least:
         return effects
-    roster.set_ahead(leader, ahead)
-    return [*effects, Fill(leader.id, ahead)]
+    roster.set_ahead(head, ahead)
+    return [*effects, Fill(head.id, ahead)]
 
 
 def free_bytes(roster: Roster) -> int:
@@ -69,10 +69,10 @@ def note_ahead(roster: Roster, client: Client, event: Moved) -> None:
     client.ahead_in_vain = 0 if event.in_bytes else free_bytes(roster)
 
 
-def _may_fill(leader: Client) -> bool:
+def _may_fill(head: Client) -> bool:
     """Whether a client has nothing on its way. Of a mixture, nobody knows what would come."""
-    moves = leader.leaving or leader.outbound or leader.evicting
-    return leader.kind in (Kind.MANAGED, Kind.EXPLICIT) and not moves
+    moves = head.leaving or head.outbound or head.evicting
+    return head.kind in (Kind.MANAGED, Kind.EXPLICIT) and not moves
 
 
 def _stop(roster: Roster) -> list[Effect]:

@@ -85,9 +85,9 @@ class Device:
         return cls(DeviceSnapshot(state, ()), host)
 
     @property
-    def leader(self) -> Client | None:
+    def head(self) -> Client | None:
         """Who waits for the end of the turn, and is next."""
-        return self.roster.clients.get(self.state.leader) if self.state.leader is not None else None
+        return self.roster.clients.get(self.state.head) if self.state.head is not None else None
 
     def snapshot(self) -> DeviceSnapshot:
         """Return a copy of all that the device knows."""
@@ -330,11 +330,12 @@ class Device:
         self.roster.set_active(client, active and not client.is_away)
 
     def _handed_over(self, event: Released) -> list[Effect]:
-        heir = None if event.handed_to is None else self.roster.clients.get(event.handed_to)
-        if heir is None or heir.next_turn is None or heir.next_turn != event.handed_turn:
+        to, turn = event.handed_to, event.handed_turn
+        next_client = None if to is None else self.roster.clients.get(to)
+        if next_client is None or next_client.next_turn is None or next_client.next_turn != turn:
             return []
         # It runs already. The grant repeats that, in case the wake did not reach it.
-        return [self.scheduler.grant(heir, event.now)]
+        return [self.scheduler.grant(next_client, event.now)]
 
     def _on_moved(self, event: Moved, client: Client) -> None:
         if tells_of_ahead(client, event):
@@ -391,7 +392,7 @@ class Device:
         policy = find_policy(event.settings.policy)
         if policy is not self.roster.policy:
             self.roster.set_policy(policy)
-            self.state.appoint(None, event.now)
+            self.state.set_head(None, event.now)
         self.state.settings = event.settings
         self.state.deadline = None
         if event.usable_bytes is not None:

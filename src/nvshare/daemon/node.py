@@ -327,12 +327,12 @@ class Node:
         self.headroom.soon()
         self._on_population(len(self.sessions))
 
-    def heir(self, member: Member, turn: int) -> int | None:
-        """Return to whom a client has handed its turn, if it has."""
-        heir = self.executor.heir(member.id, turn)
-        if heir is not None:
+    def handed_to(self, member: Member, turn: int) -> int | None:
+        """Return to whom a client has handed over its turn, if it has."""
+        next_client = self.executor.handed_to(member.id, turn)
+        if next_client is not None:
             self.handovers[member.gpu.uuid] += 1
-        return heir
+        return next_client
 
     def counts_of(self, session: Session, now: float) -> dict[str, int]:
         """Return all that was counted for a client, for a sum over clients."""

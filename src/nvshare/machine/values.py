@@ -31,8 +31,8 @@ class Event(IntEnum):
     GRANT = 3
     HANDED = 4
     STANDBY = 5
-    PASS_TO = 6
-    CANCEL_PASS = 7
+    HANDOVER = 6
+    CANCEL_HANDOVER = 7
     REVOKE = 8
     KEEP = 9
     HOLD = 10
@@ -68,7 +68,7 @@ class Act(IntEnum):
     ARM_SESSION = 9
     DISARM = 10
     DISARM_OR_BEGIN = 11
-    HAND_ON = 12
+    HAND_OVER = 12
     DROP = 13
     SET_MISSING = 14
     ORDER_OUT = 15
@@ -110,7 +110,7 @@ class Job(IntEnum):
 
 
 class Standby(IntEnum):
-    """Who watches for a turn that another program hands on."""
+    """Who watches for a turn that another program hands over."""
 
     NOBODY = 0
     SESSION = 1

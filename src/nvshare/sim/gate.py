@@ -115,14 +115,14 @@ class Gate:
             case StepOnce():
                 self._feed(Event.STEP, turn=order.turn)
             case CancelHandover():
-                self._feed(Event.CANCEL_PASS, turn=order.from_turn)
+                self._feed(Event.CANCEL_HANDOVER, turn=order.from_turn)
 
-    def pass_to(self, turn: int, next_turn: int, descriptor: int) -> None:
+    def plan_handover(self, turn: int, next_turn: int, descriptor: int) -> None:
         """Be told what to write to at the end of this turn."""
-        self._feed(Event.PASS_TO, turn=turn, next_turn=next_turn, descriptor=descriptor)
+        self._feed(Event.HANDOVER, turn=turn, next_turn=next_turn, descriptor=descriptor)
 
     def stand_by(self, plan: Handover, descriptor: int) -> None:
-        """Be told what will be written to when a turn is handed on."""
+        """Be told what will be written to when a turn is handed over."""
         self._feed(
             Event.STANDBY,
             turn=plan.turn,
@@ -260,7 +260,7 @@ class Gate:
                 # Whoever writes to it does so between two events.
                 self._standby = -1
                 self._feed(Event.DISARMED, there=self._mover.there)
-            case Act.HAND_ON:
+            case Act.HAND_OVER:
                 self._handed = self._site.wake(action.descriptor), action.turn
             case Act.ORDER_OUT:
                 self._mover.rest()
@@ -377,7 +377,7 @@ class Gate:
             self._record.begin(Kind.WAIT, site.now)
         self._tell_all()
         site.tell_work(self._key)
-        (heir, turn), self._handed = self._handed or (None, 0), None
+        (next_client, turn), self._handed = self._handed or (None, 0), None
         site.send(
             Released(
                 now=site.now,
@@ -386,7 +386,7 @@ class Gate:
                 reason=_REASONS[Why(action.value)],
                 memory=site.memory_of(self._key),
                 wants=wants,
-                handed_to=heir,
+                handed_to=next_client,
                 handed_turn=turn,
                 left=self._mover.left,
             )

@@ -88,8 +88,8 @@ class Site:
         self.outbox: deque[Event] = deque()
         self._timers: dict[Timer, object] = {}
         self._waiting_for_room: list[Mover] = []
-        # Whom each descriptor wakes that a turn is handed on by.
-        self._heirs: list[int] = []
+        # Whom each descriptor wakes that a turn is handed over by.
+        self._next_clients: list[int] = []
         self._announced: object = None
         switchboard.add(self)
         self.send(
@@ -126,11 +126,11 @@ class Site:
         self.outbox.append(event)
 
     def wake(self, descriptor: int) -> int:
-        """One program hands its turn on to another, which is returned."""
-        heir = self._heirs[descriptor]
-        if heir in self.programs:
-            self.programs[heir].gate.handed(descriptor)
-        return heir
+        """One program hands its turn over to another, which is returned."""
+        next_one = self._next_clients[descriptor]
+        if next_one in self.programs:
+            self.programs[next_one].gate.handed(descriptor)
+        return next_one
 
     def tell_progress(self, key: int) -> None:
         """Have all but one, whose turn has ended, tell of memory that is on its way out."""
@@ -280,13 +280,13 @@ class Site:
                 self._hand_over(effect)
 
     def _hand_over(self, plan: Handover) -> None:
-        heir, holder = self.programs.get(plan.to_client), self.programs.get(plan.from_client)
-        descriptor = len(self._heirs)
-        self._heirs.append(plan.to_client)
-        if heir:
-            heir.gate.stand_by(plan, descriptor)
+        next_one, holder = self.programs.get(plan.to_client), self.programs.get(plan.from_client)
+        descriptor = len(self._next_clients)
+        self._next_clients.append(plan.to_client)
+        if next_one:
+            next_one.gate.stand_by(plan, descriptor)
         if holder:
-            holder.gate.pass_to(plan.from_turn, plan.turn, descriptor)
+            holder.gate.plan_handover(plan.from_turn, plan.turn, descriptor)
 
     def _set_timer(self, order: SetTimer) -> None:
         self._timers[order.timer] = order

@@ -117,7 +117,7 @@ class AllocationFlags(IntFlag):
 class RevokeFlags(IntFlag):
     """How memory leaves when a turn ends."""
 
-    DISPLACE = 1  # the successor displaces it, oldest arrival first; nothing to move
+    DISPLACE = 1  # the next client displaces it, oldest arrival first; nothing to move
 
 
 class LimitFlags(IntFlag):
@@ -285,7 +285,7 @@ class Released:
     turn: int  # the turn that it gives back
     reason: ReleaseReason  # why
     wants: int  # 1: it has more work, as if WANT followed; 0: not now
-    handed_turn: int  # the turn that it has handed on by itself; 0: none
+    handed_turn: int  # the turn that it has handed over itself; 0: none
     allocated: int  # as in MEMORY
     pinned: int  # as in MEMORY
     swapped_out: int  # as in MEMORY; what is still on its way counts
@@ -1074,7 +1074,7 @@ class Revoke:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Nobody waits any more: REVOKE, HOLD and PASS_TO of this turn are void.
+    """Nobody waits any more: REVOKE, HOLD and HANDOVER of this turn are void.
 
     From daemon to client.
     """
@@ -1103,7 +1103,7 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
-class PassTo:
+class Handover:
     """To the holder: when you release this turn, write to the socket before you send RELEASED.
 
     From daemon to client.
@@ -1124,7 +1124,7 @@ class PassTo:
         )
 
     @classmethod
-    def unpack(cls, payload: bytes | bytearray | memoryview) -> "PassTo":
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Handover":
         """Read the fields; there may be more bytes behind them."""
         (
             turn,
@@ -1142,7 +1142,7 @@ class PassTo:
 
 @dataclass(frozen=True, slots=True)
 class Standby:
-    """To the successor: when the socket is readable, you hold this turn, as if GRANT had come.
+    """To the next client: when the socket is readable, you hold this turn, as if GRANT had come.
 
     From daemon to client.
     """
@@ -1187,8 +1187,8 @@ class Standby:
 
 
 @dataclass(frozen=True, slots=True)
-class CancelPass:
-    """PASS_TO of this turn is void: wake nobody when you release it.
+class CancelHandover:
+    """HANDOVER of this turn is void: wake nobody when you release it.
 
     From daemon to client.
     """
@@ -1206,7 +1206,7 @@ class CancelPass:
         )
 
     @classmethod
-    def unpack(cls, payload: bytes | bytearray | memoryview) -> "CancelPass":
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "CancelHandover":
         """Read the fields; there may be more bytes behind them."""
         (turn,) = cls.LAYOUT.unpack_from(payload)
         if turn > MOST_TURN:
@@ -1809,9 +1809,9 @@ FromDaemon: TypeAlias = (
     | Grant
     | Revoke
     | Keep
-    | PassTo
+    | Handover
     | Standby
-    | CancelPass
+    | CancelHandover
     | Evict
     | Fill
     | Trim

@@ -1,4 +1,4 @@
-"""``nvshare bench handover``: how long a GPU stands still when a turn passes on.
+"""``nvshare bench handover``: how long a GPU stands still when a turn is handed over.
 
 Programs launch kernels without a pause in serial mode with short turns. The interposer of the one
 that gives its turn up notes when it does so (in its debug log); the next one notes when its first

@@ -24,7 +24,7 @@ SHARING: tuple[Expectation, ...] = (
         lambda r: r.number("crowded.read_s") < _by_faults(r) / 3,
         "much faster than by faults: the prefetch has moved it",
         "published driver: block_alloc_gpu_chunk; no prefetch is skipped because a GPU is full",
-        "a successor's prefetch may make the room itself (displace)",
+        "the next program's prefetch may make the room itself (displace)",
     ),
     Expectation(
         "crowded.helper",

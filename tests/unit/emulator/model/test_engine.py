@@ -120,7 +120,7 @@ def test_a_wait_for_the_past_takes_no_time(play: Play) -> None:
 def test_chains_of_waits_take_no_time(play: Play) -> None:
     process = play.process()
     queues = [process.queue() for _ in range(50)]
-    # The last one waits for none; every other for its successor.
+    # The last one waits for none; every other for the next one.
     tickets = [0] * len(queues)
     for i in reversed(range(len(queues) - 1)):
         queues[i].wait(queues[i + 1], 1)

@@ -46,11 +46,11 @@ def test_the_dead_hold_nothing(play: Play) -> None:
     process.kill()
     gpu = play.gpu()
     assert (gpu["free_bytes"], gpu["active"]) == (USABLE, 0)
-    heir = play.process()
-    assert heir.number == process.number
-    assert heir.account()["plain_bytes"] == heir.account()["compute_ns"] == 0
-    assert heir.range(10).where() == "-" * 10
-    queue = heir.queue()
+    newcomer = play.process()
+    assert newcomer.number == process.number
+    assert newcomer.account()["plain_bytes"] == newcomer.account()["compute_ns"] == 0
+    assert newcomer.range(10).where() == "-" * 10
+    queue = newcomer.queue()
     queue.kernel(MS)
     play.advance(S)
     assert len(queue.finished()) == 1

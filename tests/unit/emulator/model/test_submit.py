@@ -130,8 +130,8 @@ def test_a_queue_that_is_used_again_counts_on(play: Play) -> None:
     queue.kernel(MS)
     play.advance(S)
     process.kill()
-    heir = play.process().queue()
-    ticket = heir.kernel(MS)
+    newcomer = play.process().queue()
+    ticket = newcomer.kernel(MS)
     play.advance(S)
-    assert heir.spans() == [(S + LAUNCH, S + LAUNCH + MS)]
+    assert newcomer.spans() == [(S + LAUNCH, S + LAUNCH + MS)]
     assert ticket == 2  # a ticket of the dead is reached for all times
