@@ -112,7 +112,7 @@ def run_short(minutes: float, per_minute: int) -> bool:
         gpus = daemon.gpus
         begin, failed, count = time.monotonic(), 0, 0
         total = round(minutes * per_minute)
-        # What is made once, and books of a bounded size, are full after so many.
+        # What is made once, and records of a bounded size, are full after so many.
         warm = min(2500, total // 2)
         kept = kilobytes(daemon), descriptors(daemon)
         alive: set[int] = set()

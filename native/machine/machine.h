@@ -121,7 +121,7 @@ enum { MACHINE_HELLO_RESUMING = 1, MACHINE_HELLO_WANTS = 2 };
 
 enum machine_reason {
     MACHINE_WAS_IDLE = 1,
-    MACHINE_WAS_ASKED = 2,
+    MACHINE_WAS_TOLD = 2,
     MACHINE_WAS_USED_UP = 3,
 };
 

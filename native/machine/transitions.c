@@ -175,7 +175,7 @@ static void release(struct machine *m, const struct machine_input *in, actions_t
 }
 
 void machine_give_back(struct machine *m, const struct machine_input *in, actions_t *out) {
-    release(m, in, out, MACHINE_WAS_ASKED);
+    release(m, in, out, MACHINE_WAS_TOLD);
 }
 
 void machine_give_up_idle(struct machine *m, const struct machine_input *in, actions_t *out) {

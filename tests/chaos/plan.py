@@ -124,7 +124,7 @@ class Act:
     faults: tuple[Fault, ...]
 
 
-def cast(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
+def choose_roles(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
     """Return the programs of a campaign: more than fit, on both GPUs, alone and in gangs.
 
     A small campaign has fewer of them, one of each kind on the first GPU and a gang.

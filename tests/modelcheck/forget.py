@@ -14,9 +14,9 @@ when somebody last told of work (how long a rest is, is up to the search), measu
 
 from collections.abc import Iterable
 
-from nvshare.core.budget import Budget
 from nvshare.core.client import Client
 from nvshare.core.lease import State
+from nvshare.core.move_budget import MoveBudget
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState, Snapshot
 
@@ -86,7 +86,7 @@ def _forget_device(state: DeviceState, now: float) -> None:
     state.debts = {owner: until - later for owner, until in state.debts.items() if until > now}
     state.turn_changes = state.slices = 0
     # Nothing has been spent of them.
-    state.budget, state.high_budget = Budget(counted_at=NOW), Budget(counted_at=NOW)
+    state.budget, state.high_budget = MoveBudget(counted_at=NOW), MoveBudget(counted_at=NOW)
 
 
 def _rank(clients: Iterable[Client], now: float) -> None:

@@ -5,10 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../process/books.h"
 #include "../process/context.h"
 #include "../process/handle.h"
 #include "../process/inject.h"
+#include "../process/resources.h"
 #include "../process/room.h"
 #include "../process/toll.h"
 #include "../unsupported.h"
@@ -27,10 +27,10 @@ CUresult physical_create(const struct physical *wanted, struct physical **out) {
     *physical = *wanted;
     physical->magic = PHYSICAL_MAGIC;
     physical->handles = 1;
-    books_add(BOOK_HANDLES);
+    resources_add(RESOURCE_HANDLES);
     physical->id = driver_next_id();
     if (!handle_note(physical)) {
-        books_remove(BOOK_HANDLES);
+        resources_remove(RESOURCE_HANDLES);
         free(physical);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -168,7 +168,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     uint64_t toll = released ? release_toll(physical) : 0;
     if (released) {
         physical->handles--;
-        books_remove(BOOK_HANDLES);
+        resources_remove(RESOURCE_HANDLES);
         physical_drop(physical);
     }
     driver_unlock();
@@ -196,7 +196,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     const struct mapping *mapping = allocation ? mapping_of(allocation) : NULL;
     if (mapping) {
         mapping->physical->handles++;
-        books_add(BOOK_HANDLES);
+        resources_add(RESOURCE_HANDLES);
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)mapping->physical;
     }
     driver_unlock();

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../process/books.h"
 #include "../process/context.h"
 #include "../process/inject.h"
 #include "../process/reservation.h"
+#include "../process/resources.h"
 #include "../process/toll.h"
 #include "../process/worker.h"
 #include "capture.h"
@@ -26,7 +26,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
                                 &reservation);
     if (result == CUDA_SUCCESS) {
         *ptr = reservation->address;
-        books_add(BOOK_RESERVATIONS);
+        resources_add(RESOURCE_RESERVATIONS);
     }
     driver_unlock();
     toll_of_node(gpu_profile(driver->visible[0])->handle_reserve_ns);
@@ -51,7 +51,7 @@ CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
     bool freed = whole && is_unmapped(ptr, size);
     if (freed) {
         reservation_release(reservation);
-        books_remove(BOOK_RESERVATIONS);
+        resources_remove(RESOURCE_RESERVATIONS);
     }
     mappings_end_change();
     if (freed)

@@ -243,7 +243,7 @@ void node_clear_slot(struct node *node, uint32_t index) {
         scrub_begin(&node->gpus[g],
                     slot->accounts[g].plain_bytes + slot->accounts[g].context_bytes);
     memset(slot->accounts, 0, sizeof slot->accounts);
-    memset(slot->books, 0, sizeof slot->books);
+    memset(slot->resources, 0, sizeof slot->resources);
     slot->queue_limit = slot->range_limit = slot->range_hint = slot->block_limit = 0;
     slot->host_blocks = slot->doomed = 0;
     slot->host_limit = slot->cgroup = slot->cgroup_limit = slot->cgroup_bytes = 0;

@@ -26,7 +26,7 @@ int block_send(struct node *node, uint32_t slot, uint32_t block, enum copies cop
 /* Puts a block somewhere at once and for nothing; the host then has it mapped. For tests. */
 void block_put(struct node *node, uint32_t slot, uint32_t block, uint8_t location);
 
-/* Books plain memory or a context for a process, evicting managed blocks when it must. Returns 0 or
+/* Takes plain memory or a context for a process, evicting managed blocks when it must. Returns 0 or
  * -ENOMEM. */
 struct room {
     uint64_t evicted; /* bytes that had to leave, and */

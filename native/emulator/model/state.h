@@ -189,7 +189,14 @@ struct account {
 };
 
 /* What a process has and has to give back. Written by the process alone. */
-enum book { BOOK_HANDLES, BOOK_MAPPINGS, BOOK_RESERVATIONS, BOOK_REGISTRATIONS, BOOK_HOST, BOOKS };
+enum resource {
+    RESOURCE_HANDLES,
+    RESOURCE_MAPPINGS,
+    RESOURCE_RESERVATIONS,
+    RESOURCE_REGISTRATIONS,
+    RESOURCE_HOST,
+    RESOURCES
+};
 
 struct slot {
     uint32_t in_use;
@@ -209,7 +216,7 @@ struct slot {
     uint64_t cgroup;       /* which memory cgroup it is in; 0: none that limits it */
     uint64_t cgroup_limit; /* bytes */
     uint64_t cgroup_bytes; /* really used in it, as this process has seen last */
-    uint32_t books[BOOKS];
+    uint32_t resources[RESOURCES];
     struct account accounts[MAX_GPUS];
     struct queue queues[MAX_QUEUES];
     struct range ranges[MAX_RANGES];

@@ -58,11 +58,11 @@ static void write_process(struct json *json, const struct slot *slot, uint32_t g
     json_number(json, "pid", (uint64_t)slot->pid);
     json_string(json, "name", slot->name);
     json_number(json, "host_bytes", slot->host_blocks * BLOCK_BYTES);
-    json_number(json, "handles", slot->books[BOOK_HANDLES]);
-    json_number(json, "mappings", slot->books[BOOK_MAPPINGS]);
-    json_number(json, "reservations", slot->books[BOOK_RESERVATIONS]);
-    json_number(json, "registrations", slot->books[BOOK_REGISTRATIONS]);
-    json_number(json, "host_allocations", slot->books[BOOK_HOST]);
+    json_number(json, "handles", slot->resources[RESOURCE_HANDLES]);
+    json_number(json, "mappings", slot->resources[RESOURCE_MAPPINGS]);
+    json_number(json, "reservations", slot->resources[RESOURCE_RESERVATIONS]);
+    json_number(json, "registrations", slot->resources[RESOURCE_REGISTRATIONS]);
+    json_number(json, "host_allocations", slot->resources[RESOURCE_HOST]);
     json_open(json, "gpus", '[');
     for (uint32_t g = 0; g < gpu_count; g++)
         write_account(json, &slot->accounts[g]);

@@ -12,11 +12,11 @@
 #include "../../common/old_calls.h"
 #include "../model/residency.h"
 #include "arena.h"
-#include "books.h"
 #include "context.h"
 #include "overfull.h"
 #include "regions.h"
 #include "reservation.h"
+#include "resources.h"
 #include "room.h"
 
 #define MANAGED_BYTES       ((uint64_t)MAX_BLOCKS * BLOCK_BYTES)
@@ -230,13 +230,13 @@ void memory_release(struct allocation *allocation) {
     drop_allocation(allocation);
 }
 
-/* Where it is noted what has to be given back, or BOOKS. */
-static enum book book_of(const struct allocation *allocation) {
+/* Where it is noted what has to be given back, or RESOURCES. */
+static enum resource resource_of(const struct allocation *allocation) {
     switch (allocation->kind) {
-    case MEMORY_HOST: return BOOK_HOST;
-    case MEMORY_REGISTERED: return BOOK_REGISTRATIONS;
-    case MEMORY_MAPPED: return allocation->guarded ? BOOK_MAPPINGS : BOOKS;
-    default: return BOOKS;
+    case MEMORY_HOST: return RESOURCE_HOST;
+    case MEMORY_REGISTERED: return RESOURCE_REGISTRATIONS;
+    case MEMORY_MAPPED: return allocation->guarded ? RESOURCE_MAPPINGS : RESOURCES;
+    default: return RESOURCES;
     }
 }
 
@@ -252,17 +252,17 @@ CUresult memory_register(struct allocation wanted, struct allocation **out) {
         drop_allocation(allocation);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    enum book book = book_of(allocation);
-    if (book != BOOKS)
-        books_add(book);
+    enum resource resource = resource_of(allocation);
+    if (resource != RESOURCES)
+        resources_add(resource);
     *out = allocation;
     return CUDA_SUCCESS;
 }
 
 void memory_unregister(struct allocation *allocation) {
-    enum book book = book_of(allocation);
-    if (book != BOOKS)
-        books_remove(book);
+    enum resource resource = resource_of(allocation);
+    if (resource != RESOURCES)
+        resources_remove(resource);
     regions_remove(driver->memory->regions, allocation->address);
     drop_allocation(allocation);
 }

@@ -1,4 +1,4 @@
-/* Memory of the explicit way, as books: regions of memory, the chunks that they consist of, where the bytes of each chunk
+/* Memory of the explicit way, as records: regions of memory, the chunks that they consist of, where the bytes of each chunk
  * are, and at which addresses the program sees them. Plain C: it calls no driver.
  *
  * Chunks are what moves: each is one handle of physical memory while it is there, and nothing on the GPU while it is

@@ -43,7 +43,7 @@ struct gate {
     unsigned tickets;            /* calls that may pass although it is closed */
     _Atomic unsigned lent;       /* of those that have, who wait at another gate as well */
     _Atomic bool curious;       /* every call comes by the slow path, so that it can be looked at */
-    _Atomic bool meters_copies; /* those that return when they are done as well: see copying.h */
+    _Atomic bool meters_copies; /* synchronous ones as well: see copying.h */
     _Atomic unsigned copying;   /* threads that are in one */
     unsigned waiting;
     struct gate_waiter *waiters;

@@ -41,7 +41,7 @@ static void set_own_share(struct device *device) {
 }
 
 static void say_what_cannot_be(const struct device *device) {
-    if (config()->allocation == ALLOCATION_EXPLICIT && !device->can_map && !device->has_company)
+    if (config()->allocation == ALLOCATION_EXPLICIT && !device->can_map && !device->has_other_gpus)
         log_warn_once("GPU %d has no memory that can be moved explicitly: managed memory is used",
                       device->ordinal);
     if (!device_moves_memory(device) && !device->is_native)
@@ -120,7 +120,7 @@ static struct device *make(CUdevice ordinal) {
     device->total_bytes = total;
     device->can_manage = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
                          attribute(ordinal, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-    device->has_company = state.has_several;
+    device->has_other_gpus = state.has_several;
     device->can_map = !state.has_several &&
                       attribute(ordinal, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
                       inside_is_possible();

@@ -28,12 +28,12 @@ struct device {
     CUdevice ordinal;
     uint8_t uuid[16];
     uint64_t total_bytes;
-    bool can_manage;  /* managed memory works here as it does on every desktop and server GPU */
-    bool can_map;     /* memory can be moved explicitly */
-    bool has_company; /* the process uses other GPUs as well */
-    bool is_decided;  /* how memory is allocated; before that nobody allocates any */
-    bool is_explicit; /* in the explicit way */
-    bool is_native;   /* as the program asks */
+    bool can_manage;     /* managed memory works here as it does on every desktop and server GPU */
+    bool can_map;        /* memory can be moved explicitly */
+    bool has_other_gpus; /* the process uses other GPUs as well */
+    bool is_decided;     /* how memory is allocated; before that nobody allocates any */
+    bool is_explicit;    /* in the explicit way */
+    bool is_native;      /* as the program asks */
     bool may_mix; /* managed memory may be allocated where explicit memory has no room at once */
     _Atomic bool is_mixed; /* and it was: from then on all of it is managed memory */
     struct gate gate;

@@ -87,7 +87,7 @@ static uint32_t allocation_flags(const struct device *device) {
                                       [ALLOCATION_AUTO] = HELLO_ASKS_AUTO};
     return wishes[config()->allocation] | (device->is_decided ? 0 : HELLO_UNDECIDED) |
            (device->can_manage ? HELLO_CAN_MANAGE : 0) | (device->can_map ? HELLO_CAN_MAP : 0) |
-           (device->has_company ? HELLO_SEVERAL : 0) |
+           (device->has_other_gpus ? HELLO_SEVERAL : 0) |
            (config()->oversubscribe ? HELLO_MAY_BE_LARGER : 0) |
            (config()->is_patient ? HELLO_PATIENT : 0);
 }

@@ -1,4 +1,4 @@
-"""``nvshare simulate``: try a way of sharing out on GPUs that are only reckoned with."""
+"""``nvshare simulate``: try a way of sharing on simulated GPUs."""
 
 from pathlib import Path
 

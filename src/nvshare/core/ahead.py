@@ -1,7 +1,7 @@
 """Filling ahead: memory of whoever is next comes in before its turn begins, where there is room.
 
 The head waits, and is certain to have a turn. Whatever has no use until then may be used for its
-memory: a change of turn then moves only the rest. Room is what the device's own books say, as ever.
+memory: a change of turn then moves only the rest. Room is what the device's records say, as ever.
 
 Such room is rare. Nobody is told to move out more than others need, and so memory that is not in
 use stays where it is until somebody else needs the place: a device on which turns are taken is

@@ -1,8 +1,8 @@
 """When somebody may have the device before the present turn ends: as soon as that can be afforded.
 
 Who has a claim has credit (credit.py), or goes before all who run by its priority. Moving memory
-for it must be within the budget (budget.py). Nobody is interrupted for one of its own standing as
-long as it has credit itself: those who compute in bursts are served one after the other.
+for it must be within the budget (move_budget.py). Nobody is interrupted for one of its own standing
+as long as it has credit itself: those who compute in bursts are served one after the other.
 
 Higher priorities have the first claim on the budget: where there are any, the others leave half of
 it to them. And those of high priority can be given one of their own. Whoever interrupts by its

@@ -247,7 +247,7 @@ class Core:
             del self._homes[event.client]
             self._hearing.forget(event.client)
         # An answer comes after all that follows from what was asked for.
-        effects += self._judge_excess(home, groups, event.now)
+        effects += self._judge_over_limit(home, groups, event.now)
         return sorted(effects, key=_is_answer)
 
     def _home(self, event: ClientEvent) -> Device:
@@ -265,9 +265,9 @@ class Core:
         device = self._device(event.device)
         groups = groups_to_judge(device, event)
         effects = self._tell(device, event)
-        return [*effects, *self._judge_excess(device, groups, event.now)]
+        return [*effects, *self._judge_over_limit(device, groups, event.now)]
 
-    def _judge_excess(self, device: Device, groups: list[Group], now: float) -> list[Effect]:
+    def _judge_over_limit(self, device: Device, groups: list[Group], now: float) -> list[Effect]:
         changes = (change for group in groups for change in over_limit_changes(device, group, now))
         return [effect for change in changes for effect in self._tell(device, change)]
 

@@ -50,7 +50,7 @@ def make_room(roster: Roster) -> list[Effect]:
     return effects
 
 
-def move_excess_out(roster: Roster) -> list[Effect]:
+def move_over_limit_out(roster: Roster) -> list[Effect]:
     """Have clients move out what they have beyond their limits."""
     effects: list[Effect] = []
     # In the order that a snapshot keeps: a journal that is replayed tells the same.

@@ -50,7 +50,7 @@ from nvshare.core.moves import (
     fill_order,
     outgoing_bytes,
 )
-from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
+from nvshare.core.orders import make_room, move_over_limit_out, plan_handover, set_alarms
 from nvshare.core.outlook import tell_what_cannot_leave
 from nvshare.core.parking import ask_to_rest, park_memory
 from nvshare.core.priority import starving
@@ -130,7 +130,7 @@ class Scheduler:
             room = make_room(roster)
             if room:
                 lengthen_turn(self._state, roster, now)
-            orders = [*room, *move_excess_out(roster)]
+            orders = [*room, *move_over_limit_out(roster)]
             effects += orders
             head = self._head()
             is_same = (head.id if head else None) == self._state.head

@@ -7,10 +7,10 @@ from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 
-from nvshare.core.budget import Budget
 from nvshare.core.client import Client
 from nvshare.core.effects import Handover
 from nvshare.core.events import TimerKind
+from nvshare.core.move_budget import MoveBudget
 from nvshare.core.settings import Settings
 from nvshare.core.turns import Pace
 from nvshare.core.ways import Ways
@@ -54,8 +54,8 @@ class DeviceState:
     head: int | None = None
     # When the head may end the turn before its end; and out of which budgets.
     claim_at: float | None = None
-    budget: Budget = field(default_factory=Budget)
-    high_budget: Budget = field(default_factory=Budget)
+    budget: MoveBudget = field(default_factory=MoveBudget)
+    high_budget: MoveBudget = field(default_factory=MoveBudget)
     # For how long somebody has waited for the end of turns, before the present head.
     contested_seconds: float = 0.0
     head_since: float = 0.0

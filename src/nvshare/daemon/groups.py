@@ -35,8 +35,8 @@ class Group:
     """Processes with one limit."""
 
     key: str
-    members: dict[int, "Session"] = field(default_factory=dict)
-    # Of its members.
+    sessions: dict[int, "Session"] = field(default_factory=dict)
+    # Of its sessions.
     ids: tuple[int, ...] = ()
     pids: tuple[int, ...] = ()
     # What its members were started with, taken together.
@@ -54,22 +54,22 @@ class Group:
     @property
     def identity(self) -> Identity:
         """Who its first member is: the others are in the same pod and container."""
-        return next(iter(self.members.values())).identity
+        return next(iter(self.sessions.values())).identity
 
     def add(self, client: int, session: "Session") -> None:
         """Take a member in."""
-        self.members[client] = session
+        self.sessions[client] = session
         self._take_stock()
 
     def remove(self, client: int) -> None:
         """Let a member go."""
-        del self.members[client]
+        del self.sessions[client]
         self._take_stock()
 
     def _take_stock(self) -> None:
-        sessions = self.members.values()
+        sessions = self.sessions.values()
         self.environment = together(one.own_limits for one in sessions)
-        self.ids = tuple(sorted(self.members))
+        self.ids = tuple(sorted(self.sessions))
         self.pids = tuple(sorted({one.identity.pid for one in sessions}))
 
 
@@ -103,7 +103,7 @@ class Groups:
         return limits
 
     def in_force(self, group: Group) -> ClientLimits:
-        """Return the same, as it was reckoned last: who changes something applies it at once."""
+        """Return the same, as it was worked out last: who changes something applies it at once."""
         return group.in_force or self.limits(group)
 
     def sources(self, group: Group) -> dict[str, Source]:
@@ -199,7 +199,7 @@ class Groups:
             if page.is_empty:
                 group.pages.pop(device).close()
                 self._notes.remove(group.key, device)
-        if group.members:
+        if group.sessions:
             return
         del self._groups[group.key]
         for page in group.pages.values():

@@ -46,7 +46,7 @@ class Held:
             if page is None:
                 continue
             members: dict[int, Session] = {}
-            for session in group.members.values():
+            for session in group.sessions.values():
                 if session.member is not None and session.member.gpu is gpu:
                     members[session.identity.pid] = session
             page.hold(sum(self._of(node, gpu, session) for session in members.values()))

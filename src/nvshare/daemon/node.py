@@ -19,11 +19,11 @@ from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
 from nvshare.core.settings import Limits, Priority
 from nvshare.daemon.absence import Absences
+from nvshare.daemon.admission import Admission
 from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.belief import Belief
 from nvshare.daemon.client_settings import client_settings
 from nvshare.daemon.devices import Gpu
-from nvshare.daemon.door import Door
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.extents import Extents
 from nvshare.daemon.footprint import Footprint
@@ -89,7 +89,7 @@ class Node:
         self._version = version
         self.max_clients = max_clients
         self.peers = Peers(loop, peers, max_clients)
-        self._door = Door(self.peers, self._begin)
+        self._admission = Admission(self.peers, self._begin)
         # What "auto" stands for in host_memory.
         self.spare_memory = spare_memory
         self._on_population = on_population
@@ -191,7 +191,7 @@ class Node:
             return
         for page in group.pages.values():
             self.groups.limit_page(group, page)
-        for session in group.members.values():
+        for session in group.sessions.values():
             member = session.member
             if member is None or limits == limits_of(self.core, member):
                 continue
@@ -243,7 +243,7 @@ class Node:
 
     def connect(self, sock: socket.socket) -> bool:
         """Let a connection in, which may introduce itself; false: not now, or not at all."""
-        return self._door.connect(sock)
+        return self._admission.connect(sock)
 
     def _begin(self, sock: socket.socket, seen: Visitor) -> None:
         self._strangers.add(Session(sock, self._loop, self, seen))
@@ -294,9 +294,9 @@ class Node:
 
     def _tell_settings(self, gpu: Gpu) -> None:
         """Tell the clients of a GPU what they have to know; that depends on how many they are."""
-        members = self.sessions_of(gpu)
-        told = client_settings(self.settings[gpu.uuid], len(members))
-        for session in members:
+        sessions = self.sessions_of(gpu)
+        told = client_settings(self.settings[gpu.uuid], len(sessions))
+        for session in sessions:
             session.tell_settings(told)
 
     def _give_slot(self, session: Session, member: Member, key: int) -> None:
@@ -322,7 +322,7 @@ class Node:
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
         self._tell_settings(session.member.gpu)
         self.groups.leave(group, number, session.member.gpu.uuid, session.slot_key)
-        if group.members:
+        if group.sessions:
             self.apply_limits(group, f"end of pid {session.identity.pid}")
         self.headroom.soon()
         self._on_population(len(self.sessions))
@@ -347,7 +347,7 @@ class Node:
         """Let go of everybody. They run on without us."""
         self.executor.close()
         self._forgetting.cancel()
-        self._door.close()
+        self._admission.close()
         for session in [*self.sessions.values(), *self._strangers]:
             session.member = None
             session.close("the daemon ends")

@@ -25,7 +25,7 @@ from nvshare.errors import BadInputError
 from nvshare.quantity import parse_quantity
 
 _FAIL = "NVSHARE_EMULATOR_FAIL"
-_BOOKS = "NVSHARE_EMULATOR_BOOKS"
+_LEAKS = "NVSHARE_EMULATOR_LEAKS"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class EmulatedGpus:
 
     node: Node
     environment: dict[str, str]
-    _books: Path
+    _leaks: Path
     _set: Callable[[str, str], None]
 
     def run(
@@ -106,7 +106,7 @@ class EmulatedGpus:
 
     def ended(self) -> list[Ended]:
         """Return the programs that have used the GPUs and have ended, in that order."""
-        lines = self._books.read_text(encoding="ascii").splitlines() if self._books.exists() else []
+        lines = self._leaks.read_text(encoding="ascii").splitlines() if self._leaks.exists() else []
         return [Ended(**json.loads(line)) for line in lines]
 
 
@@ -124,12 +124,12 @@ def start(
     The caller sets variables of this process, and sets them back. Files are kept in ``scratch``.
     """
     settings = Settings(_speed(speed), _data(data), parse_quantity(host_memory))
-    books = scratch / "ended.jsonl"
+    leaks = scratch / "ended.jsonl"
     with transient_node(node_root(), settings, parse_gpus(gpus)) as node:
-        environment = node.environment(library_folder(), os.environ) | {_BOOKS: str(books)}
+        environment = node.environment(library_folder(), os.environ) | {_LEAKS: str(leaks)}
         for name, value in environment.items():
             set_variable(name, value)
-        yield EmulatedGpus(node, environment, books, set_variable)
+        yield EmulatedGpus(node, environment, leaks, set_variable)
 
 
 def _speed(speed: object) -> float:

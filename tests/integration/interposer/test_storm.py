@@ -1,4 +1,4 @@
-"""A million allocations, frees and destroyed contexts from eight threads: the books stay exact."""
+"""A million allocations, frees and destroyed contexts, eight threads: the records stay exact."""
 
 import os
 import subprocess

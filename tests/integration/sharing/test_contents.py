@@ -16,7 +16,7 @@ from ..hammering import build_hammer
 from .conftest import Sharing
 
 KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
-# The emulated GPU moves managed memory by a note in its books, and copies bytes of any other.
+# The emulated GPU moves managed memory by a note in its records, and copies bytes of any other.
 TURNS = {"managed": 150, "explicit": 50}
 PROGRAMS = 4
 

@@ -1,4 +1,4 @@
-"""Scenarios in a line, for tests that reckon by hand."""
+"""Scenarios in a line, for tests that compute by hand."""
 
 from typing import Any
 

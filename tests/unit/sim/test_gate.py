@@ -26,7 +26,7 @@ from .making import GB, MIB, PAUSE, program, run
 BEGIN = 0.08 + PAUSE
 BUS = 12e9
 TURN = {"mode": "auto", "turn_seconds": 10.0}
-# What the daemon reckons with on a T4.
+# What the daemon counts with on a T4.
 MEMORY = round(14913.6875 * MIB)
 ROOM = DeviceSettings().usable_of(MEMORY) - 2 * DeviceSettings().context_of(MEMORY)
 

@@ -15,7 +15,7 @@ from nvshare.errors import BadInputError
 
 @registered("latency")
 def measure_all() -> Iterator[Line]:
-    """Yield a line for every case, played and reckoned."""
+    """Yield a line for every case, played and simulated."""
     yield from on_emulator(CASES)
     yield from on_simulator(CASES)
 
@@ -28,9 +28,9 @@ def on_emulator(cases: Sequence[Case], seconds: float | None = None) -> Iterator
 
 
 def on_simulator(cases: Sequence[Case], seconds: float | None = None) -> Iterator[Line]:
-    """Reckon the cases out."""
+    """Simulate the cases."""
     for case in cases:
-        line = latency_simulation.reckon(case, seconds).line()
+        line = latency_simulation.simulate_case(case, seconds).line()
         yield {**line, "on": "simulator", "gpus": MODEL, "speed": None}
 
 

@@ -55,7 +55,7 @@ def _wait(asked: Asked, end: float) -> float:
 
 
 def machine_of(case: Case) -> Machine:
-    """Return the GPU as far as the bound needs it, with the room that the daemon reckons with."""
+    """Return the GPU as far as the bound needs it, with the room that the daemon counts with."""
     (profile,) = parse_gpus(MODEL)
     settings, memory = DeviceSettings(), round(profile.memory.usable_mib * _MIB)
     programs = len(case.askers) + len(case.trainers)

@@ -1,4 +1,4 @@
-"""Cases of latency, reckoned out in the simulator."""
+"""Cases of latency, in the simulator."""
 
 from nvshare.cli.bench.latency_cases import Case
 from nvshare.cli.bench.latency_results import Waited
@@ -7,7 +7,7 @@ from nvshare.sim.engine import simulate
 from nvshare.sim.record import Record
 
 
-def reckon(case: Case, seconds: float | None = None, seed: int = 0) -> Waited:
+def simulate_case(case: Case, seconds: float | None = None, seed: int = 0) -> Waited:
     """Return how long those who ask wait, after a warm-up."""
     length = case.seconds if seconds is None else seconds
     before, after = (

@@ -1,4 +1,4 @@
-"""Cases of shares, reckoned out in the simulator."""
+"""Cases of shares, in the simulator."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _ENDLESS = 10**9
 _PAUSE_S = 0.001
 
 
-def reckon(case: Case, seconds: float) -> Got:
+def simulate_case(case: Case, seconds: float) -> Got:
     """Return what programs get in the steady state."""
     begin = WARM_UP_S
     end = begin + case.measured_seconds(seconds)

@@ -31,9 +31,9 @@ def on_emulator(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
 
 
 def on_simulator(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
-    """Reckon the cases out."""
+    """Simulate the cases."""
     for case in cases:
-        line = share_simulation.reckon(case, seconds).line()
+        line = share_simulation.simulate_case(case, seconds).line()
         yield {**line, "on": "simulator", "gpus": MODEL, "speed": None}
 
 

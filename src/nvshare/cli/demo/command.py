@@ -47,5 +47,5 @@ def demo(iterations: int | None, speed: float, as_json: bool) -> None:
     place.print(result.draw(shared, unscheduled))
     if unscheduled.more.get("extrapolated"):
         place.print(
-            "~ is reckoned: the four without scheduling were stopped when nvshare was done."
+            "~ is extrapolated: the four without scheduling were stopped when nvshare was done."
         )

@@ -13,18 +13,18 @@ def draw(shared: Figures, unscheduled: Figures) -> Rows:
         title="Emulated seconds",
     )
     alone, ideal = _seconds(shared.baseline_s), _seconds(shared.ideal_s)
-    reckoned = "~" if unscheduled.more.get("extrapolated") else ""
+    mark = "~" if unscheduled.more.get("extrapolated") else ""
     for one, other in zip(shared.clients, unscheduled.clients, strict=True):
         took = _seconds(one.duration_s)
-        table.add_row(escape(one.name), took, reckoned + _seconds(other.duration_s), alone, "")
+        table.add_row(escape(one.name), took, mark + _seconds(other.duration_s), alone, "")
     table.add_row(
         "until all are done",
         _seconds(shared.makespan_s),
-        reckoned + _seconds(unscheduled.makespan_s),
+        mark + _seconds(unscheduled.makespan_s),
         "",
         ideal,
     )
-    table.add_row("÷ ideal", _ratio(shared), reckoned + _ratio(unscheduled), "", "1.00")
+    table.add_row("÷ ideal", _ratio(shared), mark + _ratio(unscheduled), "", "1.00")
     table.add_row("turn changes", str(shared.turn_changes), "-", "", "")
     table.add_row("memory moved", _moved(shared), f"{_moved(unscheduled)} so far", "", "")
     return table

@@ -21,7 +21,7 @@ _MOST_PROGRAMS = 100
 
 
 def on_simulator(scenario: Scenario, label: str, seed: int = 0) -> Figures:
-    """Reckon it out."""
+    """Simulate it."""
     return summarise(simulate(scenario, seed=seed), label)
 
 

@@ -67,7 +67,7 @@ class Progress:
         if speed <= 0:
             raise NvshareError(
                 f"{self.name} was stopped after {now:.0f} s, and had done nothing by then",
-                why="there is no speed from which its end could be reckoned",
+                why="there is no speed from which its end could be extrapolated",
                 do="allow more time, with --limit",
             )
         left = self.work.total - self.curve[-1][1]

@@ -64,8 +64,8 @@ def open_stage(
             return
         config = node.folder / "daemon.toml"
         # What programs print counts as a warning there, and to wait is what some of them are for.
-        quiet = [one.changed({"wait_notice": "off"}) for one in settings]
-        config.write_text(config_text([at_speed(one, speed) for one in quiet]))
+        without_notices = [one.changed({"wait_notice": "off"}) for one in settings]
+        config.write_text(config_text([at_speed(one, speed) for one in without_notices]))
         with _daemon({**environ, environment.CONFIG: str(config)}) as daemon:
             folder = daemon.path.parent
             managed = program_environment(wishes or Wishes(), folder, library(), environ)

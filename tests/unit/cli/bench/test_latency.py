@@ -6,9 +6,8 @@ from nvshare.cli.bench.latency_cases import CASES, GB, Asker, Case, popularity
 from nvshare.cli.bench.latency_results import Waited, percentile
 from nvshare.cli.bench.latency_runs import read_bursts
 from nvshare.cli.bench.latency_scenario import WARM_UP_S, Asked, judge, machine_of, scenario_of
-from nvshare.cli.bench.latency_simulation import reckon
+from nvshare.cli.bench.latency_simulation import simulate_case
 from nvshare.errors import BadInputError
-from nvshare.sim.engine import simulate
 
 ALONE = Case("alone", (Asker(8 * GB, 1.0, 20.0, 25.0),))
 FITS = Case("fits", (Asker(1 * GB, 1.0, 5.0, 6.0),), trainers=(2 * GB,))
@@ -21,7 +20,7 @@ def test_every_case_and_priority_is_there_once() -> None:
 def test_a_notebook_waits_for_little_more_than_its_memory() -> None:
     """In half of the bursts 1.3 times, in nearly all twice as long as its memory takes to come."""
     (notebook,) = (c for c in CASES if c.name == "notebook" and c.priority == "normal")
-    line = reckon(notebook, 600.0).line()
+    line = simulate_case(notebook, 600.0).line()
     assert line["wait_p50_s"] <= 1.3 * line["move_s"]
     assert line["wait_p99_s"] <= 2 * line["move_s"]
     assert line["others_loss"] <= line["loss_floor"] + 0.01
@@ -30,7 +29,7 @@ def test_a_notebook_waits_for_little_more_than_its_memory() -> None:
 def test_models_are_served_almost_as_soon_as_first_come_first_served() -> None:
     (light,) = choose(["serving-light"])
     assert not light.settings
-    line = reckon(light, 1800.0).line()
+    line = simulate_case(light, 1800.0).line()
     assert line["wait_p50_s"] <= 1.3 * line["bound_p50_s"]
     assert line["wait_p99_s"] <= 1.5 * line["bound_p99_s"]
 
@@ -38,7 +37,7 @@ def test_models_are_served_almost_as_soon_as_first_come_first_served() -> None:
 def test_notebooks_that_meet_each_other_wait_little_longer_than_they_have_to() -> None:
     cases = (one for one in choose(["three-notebooks"]) if one.priority == "normal")
     (case,) = (one for one in cases if dict(one.settings) == {"move_budget": 0.25})
-    line = reckon(case, 1200.0).line()
+    line = simulate_case(case, 1200.0).line()
     assert line["p50_to_bound"] <= 1.3
     assert line["p99_to_bound"] <= 1.3
     assert line["others_loss"] <= line["loss_floor"] + 0.01
@@ -46,7 +45,7 @@ def test_notebooks_that_meet_each_other_wait_little_longer_than_they_have_to() -
 
 def test_a_trainer_keeps_its_time_beside_frequent_bursts_of_high_priority() -> None:
     (frequent,) = (c for c in choose(["frequent"]) if c.priority == "high")
-    line = reckon(frequent, 600.0).line()
+    line = simulate_case(frequent, 600.0).line()
     assert line["others_loss"] <= 0.12
     assert line["wait_p99_s"] <= 30.0
 
@@ -81,13 +80,13 @@ def test_without_anybody_who_computes_all_the_time_nothing_is_lost() -> None:
 
 
 def test_a_program_alone_waits_for_nothing() -> None:
-    waited = reckon(ALONE, 300.0)
+    waited = simulate_case(ALONE, 300.0)
     assert len(waited.waits) == pytest.approx(300 / 23.5, abs=2)
     assert max(waited.waits) < 0.001
 
 
 def test_beside_a_trainer_that_fits_nothing_is_moved_and_only_the_work_is_lost() -> None:
-    waited = reckon(FITS, 300.0)
+    waited = simulate_case(FITS, 300.0)
     line = waited.line()
     assert max(waited.waits) < 1.5
     assert (line["bound_p99_s"], line["others_loss"]) == (
@@ -99,13 +98,13 @@ def test_beside_a_trainer_that_fits_nothing_is_moved_and_only_the_work_is_lost()
 def test_who_still_waits_in_the_end_has_waited_until_then() -> None:
     (case,) = (one for one in choose(["frequent"]) if one.priority == "normal")
     end = WARM_UP_S + 50.0
-    asks = simulate(scenario_of(case, end), picture=True).records[0]
+    asks = simulate_case(scenario_of(case, end), picture=True).records[0]
     last = (asks.bursts or [])[-1]
     assert last.began is None
-    assert reckon(case, 50.0).waits[-1] == pytest.approx(end - last.wanted)
+    assert simulate_case(case, 50.0).waits[-1] == pytest.approx(end - last.wanted)
 
 
-def test_the_room_is_what_the_daemon_reckons_with() -> None:
+def test_the_room_is_what_the_daemon_counts_with() -> None:
     machine = machine_of(FITS)
     assert 13 * GB < machine.room < 15 * GB
     assert (machine.taken, machine.bus) == (2 * GB, 12 * GB)

@@ -3,7 +3,7 @@ import pytest
 from nvshare.cli.bench.share_cases import CASES, Case, Client
 from nvshare.cli.bench.share_results import Got
 from nvshare.cli.bench.share_runs import MOST_CLIENTS, batches
-from nvshare.cli.bench.share_simulation import reckon
+from nvshare.cli.bench.share_simulation import simulate_case
 from nvshare.cli.bench.shares import choose
 from nvshare.errors import BadInputError
 
@@ -88,11 +88,11 @@ def test_what_takes_long_is_left_out_unless_it_is_asked_for() -> None:
     ["graph-30", "four-on-two", "no-share", "beside-two-40", "turns-30-60", "high-beside-low"],
 )
 def test_in_the_simulator_they_get_what_they_are_to_have(name: str) -> None:
-    assert reckon(KNOWN[name], 10.0).line()["within"] is True
+    assert simulate_case(KNOWN[name], 10.0).line()["within"] is True
 
 
 def test_in_the_simulator_bursts_of_the_warm_up_do_not_count() -> None:
-    beside, _, _, alone = reckon(KNOWN["high-beside-low"], 10.0).latencies
+    beside, _, _, alone = simulate_case(KNOWN["high-beside-low"], 10.0).latencies
     # Of 20 ms, with rests of 40 to 80.
     assert max(len(beside), len(alone)) <= 10.0 / 0.06
     assert min(len(beside), len(alone)) >= 10.0 / 0.15

@@ -31,7 +31,7 @@ def test_it_is_done_when_it_says_so_itself(progress: Progress) -> None:
     assert progress.curve[-1] == (60.0, 100.0)
 
 
-def test_what_was_stopped_is_reckoned_on_from_the_second_half(progress: Progress) -> None:
+def test_what_was_stopped_is_extrapolated_from_the_second_half(progress: Progress) -> None:
     # A quick start, then 100 kernels in 20 s: 5 in a second.
     progress.note(30.0, 400)
     progress.note(50.0, 500)
@@ -46,7 +46,7 @@ def test_who_has_done_nothing_of_late_is_judged_by_the_whole(progress: Progress)
     assert progress.estimate(50.0) == pytest.approx((100, 10))
 
 
-def test_nothing_can_be_reckoned_from_nothing(progress: Progress) -> None:
+def test_nothing_can_be_extrapolated_from_nothing(progress: Progress) -> None:
     with pytest.raises(NvshareError, match="had done nothing"):
         progress.estimate(50.0)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.daemon import door as door_module
-from nvshare.daemon.door import Door
+from nvshare.daemon import admission as admission_module
+from nvshare.daemon.admission import Admission
 from nvshare.daemon.identity import Identity, Visitor
 from nvshare.daemon.peers import Peers
 from nvshare.daemon.reading import Rejection
@@ -20,11 +20,11 @@ SEEN = Visitor(7, 1, 1, "0::/")
 
 
 class House:
-    """A door, and who has come in by it."""
+    """An admission, and who has come in by it."""
 
     def __init__(self) -> None:
         self.peers = Peers(asyncio.get_running_loop(), PeerSettings(), max_clients=100)
-        self.door = Door(self.peers, self.begin)
+        self.admission = Admission(self.peers, self.begin)
         self.inside: list[socket.socket] = []
         self.looked = 0
 
@@ -37,7 +37,7 @@ class House:
         """Connect; returns whether it was let in, and the other end."""
         ours, theirs = socket.socketpair()
         theirs.setblocking(False)
-        return self.door.connect(ours), theirs
+        return self.admission.connect(ours), theirs
 
 
 def play(scene: Callable[[House], None], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,15 +48,15 @@ def play(scene: Callable[[House], None], monkeypatch: pytest.MonkeyPatch) -> Non
             house.looked += 1
             return SEEN
 
-        monkeypatch.setattr(door_module, "glance", glance)
+        monkeypatch.setattr(admission_module, "glance", glance)
         scene(house)
         for _ in range(5):
             await asyncio.sleep(0)
-        house.door.close()
+        house.admission.close()
         for sock in house.inside:
             sock.close()
 
-    monkeypatch.setattr(door_module, "peer", lambda _: (7, 1, 1))
+    monkeypatch.setattr(admission_module, "peer", lambda _: (7, 1, 1))
     asyncio.run(act())
 
 

@@ -15,7 +15,7 @@ TURNS = 4
 
 
 @dataclass(slots=True)
-class Budget:
+class MoveBudget:
     """Seconds of moving that may still be spent; as of when; and what had been moved by then."""
 
     saved: float | None = None

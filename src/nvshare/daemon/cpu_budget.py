@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Budget:
+class CpuBudget:
     """Seconds that fill up with time, and never beyond the most."""
 
     rate: float

@@ -1,8 +1,8 @@
-"""Who connects is let in, held for a moment, or sent away: at the least cost that tells which.
+"""A connection is let in, held for a moment, or closed: at the least cost that tells which.
 
-One whose process has all that it may have is sent away by its pid alone. One whose tenant has used
-its budget up (peers.py) waits at the door, and is looked at closely only when it is let in. Who it
-is, and what it may have, is found out elsewhere; how often it may come, in server.py.
+One whose process has all that it may have is closed by its pid alone. One whose tenant has used its
+budget up (peers.py) waits, and is looked at closely only when it is let in. Who connects, and what
+it may have, is found out elsewhere; how often it may connect, in server.py.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ log = logging.getLogger("nvshare.peers")
 Begin = Callable[[socket.socket, Visitor], None]
 
 
-class Door:
+class Admission:
     """``begin`` makes a session of a connection, or raises Rejection."""
 
     def __init__(self, peers: Peers, begin: Begin) -> None:
@@ -72,19 +72,19 @@ class Door:
 class _Held:
     """A connection that waits to be let in."""
 
-    def __init__(self, door: Door, sock: socket.socket, seen: Visitor) -> None:
-        self._door = door
+    def __init__(self, admission: Admission, sock: socket.socket, seen: Visitor) -> None:
+        self._admission = admission
         self._sock = sock
         self._seen = seen
 
     def read_some(self) -> bool:
         """Let it in, unless it was closed; there is no more to do here."""
-        self._door.forget(self)
+        self._admission.forget(self)
         if self._sock.fileno() >= 0:
             try:
-                self._door.let_in(self._sock, self._seen)
+                self._admission.let_in(self._sock, self._seen)
             except OSError as error:
-                # As at the door itself (server.py), but nobody has to pause for that.
+                # As with the first look (server.py), but nobody has to pause for that.
                 log.warning("a client cannot be let in", extra=fields(why=error.strerror))
                 self._sock.close()
         return False
@@ -92,5 +92,5 @@ class _Held:
     def close(self, why: str) -> None:
         """Send it away."""
         del why
-        self._door.forget(self)
+        self._admission.forget(self)
         self._sock.close()

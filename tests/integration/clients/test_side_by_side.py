@@ -17,7 +17,7 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 # Every program, once. Those that take about as long are together, or the last would be alone for
 # most of its time; a few come again to make up the number.
-COMPANIES = [
+BATCHES = [
     ("contexts", "copies", "devices", "errors"),
     ("exhaustion", "graphs", "kernels", "managed"),
     ("modules", "peers", "pools", "streams"),
@@ -64,20 +64,20 @@ def unasked_has_room(node: Node) -> Iterator[None]:
     daemon.change_devices("all", {"reserve": "auto"})
 
 
-def test_every_program_is_in_company() -> None:
-    chosen = {program for company in COMPANIES for program in company}
+def test_every_program_is_in_a_batch() -> None:
+    chosen = {program for programs in BATCHES for program in programs}
     assert chosen == {path.stem for path in EXPECTED.iterdir()}
 
 
 @pytest.mark.timeout(600)  # the first use of PyCUDA compiles it
 @pytest.mark.parametrize("launcher", [UNDER_NVSHARE], ids=["nvshare"])
-@pytest.mark.parametrize("company", COMPANIES, ids="-".join)
+@pytest.mark.parametrize("programs", BATCHES, ids="-".join)
 @pytest.mark.parametrize("allocation", ["managed", "explicit"])
 @pytest.mark.usefixtures("unasked_has_room")
 def test_together(
     start: Start,
     needs: Callable[[str], dict[str, str]],
-    company: tuple[str, ...],
+    programs: tuple[str, ...],
     allocation: str,
 ) -> None:
     started = [
@@ -86,9 +86,9 @@ def test_together(
             PROGRAMS / f"{program}.py",
             environment={"NVSHARE_ALLOCATION": allocation, **needs(program)},
         )
-        for program in company
+        for program in programs
     ]
-    for program, process in zip(company, started, strict=True):
+    for program, process in zip(programs, started, strict=True):
         output, errors = process.communicate(timeout=100)
         assert (process.returncode, complaints(errors)) == (0, []), program
         assert output == (EXPECTED / f"{program}.txt").read_text(encoding="utf-8")

@@ -23,8 +23,8 @@ def probe(bench: Bench) -> None:
             raise Unavailable("NVML knows processes by other numbers here, or not their memory")
         helper.ask("plain", size=_PLAIN)
         after = nvml.process_bytes().get(helper.pid) or 0
-        readings.note("company.plain_bytes", _PLAIN)
-        readings.note("company.plain_seen_bytes", after - before)
+        readings.note("side_by_side.plain_bytes", _PLAIN)
+        readings.note("side_by_side.plain_seen_bytes", after - before)
         # NVML takes a sample every sixth of a real second on any node.
         real = _QUICK_SECONDS if bench.quick else _SECONDS
         seconds = real * max(1.0, bench.clock.speed)
@@ -33,8 +33,8 @@ def probe(bench: Bench) -> None:
         kernels = keep_busy(gpu, stream, seconds)
         percent, _ = nvml.process_percent(newest)
         helper_kernels = helper.answer()["kernels"]
-        readings.note("company.own_kernels", kernels)
-        readings.note("company.helper_kernels", helper_kernels)
+        readings.note("side_by_side.own_kernels", kernels)
+        readings.note("side_by_side.helper_kernels", helper_kernels)
         why = "NVML has no samples of this process"
-        readings.note("company.own_percent", percent.get(os.getpid()), why)
-        readings.note("company.helper_percent", percent.get(helper.pid), why)
+        readings.note("side_by_side.own_percent", percent.get(os.getpid()), why)
+        readings.note("side_by_side.helper_percent", percent.get(helper.pid), why)

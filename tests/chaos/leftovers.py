@@ -19,7 +19,7 @@ _SOCKETS_PER_GPU = 2
 _CONNECTIONS = 2
 
 
-def check_books(stage: Stage) -> None:
+def check_leftovers(stage: Stage) -> None:
     """End all programs, then the daemon, and fail for whatever is left."""
     for text in _of_programs(stage):
         stage.journal.fail(text)
