@@ -1,7 +1,7 @@
 """The gate of one program: what the machine of nvshare.machine says, done on the simulated GPU.
 
-It makes inputs of the core's orders and of what the program does, and tells the core what the
-machine has it told. What the program does when the gate is open is the program's business.
+It makes inputs of the core's orders and of what the program does; gate_reports.py tells the core
+what the machine has it told. What the program does when the gate is open is the program's business.
 """
 
 from collections import deque
@@ -23,9 +23,9 @@ from nvshare.core.effects import (
     Trim,
     Urgency,
 )
-from nvshare.core.events import ClientLeft, Held, Moved, Reason, Released, Wanted
+from nvshare.core.events import ClientLeft
 from nvshare.machine import Act, Action, Event, Machine, Result, State
-from nvshare.machine import Reason as Why
+from nvshare.sim.gate_reports import GateReports
 from nvshare.sim.mover import Mover
 from nvshare.sim.record import Kind
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from nvshare.sim.program import SimulatedProgram
     from nvshare.sim.site import Site
 
-_REASONS = {Why.IDLE: Reason.IDLE, Why.TOLD: Reason.TOLD, Why.USED_UP: Reason.USED_UP}
 _RUNS = (State.OPEN, State.WATCHED)
 _DRAINS = (State.CLOSING, State.STOPPING, State.HOLDING)
 _FILLS = (State.FILLING, State.HOLDING, State.HELD)
@@ -49,6 +48,7 @@ class Gate:
         self._record = site.records[key]
         self._machine = Machine()
         self._mover = Mover(site, key, self._moved, self._moves)
+        self._reports = GateReports(site, key, self._machine, self._mover)
         # What comes while actions are being performed waits until all are.
         self._inputs: deque[tuple[Event, Callable[[], dict[str, Any]]]] = deque()
         self._performs = False
@@ -60,7 +60,6 @@ class Gate:
         self._rest: object = None
         self._idle_seconds = 0.0
         self._standby = -1
-        self._handed: tuple[int, int] | None = None
         self._feed(Event.GREET)
         self._feed(Event.WELCOME)
 
@@ -170,6 +169,7 @@ class Gate:
             self._site.open_bytes_changed(-self._site.holding(self._key).allocated)
         self._ready = False
         self._machine = Machine()
+        self._reports = GateReports(self._site, self._key, self._machine, self._mover)
         self._mover.rest()
         self._site.send(ClientLeft(now=self._site.now, client=self._key))
 
@@ -261,7 +261,7 @@ class Gate:
                 self._standby = -1
                 self._feed(Event.DISARMED, there=self._mover.there)
             case Act.HAND_OVER:
-                self._handed = self._site.wake(action.descriptor), action.turn
+                self._reports.handed = self._site.wake(action.descriptor), action.turn
             case Act.ORDER_OUT:
                 self._mover.rest()
                 self._mover.leave(action.bytes)
@@ -276,7 +276,7 @@ class Gate:
             case Act.SET_MISSING:
                 self._mover.set_missing(action.bytes)
             case Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
-                self._tell(action)
+                self._reports.tell(action)
             case Act.TELL_HELD:
                 self._be_held(action)
             case Act.CLOSE | Act.DROP | Act.HELLO | Act.AWAIT_GROWTH:
@@ -334,8 +334,7 @@ class Gate:
         if self._ready:
             self._ready = False
             self._record.end(Kind.RUN, self._site.now)
-        waits = bool(action.value)
-        self._site.send(Held(now=self._site.now, client=self._key, turn=action.turn, waits=waits))
+        self._reports.held(action)
 
     def _step(self) -> None:
         """Let the program begin with what it has at the gate. It drains at once."""
@@ -351,72 +350,3 @@ class Gate:
             self.used_up()
         else:
             self._program.drain()
-
-    def _tell(self, action: Action) -> None:
-        site = self._site
-        match action.act:
-            case Act.WANT:
-                self._record.begin(Kind.WAIT, site.now)
-                site.tell_work(self._key)
-                site.send(Wanted(now=site.now, client=self._key, turn=action.turn))
-            case Act.RELEASED:
-                self._released(action)
-            case Act.ANSWER:
-                self._tell_moved(action.turn)
-                # Somebody may have waited for that.
-                site.room_changed()
-            case Act.TELL_OUT:
-                self._tell_all(is_due_out=True)
-            case Act.TELL_IN:
-                self._tell_all(is_due_in=True)
-
-    def _released(self, action: Action) -> None:
-        site = self._site
-        wants = self._machine.is_wanted
-        if wants:
-            self._record.begin(Kind.WAIT, site.now)
-        self._tell_all()
-        site.tell_work(self._key)
-        (next_client, turn), self._handed = self._handed or (None, 0), None
-        site.send(
-            Released(
-                now=site.now,
-                client=self._key,
-                turn=action.turn,
-                reason=_REASONS[Why(action.value)],
-                memory=site.memory_of(self._key),
-                wants=wants,
-                handed_to=next_client,
-                handed_turn=turn,
-                left=self._mover.left,
-            )
-        )
-        if not action.bytes:
-            # Somebody may have waited for what was to leave.
-            site.room_changed()
-
-    def _tell_all(self, *, is_due_out: bool = False, is_due_in: bool = False) -> None:
-        made = self._mover.take()
-        if made.out_bytes or is_due_out:
-            turn = self._machine.out_turn
-            self._tell_moved(turn, out_bytes=made.out_bytes, seconds=made.out_seconds)
-        if made.in_bytes or is_due_in:
-            turn = self._machine.turn
-            self._tell_moved(turn, in_bytes=made.in_bytes, seconds=made.in_seconds)
-
-    def _tell_moved(
-        self, turn: int, *, out_bytes: int = 0, in_bytes: int = 0, seconds: float = 0.0
-    ) -> None:
-        site = self._site
-        site.send(
-            Moved(
-                now=site.now,
-                client=self._key,
-                turn=turn,
-                memory=site.memory_of(self._key),
-                out_bytes=out_bytes,
-                in_bytes=in_bytes,
-                seconds=seconds,
-                left=self._mover.left,
-            )
-        )
