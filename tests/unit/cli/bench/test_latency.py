@@ -8,6 +8,7 @@ from nvshare.cli.bench.latency_runs import read_bursts
 from nvshare.cli.bench.latency_scenario import WARM_UP_S, Asked, judge, machine_of, scenario_of
 from nvshare.cli.bench.latency_simulation import simulate_case
 from nvshare.errors import BadInputError
+from nvshare.sim.engine import simulate
 
 ALONE = Case("alone", (Asker(8 * GB, 1.0, 20.0, 25.0),))
 FITS = Case("fits", (Asker(1 * GB, 1.0, 5.0, 6.0),), trainers=(2 * GB,))
@@ -98,7 +99,7 @@ def test_beside_a_trainer_that_fits_nothing_is_moved_and_only_the_work_is_lost()
 def test_who_still_waits_in_the_end_has_waited_until_then() -> None:
     (case,) = (one for one in choose(["frequent"]) if one.priority == "normal")
     end = WARM_UP_S + 50.0
-    asks = simulate_case(scenario_of(case, end), picture=True).records[0]
+    asks = simulate(scenario_of(case, end), picture=True).records[0]
     last = (asks.bursts or [])[-1]
     assert last.began is None
     assert simulate_case(case, 50.0).waits[-1] == pytest.approx(end - last.wanted)
