@@ -28,8 +28,8 @@ PARTS = {
         *("native/interposer", "native/machine", "native/common", "native/otherlibc", "protocol"),
     ),
     "The laboratory: emulated GPUs, simulator, measurements": (
-        *("src/nvshare/emulator", "src/nvshare/sim", "src/nvshare/cli/emulate"),
-        *("src/nvshare/cli/trial", "src/nvshare/cli/bench", "src/nvshare/cli/demo"),
+        *("src/nvshare/lab/emulator", "src/nvshare/lab/sim", "src/nvshare/cli/lab/emulate"),
+        *("src/nvshare/cli/lab/trial", "src/nvshare/cli/lab/bench", "src/nvshare/cli/lab/demo"),
         *("native/emulator", "workloads", "bench"),
     ),
 }

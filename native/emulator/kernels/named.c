@@ -1,4 +1,4 @@
-/* The kernels that the emulated GPU really computes: those of src/nvshare/emulator/kernels.ptx,
+/* The kernels that the emulated GPU really computes: those of src/nvshare/lab/emulator/kernels.ptx,
  * which do the same on a real one. Each has a struct that is its list of parameters there.
  *
  * They run with the driver's lock held. Memory is worked through allocation by allocation, since

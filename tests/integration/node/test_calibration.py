@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.workload import Run
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.workload import Run
 
 pytestmark = pytest.mark.timed
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.report import read_report
 
 from ..building import build_native
 from ..hammering import build_hammer
 
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 SANITIZE = "-fsanitize=address,undefined"
 PROCESSES = 16
 THREADS = 2
