@@ -1,4 +1,4 @@
-"""The T4 profile against what was measured on a real T4 (workloads/README.md has the figures).
+"""The T4 profile against what was measured on a real T4 (lab/workloads/README.md has the figures).
 
 Everything follows from one bandwidth constant. Times are emulated; a busy machine can only make
 them longer, so a run that was disturbed is tried again.

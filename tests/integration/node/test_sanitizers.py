@@ -28,7 +28,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Optimised as much as the sanitizers' authors advise: with -O2 the build takes twice as long.
     options = ("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -g1")
     build_native(folder, "-DNVSHARE_SANITIZE=ON", *options, targets=["cuda"])
-    return folder / "native" / "emulator"
+    return folder / "lab" / "emulator"
 
 
 @pytest.mark.timeout(300)

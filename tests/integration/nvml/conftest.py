@@ -14,7 +14,7 @@ from nvshare.lab.emulator.emulated_node import CONF_FILE, Node
 from nvshare.lab.emulator.libraries import NVML, library_folder
 
 ROOT = Path(__file__).parents[3]
-EMULATOR = ROOT / "native" / "emulator"
+EMULATOR = ROOT / "lab" / "emulator"
 
 MakeNode = Callable[..., Node]
 Guest = Callable[..., "subprocess.Popen[str]"]

@@ -2,7 +2,7 @@
 
 The first line names the format and its version. ``key=value`` lines follow, first those of the
 node, then those of each GPU after a line ``[gpu]``. The reader is in C, in
-``native/emulator/model/profile.c``; a test compares the keys of both sides.
+``lab/emulator/model/profile.c``; a test compares the keys of both sides.
 Profiles are converted here from the units of data sheets to bytes, bytes per second, nanoseconds
 and kilohertz.
 """

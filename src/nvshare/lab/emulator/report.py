@@ -1,6 +1,6 @@
 """What an emulated node knows of itself, beyond what NVML can say. For tests, benchmarks and tools.
 
-The native library writes the report (``native/emulator/nvml/report.c``); here it becomes values.
+The native library writes the report (``lab/emulator/nvml/report.c``); here it becomes values.
 Any node can be read by its folder, whichever node this process is on itself.
 """
 

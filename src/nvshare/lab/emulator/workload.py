@@ -1,4 +1,4 @@
-"""The driver-API workloads of ``workloads/driver``, run on an emulated node.
+"""The driver-API workloads of ``lab/workloads/driver``, run on an emulated node.
 
 Starts them and reads what they say at their end. Who runs them, and beside whom, is decided by the
 demo, the benchmarks and the tests.

@@ -1,6 +1,6 @@
 """The memory of a GPU: how much each program has on it, and who leaves when it is full.
 
-The driver's rule, as in native/emulator/model/chunks.c: what it came to first goes first, used or
+The driver's rule, as in lab/emulator/model/chunks.c: what it came to first goes first, used or
 not. Memory that was moved out gives its room to whoever comes next, whatever the driver's count of
 free memory says.
 

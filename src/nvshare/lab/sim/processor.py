@@ -1,6 +1,6 @@
 """The compute engine of a GPU: one context at a time, in slices, and a loss at every change.
 
-The same rules as native/emulator/model/compute.c, but nothing is stepped through: between two
+The same rules as lab/emulator/model/compute.c, but nothing is stepped through: between two
 completions all contexts with work get one slice per round, so whole rounds are jumped over.
 """
 

@@ -76,7 +76,7 @@ WAKE_JITTER = 0.0005
 
 
 def _tensors(side: int, iterations: int, idle: float = 0.0) -> tuple[Phase, ...]:
-    """Do what workloads/driver/add.c does: x and y are copied in, then z = x + y, two z's alive."""
+    """Do what driver/add.c of lab/workloads does: copy x and y in, then z = x + y, two z alive."""
     exact = 4 * side * side
     allocated = -(-exact // (2 * MIB)) * 2 * MIB
     return (

@@ -82,7 +82,7 @@ def test_the_format_is_pinned() -> None:
 
 
 def test_the_native_reader_knows_the_same_keys_and_limits() -> None:
-    model = Path(__file__).parents[4] / "native" / "emulator" / "model"
+    model = Path(__file__).parents[4] / "lab" / "emulator" / "model"
     numbers = re.findall(r"^ *NUMBER\((\w+)\)", (model / "profile.c").read_text(), re.MULTILINE)
     gpu = read_conf(T4_CONF).gpus[0]
     assert {*numbers, "name", "uuid"} == gpu.keys()

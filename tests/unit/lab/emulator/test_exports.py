@@ -30,7 +30,7 @@ def include() -> list[Path]:
 
 @pytest.fixture
 def entry_points(monkeypatch: pytest.MonkeyPatch, include: list[Path]) -> list[Any]:
-    monkeypatch.syspath_prepend(str(ROOT / "native" / "emulator" / "exports"))
+    monkeypatch.syspath_prepend(str(ROOT / "native" / "headers"))
     declarations = importlib.import_module("declarations")
     pairing = importlib.import_module("pairing")
     text = declarations.preprocess("cc", include, declarations.CUDA_HEADERS)

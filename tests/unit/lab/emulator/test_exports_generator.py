@@ -7,12 +7,15 @@ from types import ModuleType
 
 import pytest
 
-EMULATOR = Path(__file__).parents[4] / "native" / "emulator"
+ROOT = Path(__file__).parents[4]
+EMULATOR = ROOT / "lab" / "emulator"
+HEADERS = ROOT / "native" / "headers"
 
 
 @pytest.fixture(autouse=True)
 def exports_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(EMULATOR / "exports"))
+    monkeypatch.syspath_prepend(str(HEADERS))
 
 
 @pytest.fixture
@@ -243,7 +246,8 @@ def test_stubs_flavours_and_twins_at_work(
     sources += [EMULATOR / "unsupported.c", EMULATOR / "say_unsupported.c"]
     sources.append(EMULATOR / "api" / "flavour.c")
     program = tmp_path / "program"
-    command = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}", f"-I{EMULATOR}"]
+    command = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]
+    command += [f"-I{EMULATOR}", f"-I{HEADERS}"]
     subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)
     result = subprocess.run([str(program)], capture_output=True, text=True, check=True)
     assert "cuMissing is not implemented" in result.stderr

@@ -31,9 +31,9 @@ major = pytest.mark.parametrize("major", [12, 13])
 
 
 @pytest.fixture
-def declarations(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "native" / "emulator" / "exports"))
-    return importlib.import_module("declarations")
+def generator(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "lab" / "emulator" / "exports"))
+    return importlib.import_module("generate_runtime")
 
 
 def ours(version: int) -> Path:
@@ -59,8 +59,9 @@ def test_names_and_versions_are_those_of_the_vendor(major: int) -> None:
 
 
 @major
-def test_every_declaration_is_exported(major: int, declarations: ModuleType) -> None:
-    text = declarations.preprocess("cc", INCLUDE[major], declarations.RUNTIME_HEADERS)
+def test_every_declaration_is_exported(major: int, generator: ModuleType) -> None:
+    declarations = generator.declarations
+    text = declarations.preprocess("cc", INCLUDE[major], generator.RUNTIME_HEADERS)
     declared = {f"{name}@@libcudart.so.{major}" for name in declarations.functions(text)}
     assert declared == exported(ours(major))
 
@@ -86,10 +87,10 @@ def test_loading_one_loads_and_runs_nothing_else(major: int) -> None:
 # A result of the driver is passed on as it is, so the numbers have to mean the same.
 @major
 def test_an_error_has_the_number_that_it_has_in_the_driver(
-    major: int, declarations: ModuleType
+    major: int, generator: ModuleType
 ) -> None:
     def numbers(header: str, typedef: str) -> dict[str, int]:
-        text = declarations.preprocess("cc", INCLUDE[major], (header,))
+        text = generator.declarations.preprocess("cc", INCLUDE[major], (header,))
         pattern = rf"enum\s+\w*\s*{{([^}}]*)}}\s*{typedef};|enum\s+{typedef}\s*{{([^}}]*)}}\s*;"
         found = re.search(pattern, text)
         assert found is not None

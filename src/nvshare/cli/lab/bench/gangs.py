@@ -37,7 +37,7 @@ _LOOK_S = 3.0
 _WORTH_READING = ('"Hold"', '"Grant"', '"overdue"')
 # After so long without a turn change nobody will make another one.
 _STANDSTILL_S = 60.0
-# Where ranks look for the last round (workloads/driver/meeting.h), and how far ahead that is.
+# Where ranks look for the last round (lab/workloads/driver/meeting.h), and how far ahead that is.
 _LAST_WORD, _ROUNDS_AHEAD = 64, 200
 _RANKS = Program(
     name="ranks",

@@ -5,7 +5,7 @@ from nvshare.lab.emulator.workload import installed_program, workload_command
 from nvshare.lab.sim.scenario import Phase, Program
 from nvshare.lab.sim.workload import phases_of
 
-# As in workloads/driver/phase.h.
+# As in lab/workloads/driver/phase.h.
 _MOST_PHASES = 256
 
 

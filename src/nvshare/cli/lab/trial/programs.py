@@ -23,7 +23,7 @@ class Programs(Hashable, Protocol):
 
 @dataclass(frozen=True)
 class DriverPrograms:
-    """The workloads of ``workloads/driver``: every kernel of a scenario is one launch.
+    """The workloads of ``lab/workloads/driver``: every kernel of a scenario is one launch.
 
     ``memory``: by which of the driver's functions they ask for memory.
     """

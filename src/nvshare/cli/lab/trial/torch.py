@@ -1,4 +1,4 @@
-"""The programs of a scenario played by PyTorch, with ``workloads/pytorch``. Starts nothing."""
+"""The programs of a scenario played by PyTorch, with ``lab/workloads/pytorch``. Starts nothing."""
 
 from dataclasses import dataclass
 from math import gcd

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[5]
-SOURCES = sorted((ROOT / "native/emulator/image").glob("*.c"))
+SOURCES = sorted((ROOT / "lab/emulator/image").glob("*.c"))
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "allocator_may_return_null=1:detect_leaks=1"}
 
 MODULE = """

@@ -16,7 +16,7 @@ from nvshare.lab.emulator.gpus import parse_gpus
 from .play import Play
 
 ROOT = Path(__file__).parents[5]
-EMULATOR = ROOT / "native/emulator"
+EMULATOR = ROOT / "lab/emulator"
 
 MakeConf = Callable[..., Path]
 

@@ -20,7 +20,7 @@ KB, MB, GB = 10**3, 10**6, 10**9
 MIB = 1024**2
 BLOCK = 2 * MIB
 
-# As in native/emulator/model/state.h.
+# As in lab/emulator/model/state.h.
 COMPUTE, BUS_IN, BUS_OUT = 0, 1, 2
 FIXED_COST, OVERWRITES, READS_ONLY, UNTIL_TOLD = 1, 2, 4, 8
 UNTIL_TOLD_NS = 2**62

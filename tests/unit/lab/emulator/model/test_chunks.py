@@ -1,6 +1,6 @@
 """Chunks: who has memory of a GPU, what counts as free, and whose chunk is taken next.
 
-Every rule here is one of the published driver's; native/emulator/model/residency.c names them.
+Every rule here is one of the published driver's; lab/emulator/model/residency.c names them.
 """
 
 import errno

@@ -1,6 +1,6 @@
 """Page faults: they hold the compute engine, and one thread serves them all.
 
-native/emulator/model/compute.c says which of this is the published driver's. The figures are those
+lab/emulator/model/compute.c says which of this is the published driver's. The figures are those
 that were measured on T4s.
 """
 

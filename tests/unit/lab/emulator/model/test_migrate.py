@@ -1,6 +1,6 @@
 """Prefetches: what the calling thread does, what the GPU does, and when the call returns.
 
-Every rule here is one of the published driver's; native/emulator/model/migrate.c names them. The
+Every rule here is one of the published driver's; lab/emulator/model/migrate.c names them. The
 costs are those of the T4's profile.
 """
 

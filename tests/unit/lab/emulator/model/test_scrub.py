@@ -1,6 +1,6 @@
 """Memory that was given back: free at once, zero after a while, and who waits for that.
 
-The rules are the published driver's; native/emulator/model/scrub.c names them.
+The rules are the published driver's; lab/emulator/model/scrub.c names them.
 """
 
 import pytest

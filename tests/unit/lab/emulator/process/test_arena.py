@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-NATIVE = Path(__file__).parents[5] / "native"
+ROOT = Path(__file__).parents[5]
+EMULATOR = ROOT / "lab" / "emulator"
 CHUNK = 2 << 20
 CHUNKS = 16
 
@@ -22,10 +23,10 @@ SCRIPTS = st.lists(
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("arena") / "arena_play"
-    sources = [NATIVE / "tests/arena_play.c", NATIVE / "emulator/process/arena.c"]
+    sources = [ROOT / "native/tests/arena_play.c", EMULATOR / "process/arena.c"]
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror"]
     # Not the leak checker: the arena lives as long as the process, and is never given back.
-    command += ["-fsanitize=address,undefined", f"-I{NATIVE / 'emulator'}"]
+    command += ["-fsanitize=address,undefined", f"-I{EMULATOR}"]
     subprocess.run([*command, *map(str, sources), "-o", str(path)], check=True, timeout=60)
     return path
 

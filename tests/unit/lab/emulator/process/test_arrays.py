@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-NATIVE = Path(__file__).parents[5] / "native"
+ROOT = Path(__file__).parents[5]
+EMULATOR = ROOT / "lab" / "emulator"
 LIMIT = 100_000
 MOST = 4096
 
@@ -18,9 +19,9 @@ ADDRESSES = st.lists(st.one_of(st.integers(0, 40), st.integers(0, LIMIT + 2)), m
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("arrays") / "arrays_play"
-    sources = [NATIVE / "tests/arrays_play.c", NATIVE / "emulator/process/arrays.c"]
+    sources = [ROOT / "native/tests/arrays_play.c", EMULATOR / "process/arrays.c"]
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror"]
-    command += ["-fsanitize=address,undefined", f"-I{NATIVE / 'emulator'}"]
+    command += ["-fsanitize=address,undefined", f"-I{EMULATOR}"]
     subprocess.run([*command, *map(str, sources), "-o", str(path)], check=True, timeout=60)
     return path
 

@@ -1,5 +1,5 @@
 /* Switching a profiler on and off. There is none, which is no reason to stop a program. */
-#include "exports/profiler.h"
+#include "profiler.h"
 
 CUresult cuProfilerStart(void) {
     return CUDA_SUCCESS;

@@ -1,4 +1,4 @@
-/* The table behind cuGetProcAddress, generated from the headers (exports/pairing.py). */
+/* The table behind cuGetProcAddress, generated from the headers (native/headers/pairing.py). */
 #ifndef NVSHARE_EMULATOR_PROC_TABLE_H
 #define NVSHARE_EMULATOR_PROC_TABLE_H
 

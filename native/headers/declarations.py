@@ -21,7 +21,6 @@ _HERE = Path(__file__).resolve().parent
 # cudaTypedefs.h includes cuda.h.
 CUDA_HEADERS = ("cudaTypedefs.h", _HERE / "profiler.h")
 NVML_HEADERS = ("nvml.h",)
-RUNTIME_HEADERS = ("cuda_runtime_api.h", _HERE.parent / "runtime" / "undeclared.h")
 
 # cuda.h then declares old versions too, and declares each per-thread flavour under its own name.
 # nvml.h then declares the unversioned names as functions instead of renaming them. The first of the

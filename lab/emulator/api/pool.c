@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../common/old_calls.h"
+#include "../../../native/common/old_calls.h"
 #include "../process/pool.h"
 
 #include "../unsupported.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../common/old_calls.h"
+#include "../../../native/common/old_calls.h"
 #include "../unsupported.h"
 #include "vmm.h"
 

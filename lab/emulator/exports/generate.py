@@ -16,6 +16,9 @@ import argparse
 import sys
 from pathlib import Path
 
+# The modules that read the vendor's headers are shared with the interposer.
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "native" / "headers"))
+
 import declarations
 import pairing
 import rendering

@@ -1,8 +1,8 @@
 /* The profiler switches of the driver. The vendor declares them in a header of its own
  * (cudaProfiler.h), in a package that nothing else here needs; programs link to them all the same.
- * The generator reads this file as it reads the vendor's. */
-#ifndef NVSHARE_EMULATOR_PROFILER_H
-#define NVSHARE_EMULATOR_PROFILER_H
+ * The generators read this file as it reads the vendor's. */
+#ifndef NVSHARE_PROFILER_H
+#define NVSHARE_PROFILER_H
 
 #include <cuda.h>
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../native/common/old_calls.h"
+#include "../../../native/common/old_calls.h"
 #include "gpu.h"
 
 enum { PAGE = 4096 };

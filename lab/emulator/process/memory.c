@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../common/old_calls.h"
+#include "../../../native/common/old_calls.h"
 #include "../model/residency.h"
 #include "arena.h"
 #include "books.h"

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../common/old_calls.h"
+#include "../../../native/common/old_calls.h"
 
 enum { CELLS = 4096, FILE_BYTES = CELLS * sizeof(struct event_cell) };
 

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../common/cgroup.h"
-#include "../../common/old_calls.h"
-#include "../../common/quantity.h"
+#include "../../../native/common/cgroup.h"
+#include "../../../native/common/old_calls.h"
+#include "../../../native/common/quantity.h"
 
 static struct cgroup cgroup; /* the process's own, if it has a limit */
 

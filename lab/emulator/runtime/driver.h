@@ -7,7 +7,7 @@
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
 
-#include "exports/profiler.h"
+#include "profiler.h"
 
 #if CUDA_VERSION < 13000
 /* The headers of CUDA 12 refer to these types, and define them without their version. */

@@ -14,13 +14,19 @@ import argparse
 import sys
 from pathlib import Path
 
-import declarations
-import rendering
+_HERE = Path(__file__).resolve().parent
+# The modules that read the vendor's headers are shared with the interposer.
+sys.path.insert(0, str(_HERE.parents[2] / "native" / "headers"))
+
+import declarations  # noqa: E402
+import rendering  # noqa: E402
+
+RUNTIME_HEADERS = ("cuda_runtime_api.h", _HERE.parent / "runtime" / "undeclared.h")
 
 
 def generate(compiler: str, folders: list[Path], soname: str) -> dict[str, str]:
     """Return the text of every file by name."""
-    text = declarations.preprocess(compiler, folders, declarations.RUNTIME_HEADERS)
+    text = declarations.preprocess(compiler, folders, RUNTIME_HEADERS)
     functions = declarations.functions(text)
     errors = declarations.tagged_enumerators(text, "cudaError")
     return {

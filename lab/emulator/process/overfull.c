@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../../common/quantity.h"
+#include "../../../native/common/quantity.h"
 #include "../model/node.h"
 #include "driver.h"
 
