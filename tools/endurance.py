@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 from nvshare.wire import frames
 from tests.integration.daemon.client import Client
 from tests.integration.daemon.conftest import Daemon

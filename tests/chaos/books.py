@@ -4,8 +4,8 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
-from nvshare.emulator.report import read_report
 from nvshare.errors import NvshareError
+from nvshare.lab.emulator.report import read_report
 from nvshare.telemetry.snapshot import NodeStatus
 
 from .processes import descriptors

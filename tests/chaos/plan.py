@@ -99,7 +99,7 @@ class Role:
 
     number: int
     # keeper and fuzzer are in native/tests; ranks are two processes that use a GPU each, and
-    # threads one that uses both (workloads/driver/ranks.c).
+    # threads one that uses both (lab/workloads/driver/ranks.c).
     program: Literal["keeper", "fuzzer", "ranks", "threads"]
     allocation: Allocation
     gpu: int  # the only one, or the first

@@ -12,9 +12,9 @@ from statistics import median
 
 import pytest
 
-from nvshare.cli.trial.realtime import ahead_of_others
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.report import Report, read_report
+from nvshare.cli.lab.trial.realtime import ahead_of_others
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.report import Report, read_report
 
 from .conftest import PATIENCE, SHARED, WORKLOADS, MakeNode, Start, finish
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from nvshare.core.settings import Settings
-from nvshare.emulator.profile import known_profiles, load_known
+from nvshare.lab.emulator.profile import known_profiles, load_known
 from nvshare.settings import ClientLimits, DeviceSettings
 from nvshare.validation import describe
 

@@ -115,7 +115,7 @@ class _Machine(ctypes.Structure):
 
 
 def library_path() -> Path:
-    """Return where the library is installed; see nvshare.emulator.libraries for why it is asked."""
+    """Return where the library is installed; see nvshare.launch.preload for why it is asked."""
     return Path(str(files("nvshare") / "lib" / LIBRARY))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from nvshare.cli.control import Daemon
-from nvshare.emulator.emulated_node import Node
+from nvshare.lab.emulator.emulated_node import Node
 from nvshare.launch.place import control_socket
 from nvshare.wire import frames
 

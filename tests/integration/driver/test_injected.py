@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.report import read_report
 from tests.integration.driver.physical import GRAIN, Window, access, properties
 
 MIB = 1 << 20

@@ -15,7 +15,7 @@ from nvshare.wire.frames import Grant, Memory, Moved, Released, Revoke, RevokeFl
 
 from .scripted import Link, Scripted
 
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 ALL = 1 << 40
 Told = TypeVar("Told", Moved, Released)
 

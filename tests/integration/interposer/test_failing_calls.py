@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.fault import steal_memory
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.fault import steal_memory
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
 
 from ..hammering import build_hammer
 from .conftest import preloaded

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nvshare.emulator.conf import Conf
-from nvshare.emulator.emulated_node import Node
+from nvshare.lab.emulator.conf import Conf
+from nvshare.lab.emulator.emulated_node import Node
 
 if TYPE_CHECKING:
     import subprocess

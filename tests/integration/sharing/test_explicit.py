@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
 
@@ -19,7 +19,7 @@ from ..hammering import build_hammer
 from .conftest import Sharing, short_turns
 
 Share = Callable[..., Sharing]
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 EXPLICIT = Wishes(allocation="explicit")
 GIB = 1 << 30
 NEED = 4 * 28_000**2 * 4

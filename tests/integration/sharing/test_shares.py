@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.cli.trial.realtime import ahead_of_others
-from nvshare.emulator.report import Report
-from nvshare.emulator.workload import installed_program
+from nvshare.cli.lab.trial.realtime import ahead_of_others
+from nvshare.lab.emulator.report import Report
+from nvshare.lab.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus
 

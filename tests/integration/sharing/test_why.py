@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.fault import XID_LOST, set_fault
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.fault import XID_LOST, set_fault
+from nvshare.lab.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 from nvshare.telemetry.why import Explanation, explain

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from nvshare.cli.main import cli
-from nvshare.sim.scenario import load_file
+from nvshare.lab.sim.scenario import load_file
 
 pytestmark = pytest.mark.timed
 

@@ -4,7 +4,7 @@ import ctypes
 import os
 import uuid
 
-from nvshare.emulator.emulated_node import host_bytes
+from nvshare.lab.emulator.emulated_node import host_bytes
 from nvshare.probe import host
 from nvshare.probe.bench import Bench
 from nvshare.probe.driver import CudaError
