@@ -1,37 +1,22 @@
 """Programs with a library of an earlier day, under the daemon of today, and the other way round."""
 
-import json
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
-from nvshare.wire.frames import HEADER
-from tools.record_frames import FOLDER
+from tests.earlier import earlier_library
 
-from ..building import ROOT
 from .conftest import Sharing
 
 GIB = 1 << 30
-# The earliest that there is: its frames are the shortest.
-RECORDED = json.loads((FOLDER / "2026-11-16.json").read_text(encoding="utf-8"))
-SIZES = {
-    HEADER.unpack_from(data)[2]: HEADER.unpack_from(data)[3]
-    for data in (bytes.fromhex(frame["bytes"]) for frame in RECORDED.values())
-}
 
 
 @pytest.fixture(scope="module")
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What makes the library of a program talk as it did then."""
-    path = tmp_path_factory.mktemp("earlier") / "earlier.so"
-    source, common = ROOT / "native/tests/earlier_client.c", ROOT / "native/common"
-    command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Werror", "-shared", "-fPIC"]
-    subprocess.run([*command, f"-I{common}", source, "-o", path, "-ldl"], check=True, timeout=60)
-    sizes = ",".join(f"{number}:{size}" for number, size in SIZES.items())
-    return {"LD_PRELOAD": str(path), "EARLIER_SIZES": sizes}
+    return earlier_library(tmp_path_factory.mktemp("earlier"))
 
 
 def test_an_earlier_library_is_managed_beside_one_of_today_and_across_an_upgrade(
