@@ -47,6 +47,7 @@ from nvshare.core.parking import RETRY_SECONDS, has_rested
 from nvshare.core.policies import find_policy
 from nvshare.core.regimes import find_regime, first_regime
 from nvshare.core.revoking import send_away
+from nvshare.core.rhythm import note_rest
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
 from nvshare.core.shares import may_be_back
@@ -225,8 +226,8 @@ class Device:
             self.roster.set_park(client, Park.BY_HAND if event.parked else None, event.now)
 
     def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
-        if client.state is State.IDLE and client.rests_since is not None:
-            client.last_rest = event.now - client.rests_since
+        if client.state is State.IDLE:
+            note_rest(client, event.now)
         if client.park is Park.IDLE:
             self.roster.set_park(client, None, event.now)
         if client.state is State.IDLE:

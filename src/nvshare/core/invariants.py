@@ -101,8 +101,8 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who are beyond their limits is wrong"
     if set(roster.fetching) != {c.id for c in roster.clients.values() if c.ahead}:
         yield "the set of those who bring memory in ahead of their turns is wrong"
-    if any(c.state is not State.WAITING for c in roster.fetching.values()):
-        yield "somebody brings memory in ahead of its turn, and does not wait"
+    if any(c.holds for c in roster.fetching.values()):
+        yield "a client that has a turn brings memory in ahead of one"
     cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
     if set(roster.cramped) != cramped:
         yield "the set of those who have no room yet is wrong"

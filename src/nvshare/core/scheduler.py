@@ -113,7 +113,7 @@ class Scheduler:
             effects += go_on_without_the_silent(state, roster, now)
             effects += self._open_gates(now)
             effects += ask_to_rest(state, roster, now)
-            effects += fill_ahead(state, roster)
+            effects += fill_ahead(state, roster, now)
             effects += plan_handover(state, roster)
             effects += provide(roster)
             effects += tell_room(state, roster, now)
