@@ -21,6 +21,7 @@ from nvshare.emulator.transient import transient_node
 from nvshare.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.telemetry.snapshot import NodeStatus
+from nvshare.wire import environment
 from tests.integration.daemon.conftest import Daemon
 
 ROOT = Path(__file__).parents[2]
@@ -85,7 +86,8 @@ class Trial:
         self._node = node
         self._daemon = daemon
         self._stack = stack
-        base = daemon.environ
+        # That they wait is what is measured; nobody need be told.
+        base = {**daemon.environ, environment.WAIT_NOTICE: "0"}
         own = program_environment(Wishes(), daemon.folder, library(), base)
         self._programs = [
             self._start(_PROGRAM, {**base, **own}, stdout=subprocess.DEVNULL)

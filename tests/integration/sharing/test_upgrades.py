@@ -44,3 +44,29 @@ def test_an_earlier_library_is_managed_beside_one_of_today_and_across_an_upgrade
     sharing.kill_daemon()
     sharing.start_daemon_again()
     shares(turns=2)
+
+
+@pytest.mark.parametrize("version", ["earlier", "later"])
+def test_programs_are_managed_by_a_daemon_of_another_version_and_by_ours_after_it(
+    share: Callable[..., Sharing], earlier: dict[str, str], version: str
+) -> None:
+    settings = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "0.2"}
+    sharing = share("1xt4", speed=20, data="off", settings=settings)
+    guests = [sharing.guest(), sharing.guest(**earlier)]
+    for guest in guests:
+        assert guest.ask(f"gpu.init() or gpu.alloc({9 * GIB})[0] or gpu.launch(10)") == 0
+        guest.ask("gpu.start('[gpu.launch(10, slow=True) for _ in iter(int, 1)]')")
+
+    def shares() -> None:
+        def is_so(now: NodeStatus) -> bool:
+            return [one.allocated for one in now.clients if one.turns >= 2] == [9 * GIB] * 2
+
+        sharing.until_status(is_so, 60)
+
+    shares()
+    sharing.kill_daemon()
+    with sharing.daemon_of(version) as pid:
+        shares()
+        assert sharing.daemon().status().pid == pid
+    sharing.start_daemon_again()
+    shares()
