@@ -1,6 +1,6 @@
 """Filling ahead: a client's memory comes in before its turn begins, where there is room.
 
-Two kinds of turns can be foreseen. The leader waits, and is certain to have one. And while nobody
+Two kinds of turns can be foreseen. The head waits, and is certain to have one. And while nobody
 waits, a resting client that has a rhythm (rhythm.py) is expected back: of several, the one that is
 expected first. Room that nobody uses until then may be used for its memory, and the change of turn
 moves only the rest. Room is what the device's own accounts say, not what the driver reports.
@@ -51,9 +51,9 @@ def fill_ahead(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 
 def _next(state: DeviceState, roster: Roster, now: float) -> Client | None:
     """Return the client whose turn can be foreseen, if it has memory that could come."""
-    if state.leader is not None:
-        leader = roster.clients[state.leader]
-        return leader if _may_fill(leader) else None
+    if state.head is not None:
+        head = roster.clients[state.head]
+        return head if _may_fill(head) else None
     if roster.waiting:
         return None
     resting = (one for one in roster.idle.values() if not one.park and _may_fill(one))
