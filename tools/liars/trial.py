@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.wire import environment
