@@ -28,14 +28,13 @@ _UNKNOWN_FRAME = HEADER.pack(MAGIC, frames.VERSION, 250, 5, 0) + b"later"
 
 def speak_earlier() -> None:
     """Know no more than what was recorded last."""
-    path = max(FOLDER.glob("*.json"))
-    sizes = {
-        name: HEADER.unpack_from(bytes.fromhex(frame["bytes"]))[3]
-        for name, frame in json.loads(path.read_text(encoding="utf-8")).items()
-    }
-    _patch_writing(lambda frame, data: _cut(data, sizes[type(frame).__name__]))
+    recorded = json.loads(max(FOLDER.glob("*.json")).read_text(encoding="utf-8"))
+    heads = (HEADER.unpack_from(bytes.fromhex(frame["bytes"])) for frame in recorded.values())
+    # Bytes of payload by type.
+    sizes = {kind: length for _, _, kind, length, _ in heads}
+    _patch_writing(lambda frame, data: _cut(data, sizes[frame.TYPE]))
     _patch_reading(sizes)
-    if "Ping" not in sizes:
+    if frames.Ping.TYPE not in sizes:
         _promise_no_answers()
 
 
@@ -53,10 +52,10 @@ def _patch_writing(change: Callable[[Any, bytes], bytes]) -> None:
         cls.pack = lambda self, write=write: change(self, write(self))
 
 
-def _patch_reading(sizes: dict[str, int]) -> None:
+def _patch_reading(sizes: dict[int, int]) -> None:
     known = []
     for cls in get_args(frames.FromClient):
-        size = sizes.get(cls.__name__)
+        size = sizes.get(cls.TYPE)
         if size is not None:
             read = cls.unpack
             cls.unpack = lambda payload, read=read, size=size: read(payload[:size])
