@@ -8,10 +8,10 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test model test-k8s test-torch test-web chaos fuzz bench report lint build manifests release clean FORCE
+.PHONY: help demo check test model test-k8s test-torch test-web test-debian11 chaos fuzz bench report lint build manifests release clean FORCE
 
 help: ## Print this list
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 	$(BIN)/nvshare demo
@@ -20,7 +20,7 @@ check: $(VENV)/installed ## Lint, types and quick tests in half a minute (ONLY=c
 	$(BIN)/python -m tools.check $(ONLY)
 
 # The tests start Python hundreds of times: compiled modules are kept, whatever the user does elsewhere.
-test: export PYTHONDONTWRITEBYTECODE :=
+check test: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/installed ## Run every test (ARGS="-k name" to choose)
 ifeq ($(strip $(ARGS)),)
@@ -67,9 +67,9 @@ report: $(VENV)/installed ## One page of figures and plots in build/report (FROM
 lint: $(VENV)/installed ## Check style, types, C formatting, layers, image and workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy --strict src tests protocol tools native/emulator/exports native/interposer/generator native/tests/victims
+	$(BIN)/mypy --strict src tests protocol tools native/headers native/interposer/generator native/tests/victims lab/emulator/exports
 	$(BIN)/mypy --strict --python-version 3.14 src
-	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
+	find native lab -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
 	$(BIN)/hadolint --config deploy/docker/hadolint.yaml deploy/docker/Dockerfile
 	$(BIN)/zizmor --offline --quiet --strict-collection .github
@@ -98,6 +98,9 @@ manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests, and
 release: $(VENV)/installed $(VENV)/release ## Make all that is released into dist/, and try it (ARGS="versions sums": those steps)
 	$(BIN)/python -m tools.release $(ARGS)
 
+test-debian11: $(VENV)/installed ## Install what is in dist/ on Debian 11, in a root made of its packages, and run the demo there (root)
+	$(BIN)/python -m tools.release debian11
+
 clean: ## Remove everything that make created
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -123,11 +126,11 @@ $(VENV)/release: $(VENV)/tools
 
 # The names of all source files. It changes when a file appears or goes, and an editable install has to be told of that.
 $(VENV)/sources: FORCE $(VENV)/tools
-	@find src native workloads bench cmake -type f -not -name '*.pyc' | LC_ALL=C sort >$@.new
+	@find src native lab cmake -type f -not -name '*.pyc' | LC_ALL=C sort >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # The build folder persists, so this compiles only what changed. Python files need no new install when edited.
-NATIVE := CMakeLists.txt $(shell find native workloads bench cmake -type f 2>/dev/null)
+NATIVE := CMakeLists.txt $(shell find native lab cmake -type f 2>/dev/null)
 
 $(VENV)/installed: $(VENV)/tools $(VENV)/sources $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation \

@@ -19,11 +19,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 from nvshare.wire import frames
 from tests.integration.daemon.client import Client
 from tests.integration.daemon.conftest import Daemon
@@ -36,7 +36,7 @@ MOST_HANDOVER = 0.005
 REPORTS_PER_SECOND = 4
 # How many clients of a crowd are one process here.
 PER_PROCESS = 50
-# After so many short-lived clients, all that is kept in a book of a bounded size is full: mostly
+# After so many short-lived clients, all that is kept in a record of a bounded size is full: mostly
 # the journal, of two pages of 4,096 events each, of which such a client makes six.
 WARM = 2500
 # More clients a minute than these need more of the daemon's time than one user may take.
@@ -201,7 +201,7 @@ def start_crowd(folder: Path, gpu: str, count: int, *, reports: bool) -> list[in
 
 
 def hand_over(daemon: Daemon, gpu: str, seconds: float) -> list[float]:
-    """Have two clients pass a turn on; returns how long each hand-over took."""
+    """Have two clients hand a turn over; returns how long each hand-over took."""
     pair = [Client(daemon.folder) for _ in range(2)]
     for client in pair:
         client.sock.settimeout(60)

@@ -84,7 +84,7 @@ BytesOrAuto: TypeAlias = Annotated[
     BeforeValidator(_quantity),
     _amount(f"^(auto|{_AMOUNT})$"),
 ]
-# Thirty years, if they are seconds: what is reckoned from them stays a number.
+# Thirty years, if they are seconds: what is computed from them stays a number.
 _MOST = 1e9
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=_MOST), BeforeValidator(_number)]
 PositiveOrAuto: TypeAlias = Annotated[
@@ -244,8 +244,8 @@ class ClientLimits(SettingsModel):
         """Return the limits with some fields changed, and everything checked again."""
         return ClientLimits.model_validate({**self.model_dump(), **changes})
 
-    def settled(self) -> "ClientLimits":
-        """Return them with what means nothing in particular left out."""
+    def normalized(self) -> "ClientLimits":
+        """Return them with everything left out that is the default."""
         priority = None if self.priority == "normal" else self.priority
         return self.changed({"burst": self.burst or None, "priority": priority})
 

@@ -50,7 +50,7 @@ class Chart:
 
     name: str
     title: str
-    groups: tuple[Group, ...]
+    groups: tuple[Group, ...] = ()
     # What the targets are called; what a line is called where bars begin, if there is to be one.
     target: str = ""
     line: str = ""

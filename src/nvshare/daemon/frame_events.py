@@ -68,7 +68,7 @@ def _released(session: "Session", frame: frames.Released, member: "Member") -> N
             wants=bool(frame.wants),
             moved_bytes=frame.moved_bytes,
             seconds=seconds,
-            handed_to=session.node.heir(member, frame.handed_turn),
+            handed_to=session.node.handed_to(member, frame.handed_turn),
             handed_turn=frame.handed_turn,
             left=frame.left,
         )

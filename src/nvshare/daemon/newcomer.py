@@ -37,7 +37,7 @@ class Newcomer:
         Then ``again`` is called with its HELLO when it is worth another try.
         """
         self.end()
-        is_back = hello.seat or hello.flags & frames.HelloFlags.RESUMING
+        is_back = hello.slot_key or hello.flags & frames.HelloFlags.RESUMING
         if is_back or not self._node.awaits_page(who, hello):
             return False
         now = self._loop.time()

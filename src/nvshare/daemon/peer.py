@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from nvshare.daemon.budget import Budget
+from nvshare.daemon.cpu_budget import CpuBudget
 from nvshare.daemon.identity import Identity
 
 # Who takes more than this of a stretch of time is pushy in it.
@@ -37,7 +37,7 @@ class Tenant:
     """A container, or a user."""
 
     key: str
-    budget: Budget
+    budget: CpuBudget
     connections: int = 0
     # Those who wait to be let in; and the processes with connections that wait to be read, in the
     # order in which they are read. None stands for those who wait to be let in.
@@ -53,9 +53,9 @@ class Peer:
 
     who: Identity
     tenant: Tenant
-    budget: Budget
+    budget: CpuBudget
     # What it may take, and still be calm; and since when it has been here.
-    calm: Budget
+    calm: CpuBudget
     since: float
     connections: int = 0
     # Those of them that wait to be read, in the order in which they came.

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nvshare.daemon.budget import Budget
+from nvshare.daemon.cpu_budget import CpuBudget
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.logs import fields
 from nvshare.daemon.peer import CALM, CALM_AT_ONCE, NOTICEABLE, Peer, Reader, Tenant
@@ -183,8 +183,8 @@ class Peers:
             if len(self._peers) >= self._prune_at:
                 self._prune()
             now, most = self._loop.time(), self._settings.burst
-            budget = Budget(self._settings.process_percent / 100, most, most, now)
-            calm = Budget(CALM, CALM_AT_ONCE, CALM_AT_ONCE, now)
+            budget = CpuBudget(self._settings.process_percent / 100, most, most, now)
+            calm = CpuBudget(CALM, CALM_AT_ONCE, CALM_AT_ONCE, now)
             peer = self._peers[key] = Peer(who, self._tenant(who, now), budget, calm, now)
         return peer
 
@@ -193,7 +193,7 @@ class Peers:
         tenant = self._tenants.get(key)
         if tenant is None:
             most = 2 * self._settings.burst
-            budget = Budget(self._settings.tenant_percent / 100, most, most, now)
+            budget = CpuBudget(self._settings.tenant_percent / 100, most, most, now)
             tenant = self._tenants[key] = Tenant(key, budget)
         return tenant
 

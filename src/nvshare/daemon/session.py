@@ -58,7 +58,7 @@ class Session:
         self.pinned_by: dict[str, int] = {}
         # What it was started with; what it may use is its group's.
         self.own_limits = ClientLimits()
-        self.seat = 0
+        self.slot_key = 0
         # What it has reported to be out, and is still on its way.
         self.left = 0
         self.tally = Tally()

@@ -81,20 +81,32 @@ def kilobytes_of(daemon: Daemon) -> int:
     return int(re.findall(r"VmRSS:\s+(\d+) kB", text)[0])
 
 
-def attack(daemon: Daemon, name: str, *words: str) -> "subprocess.Popen[str]":
+# Of a process that is called something else than Python, which could not find itself by that name.
+RUN = f"import runpy; runpy.run_path({str(HOSTILE)!r}, run_name='__main__')"
+
+
+def attack(
+    daemon: Daemon, name: str, *words: str, called: str = "python"
+) -> "subprocess.Popen[str]":
     """Start another process that does something hostile; it says so when it has begun."""
-    command = [sys.executable, str(HOSTILE), str(daemon.folder), daemon.gpus[0], name, *words]
-    environ = {**os.environ, "PYTHONPATH": str(HOSTILE.parents[3])}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
+    process = subprocess.Popen(
+        [called, "-c", RUN, str(daemon.folder), daemon.gpus[0], name, *words],
+        executable=os.path.realpath(sys.executable),
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
     return process
 
 
 @contextmanager
-def attacked(daemon: Daemon, name: str, *words: str) -> Iterator["subprocess.Popen[str]"]:
+def attacked(
+    daemon: Daemon, name: str, *words: str, called: str = "python"
+) -> Iterator["subprocess.Popen[str]"]:
     """For as long as this goes on, another process attacks."""
-    process = attack(daemon, name, *words)
+    process = attack(daemon, name, *words, called=called)
     try:
         yield process
     finally:
@@ -112,7 +124,7 @@ def granted(client: Client) -> int:
 
 
 def take_turns(daemon: Daemon, seconds: float) -> list[float]:
-    """Two honest programs of this process pass a turn to and fro; returns how long each took."""
+    """Two honest programs of this process hand a turn to and fro; returns how long each took."""
     pair = [daemon.connect() for _ in range(2)]
     for client in pair:
         client.sock.settimeout(30)
@@ -204,6 +216,26 @@ def test_one_process_leaves_places_for_others(
         assert held == 1024
         daemon.connect().join(daemon.gpus[0])
         assert daemon.log.count("as many connections as it may") == 1
+
+
+def test_a_very_long_name_fills_neither_the_log_nor_the_status(daemon: Daemon) -> None:
+    """As long as Python lets itself be called, on 200 connections, and again and again."""
+    name, memory = "x" * 3000, kilobytes_of(daemon)
+    with attacked(daemon, "connect", "200", called=name) as process:
+        assert process.stdout is not None
+        held = int(process.stdout.readline())
+        assert held >= 64
+        status = daemon.control.status()
+        assert {len(one.program) for one in status.clients} == {64}
+        # What is told of a client, but for its name, takes some 2 KB.
+        assert len(status.model_dump_json()) < held * 4096
+    logged, begin = len(daemon.log), time.monotonic()
+    with attacked(daemon, "reconnect", "1", called=name):
+        take_turns(daemon, 1.0)
+        seconds = time.monotonic() - begin
+    assert len(daemon.log) - logged < 100_000 * (seconds + 1)
+    assert kilobytes_of(daemon) < memory + 16384
+    assert name not in daemon.log
 
 
 def test_an_open_gate_is_believed_once(serial: Daemon) -> None:

@@ -80,6 +80,15 @@ def test_what_a_pool_of_one_keeps_is_not_there_for_the_others(sharing: Sharing) 
         assert one.ask("gpu.launch(1)") == 0
 
 
+def test_memory_of_graphs_counts_against_the_limit(sharing: Sharing) -> None:
+    guest = ready(sharing.guest(Wishes(memory_bytes=GIB)))
+    assert guest.ask(f"gpu.capture_memory({600 * MIB})") == [0] * 8
+    pid = str(guest.process.pid)
+    sharing.until_status(lambda _: sharing.daemon().group(pid).uses[0].used >= 600 * MIB)
+    assert guest.ask("gpu.alloc(500 << 20)")[0] == OUT_OF_MEMORY
+    assert guest.ask("gpu.alloc(400 << 20)")[0] == 0
+
+
 def test_modules_count_against_the_limit_soon_after_they_are_loaded(sharing: Sharing) -> None:
     guest = ready(sharing.guest(Wishes(memory_bytes=GIB)))
     # NVML has told what its context takes, which is less than was assumed.

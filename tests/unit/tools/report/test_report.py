@@ -12,7 +12,7 @@ from tools.report.chart import Bar, Chart, Group, draw
 from tools.report.lines import of_bench, parse, read
 from tools.report.page import About, html, markdown
 from tools.report.running import QUICK, commands_of, machine_of
-from tools.report.sections import sections
+from tools.report.topics import sections
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 ABOUT = About((("processor", "one|two <fast>"),), ("nvshare bench all",))
