@@ -112,14 +112,12 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .allocated = used,
         .pinned = turn_pinned(client),
         .swapped_out = swap_tell_away(client),
-        .memory_limit = config()->memory_limit,
-        .compute_percent = config()->compute_percent,
-        .limit_flags = config()->limit_flags,
         .turn = hello->turn,
         .seat = device->account.seat.number,
         .untouched = account_nowhere(&device->account),
         .kept = atomic_load(&device->account.kept),
     };
+    limits_tell(&config()->limits, &frame);
     memcpy(frame.device_uuid, device->uuid, sizeof frame.device_uuid);
     memcpy(frame.group, config()->group, sizeof frame.group);
     frame_set_text(frame.library_version, sizeof frame.library_version, NVSHARE_VERSION);

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from protocol.errors import TableError
 from protocol.generate import generate
-from protocol.model import TableError, read_environment, read_protocol
+from protocol.model import read_environment, read_protocol
 
 ROOT = Path(__file__).parents[3]
 

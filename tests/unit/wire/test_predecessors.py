@@ -7,6 +7,7 @@ import json
 import runpy
 from dataclasses import fields
 from pathlib import Path
+from shutil import copy
 from struct import Struct
 from typing import Any, get_args
 
@@ -82,6 +83,7 @@ def test_a_version_in_which_one_frame_has_changed_parts_peers_over_that_frame_on
     table = table.replace("[frames.GRANT]\n", "[frames.GRANT]\nversion = 2\n", 1)
     path = tmp_path / "frames.toml"
     path.write_text(table, encoding="utf-8")
+    copy(ROOT / "protocol" / "limits.toml", tmp_path)
     module = tmp_path / "later.py"
     module.write_text(python_text.frames_module(read_protocol(path)), encoding="utf-8")
     later = runpy.run_path(str(module))
