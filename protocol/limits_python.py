@@ -162,6 +162,8 @@ def _arguments(limit: Limit) -> Iterator[tuple[str, str]]:
     for name, text in texts.items():
         if text:
             yield name, "True" if name == "in_scenarios" else json.dumps(text, ensure_ascii=False)
+    if "limits" in limit.field:
+        yield "is_told", "True"
     if limit.kind == "number":
         yield "least", str(limit.least)
         yield "most", str(limit.most)

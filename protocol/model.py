@@ -111,6 +111,7 @@ class Protocol:
     max_payload: int
     unasked_bytes: int
     socket_name: str
+    machine_folder: str
     frames: tuple[Frame, ...]
     values: tuple[Values, ...]
     ranges: tuple[Range, ...]
@@ -154,6 +155,7 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
         table["max_payload"],
         table["unasked_bytes"],
         table["socket_name"],
+        table["machine_folder"],
         frames,
         tuple(values.values()),
         tuple(ranges.values()),

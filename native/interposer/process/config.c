@@ -18,8 +18,6 @@ static struct {
     struct config values;
 } state = {.once = PTHREAD_ONCE_INIT};
 
-static const uint64_t default_silence_ns = UINT64_C(10) * 1000 * 1000 * 1000;
-
 static enum allocation get_allocation(void) {
     static const struct {
         const char *name;
@@ -59,7 +57,7 @@ static uint64_t get_silence(void) {
         return (uint64_t)(seconds * 1e9);
     if (value)
         variable_complain(ENVIRONMENT_SILENCE, value, "a number of seconds");
-    return default_silence_ns;
+    return (uint64_t)(strtod(DEFAULT_SILENCE, NULL) * 1e9);
 }
 
 static void get_group(uint8_t group[16]) {
@@ -113,7 +111,7 @@ static void get_sockets(struct config *config) {
         add_socket(config, "%s/daemon/" FRAME_SOCKET_NAME, node);
     if (given || node)
         return;
-    add_socket(config, CONFIG_MACHINE_FOLDER "/" FRAME_SOCKET_NAME);
+    add_socket(config, FRAME_MACHINE_FOLDER "/" FRAME_SOCKET_NAME);
     if (user != 0 && runtime)
         add_socket(config, "%s/nvshare/" FRAME_SOCKET_NAME, runtime);
     else if (user != 0)

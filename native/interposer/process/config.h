@@ -10,9 +10,6 @@
 
 enum { CONFIG_SOCKETS_MAX = 2 };
 
-/* Where the machine's daemon is. */
-#define CONFIG_MACHINE_FOLDER "/run/nvshare"
-
 /* How what a program asks for by cuMemAlloc is to be allocated, by its environment. Others may have a say in it:
  * device_decide. */
 enum allocation {

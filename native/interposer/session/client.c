@@ -161,7 +161,8 @@ static void be_welcome(struct client *client, const struct frame_welcome *welcom
     client->state = CLIENT_WELCOME;
     client->backoff = first_backoff;
     atomic_store(&client->device->is_managed, true);
-    log_info("GPU %d: managed by the daemon as client %llu", client->device->ordinal,
+    log_info("GPU %d: managed by the daemon (%.*s) as client %llu", client->device->ordinal,
+             (int)sizeof welcome->daemon_version - 1, welcome->daemon_version,
              (unsigned long long)welcome->client_id);
     host_begin(client);
     turn_feed(client, (struct machine_input){.event = ON_WELCOME});

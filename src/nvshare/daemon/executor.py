@@ -200,7 +200,7 @@ class Executor:
         for one, value in values:
             flags |= frames.LimitFlags(one.flags(value))
         frame = frames.Limits(
-            **{one.name: value or 0 for one, value in values if one.has_field},
+            **{one.name: value or 0 for one, value in values if one.is_told},
             flags=flags,
             share_ppm=0 if share.percent is None else max(1, round(share.percent * 10_000)),
             window_us=microseconds(share.window),

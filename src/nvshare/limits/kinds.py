@@ -34,6 +34,8 @@ class Limit(ABC):
     variable: str
     annotation: str = ""
     in_scenarios: bool = False
+    # LIMITS has a field for it.
+    is_told: bool = False
 
     @abstractmethod
     def tightest(self, values: Sequence[Any]) -> Any:
@@ -66,11 +68,6 @@ class Limit(ABC):
     @abstractmethod
     def flags(self, value: Any) -> int:
         """Return the flags of a frame that say it; a number has a field instead."""
-
-    @property
-    def has_field(self) -> bool:
-        """Whether frames have a field for it."""
-        return False
 
     def in_log(self, value: Any) -> str:
         """Return a word for a line of the log; empty: there is no limit."""
@@ -111,10 +108,6 @@ class _Size(Limit):
 
     def flags(self, _value: int | None) -> int:
         return 0
-
-    @property
-    def has_field(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True, kw_only=True)

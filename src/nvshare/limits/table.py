@@ -19,6 +19,7 @@ LIMITS: tuple[Limit, ...] = (
         prompt="Memory limit (6Gi, none)",
         variable="NVSHARE_GPU_MEMORY_LIMIT",
         annotation="gpu-memory-limit",
+        is_told=True,
     ),
     Number(
         name="compute_percent",

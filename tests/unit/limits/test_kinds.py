@@ -130,7 +130,7 @@ def test_what_is_wrong_with_a_variable(limit: Limit, good: str, bad: str, fault:
 )
 def test_there_and_back_by_frames_and_through_the_core(limit: Limit, values: list[Any]) -> None:
     for value in values:
-        frame = SimpleNamespace(**{limit.name: value or 0} if limit.has_field else {})
+        frame = SimpleNamespace(**{limit.name: value or 0})
         assert limit.from_frame(frame, limit.flags(value)) == value
         assert limit.from_core(limit.to_core(value)) == value
 

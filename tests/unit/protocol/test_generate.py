@@ -45,6 +45,7 @@ def write(path: Path, fields: str) -> Path:
     path.write_text(
         "magic = 1\nversion = 1\noldest_version = 1\n"
         "max_payload = 64\nunasked_bytes = 1\nsocket_name = 's'\n"
+        "machine_folder = '/s'\n"
         "[enums]\n[flags]\n[ranges.any]\nmeaning = 'a'\n[ranges.bit]\nmost = 1\nmeaning = 'b'\n"
         "[frames.A]\n"
         f'number = 1\nfrom = "client"\nmeaning = "a"\nfields = [{fields}]\n'

@@ -138,8 +138,8 @@ def test_a_schema_without_ceilings_is_a_mistake() -> None:
         ('option = "pace"', 'option = "memory"', "two limits have the same option"),
         ('option = "pace"', 'option = "pace"\nkey = "x"', "a key needs a prompt"),
         ("place = 15", "place = 16", "16 is no free place of HELLO"),
-        ("place = 7", "place = 1", "1 is no free place of LIMITS"),
-        ("hello = { place", "goodbye = { place", "a place in each of HELLO, LIMITS"),
+        ("place = 7", "place = 0", "0 is no free place of LIMITS"),
+        ("hello = { place", "goodbye = { place", "it has no place in HELLO"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
