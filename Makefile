@@ -67,9 +67,9 @@ report: $(VENV)/installed ## One page of figures and plots in build/report (FROM
 lint: $(VENV)/installed ## Check style, types, C formatting, layers, image and workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy --strict src tests protocol tools native/emulator/exports native/interposer/generator native/tests/victims
+	$(BIN)/mypy --strict src tests protocol tools native/headers native/interposer/generator native/tests/victims lab/emulator/exports
 	$(BIN)/mypy --strict --python-version 3.14 src
-	find native workloads bench -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
+	find native lab -name '*.[ch]' -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/lint-imports
 	$(BIN)/hadolint --config deploy/docker/hadolint.yaml deploy/docker/Dockerfile
 	$(BIN)/zizmor --offline --quiet --strict-collection .github
@@ -123,11 +123,11 @@ $(VENV)/release: $(VENV)/tools
 
 # The names of all source files. It changes when a file appears or goes, and an editable install has to be told of that.
 $(VENV)/sources: FORCE $(VENV)/tools
-	@find src native workloads bench cmake -type f -not -name '*.pyc' | LC_ALL=C sort >$@.new
+	@find src native lab cmake -type f -not -name '*.pyc' | LC_ALL=C sort >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # The build folder persists, so this compiles only what changed. Python files need no new install when edited.
-NATIVE := CMakeLists.txt $(shell find native workloads bench cmake -type f 2>/dev/null)
+NATIVE := CMakeLists.txt $(shell find native lab cmake -type f 2>/dev/null)
 
 $(VENV)/installed: $(VENV)/tools $(VENV)/sources $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation \

@@ -178,7 +178,7 @@ def _union(name: str, sender: str, protocol: Protocol) -> Iterator[str]:
 
 
 def class_name(frame: Frame) -> str:
-    """PASS_TO in Python: PassTo."""
+    """CANCEL_HANDOVER in Python: CancelHandover."""
     return "".join(word.capitalize() for word in frame.name.split("_"))
 
 

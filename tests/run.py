@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from nvshare.cli.trial.realtime import ahead_of_others
+from nvshare.cli.lab.trial.realtime import ahead_of_others
 from tests.again import judged, remembering
 
 PYTEST = (sys.executable, "-m", "pytest")
@@ -27,7 +27,13 @@ NOTES = Path(".pytest_cache")
 # be waited for in the end.
 TOGETHER = (
     *(*PYTEST, "--part=together", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
-    *("tests/integration", "tests/unit/sim", "tests/property", "tests/modelcheck", "tests/replay"),
+    *(
+        "tests/integration",
+        "tests/unit/lab/sim",
+        "tests/property",
+        "tests/modelcheck",
+        "tests/replay",
+    ),
     "tests/unit",
 )
 

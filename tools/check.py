@@ -27,7 +27,8 @@ BIN = Path(sys.executable).parent
 # As in `make lint`.
 TYPED = (
     *("src", "tests", "protocol", "tools"),
-    *("native/emulator/exports", "native/interposer/generator", "native/tests/victims"),
+    *("native/headers", "native/interposer/generator", "native/tests/victims"),
+    "lab/emulator/exports",
 )
 
 

@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 from nvshare.wire import frames
 from tests.integration.daemon.client import Client
 from tests.integration.daemon.conftest import Daemon
@@ -112,7 +112,7 @@ def run_short(minutes: float, per_minute: int) -> bool:
         gpus = daemon.gpus
         begin, failed, count = time.monotonic(), 0, 0
         total = round(minutes * per_minute)
-        # What is made once, and books of a bounded size, are full after so many.
+        # What is made once, and records of a bounded size, are full after so many.
         warm = min(2500, total // 2)
         kept = kilobytes(daemon), descriptors(daemon)
         alive: set[int] = set()
@@ -192,7 +192,7 @@ def start_crowd(folder: Path, gpu: str, count: int, *, reports: bool) -> list[in
 
 
 def hand_over(daemon: Daemon, gpu: str, seconds: float) -> list[float]:
-    """Have two clients pass a turn on; returns how long each hand-over took."""
+    """Have two clients hand a turn over; returns how long each hand-over took."""
     pair = [Client(daemon.folder) for _ in range(2)]
     for client in pair:
         client.sock.settimeout(60)

@@ -259,8 +259,8 @@ static int check_keep(const struct frame_view *view) {
     return result;
 }
 
-static int check_pass_to(const struct frame_view *view) {
-    struct frame_pass_to fields;
+static int check_handover(const struct frame_view *view) {
+    struct frame_handover fields;
     int result = frame_take(view, &fields, sizeof fields);
     if (result == 0 && fields.turn > UINT64_C(0x4000000000000000))
         result = -ERANGE;
@@ -281,8 +281,8 @@ static int check_standby(const struct frame_view *view) {
     return result;
 }
 
-static int check_cancel_pass(const struct frame_view *view) {
-    struct frame_cancel_pass fields;
+static int check_cancel_handover(const struct frame_view *view) {
+    struct frame_cancel_handover fields;
     int result = frame_take(view, &fields, sizeof fields);
     if (result == 0 && fields.turn > UINT64_C(0x4000000000000000))
         result = -ERANGE;
@@ -470,9 +470,9 @@ int frame_check(const struct frame_view *view) {
     case FRAME_GRANT: return check_grant(view);
     case FRAME_REVOKE: return check_revoke(view);
     case FRAME_KEEP: return check_keep(view);
-    case FRAME_PASS_TO: return check_pass_to(view);
+    case FRAME_HANDOVER: return check_handover(view);
     case FRAME_STANDBY: return check_standby(view);
-    case FRAME_CANCEL_PASS: return check_cancel_pass(view);
+    case FRAME_CANCEL_HANDOVER: return check_cancel_handover(view);
     case FRAME_EVICT: return check_evict(view);
     case FRAME_FILL: return check_fill(view);
     case FRAME_TRIM: return check_trim(view);

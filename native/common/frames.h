@@ -39,9 +39,9 @@ enum frame_type {
     FRAME_GRANT = 130,
     FRAME_REVOKE = 131,
     FRAME_KEEP = 132,
-    FRAME_PASS_TO = 133,
+    FRAME_HANDOVER = 133,
     FRAME_STANDBY = 134,
-    FRAME_CANCEL_PASS = 135,
+    FRAME_CANCEL_HANDOVER = 135,
     FRAME_EVICT = 136,
     FRAME_FILL = 150,
     FRAME_TRIM = 142,
@@ -130,7 +130,7 @@ enum allocation_flags {
 
 /* How memory leaves when a turn ends. */
 enum revoke_flags {
-    REVOKE_DISPLACE = 1, /* the successor displaces it, oldest arrival first; nothing to move */
+    REVOKE_DISPLACE = 1, /* the next client displaces it, oldest arrival first; nothing to move */
 };
 
 /* How limits are meant. */
@@ -172,7 +172,7 @@ struct frame_hello {
     uint64_t turn;            /* that it holds, or held last, from an earlier daemon; 0: none */
     uint8_t group[16];        /* token that `nvshare run` gave the process tree; zeros: none */
     char library_version[32]; /* of libnvshare.so */
-    uint64_t seat;            /* that it has in its group, from an earlier daemon; 0: none */
+    uint64_t slot_key;        /* of the slot that it has in its group's page, from an earlier daemon; 0: none */
     uint64_t untouched;       /* as in MEMORY */
     uint64_t kept;            /* as in MEMORY */
 } __attribute__((packed));
@@ -191,7 +191,7 @@ struct frame_released {
     uint64_t turn;        /* the turn that it gives back */
     uint32_t reason;      /* enum release_reason: why */
     uint32_t wants;       /* 1: it has more work, as if WANT followed; 0: not now */
-    uint64_t handed_turn; /* the turn that it has handed on by itself; 0: none */
+    uint64_t handed_turn; /* the turn that it has handed over itself; 0: none */
     uint64_t allocated;   /* as in MEMORY */
     uint64_t pinned;      /* as in MEMORY */
     uint64_t swapped_out; /* as in MEMORY; what is still on its way counts */
@@ -351,7 +351,7 @@ struct frame_revoke {
 static_assert(sizeof(struct frame_revoke) == 32, "protocol/frames.toml");
 
 /* From daemon to client.
- * Nobody waits any more: REVOKE, HOLD and PASS_TO of this turn are void. */
+ * Nobody waits any more: REVOKE, HOLD and HANDOVER of this turn are void. */
 struct frame_keep {
     uint64_t turn; /* the turn that goes on */
 } __attribute__((packed));
@@ -359,14 +359,14 @@ static_assert(sizeof(struct frame_keep) == 8, "protocol/frames.toml");
 
 /* From daemon to client. Carries a descriptor.
  * To the holder: when you release this turn, write to the socket before you send RELEASED. */
-struct frame_pass_to {
+struct frame_handover {
     uint64_t turn;      /* the turn that the receiver holds */
     uint64_t next_turn; /* the turn that begins with the write */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_pass_to) == 16, "protocol/frames.toml");
+static_assert(sizeof(struct frame_handover) == 16, "protocol/frames.toml");
 
 /* From daemon to client. Carries a descriptor.
- * To the successor: when the socket is readable, you hold this turn, as if GRANT had come. */
+ * To the next client: when the socket is readable, you hold this turn, as if GRANT had come. */
 struct frame_standby {
     uint64_t turn;       /* the turn that begins then */
     uint64_t fill_bytes; /* as in GRANT */
@@ -375,11 +375,11 @@ struct frame_standby {
 static_assert(sizeof(struct frame_standby) == 24, "protocol/frames.toml");
 
 /* From daemon to client.
- * PASS_TO of this turn is void: wake nobody when you release it. */
-struct frame_cancel_pass {
+ * HANDOVER of this turn is void: wake nobody when you release it. */
+struct frame_cancel_handover {
     uint64_t turn; /* the turn that the receiver holds */
 } __attribute__((packed));
-static_assert(sizeof(struct frame_cancel_pass) == 8, "protocol/frames.toml");
+static_assert(sizeof(struct frame_cancel_handover) == 8, "protocol/frames.toml");
 
 /* From daemon to client.
  * To a client without a turn: move memory to the host, and answer with MOVED. */
@@ -471,7 +471,7 @@ static_assert(sizeof(struct frame_notice) == 512, "protocol/frames.toml");
 struct frame_quota {
     uint32_t slot;     /* its number in the page that the descriptor is of */
     uint32_t reserved; /* sent as 0 */
-    uint64_t seat;     /* drawn by the daemon; the client's for as long as it has the slot */
+    uint64_t slot_key; /* drawn by the daemon: a client that names it later has this slot */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_quota) == 16, "protocol/frames.toml");
 

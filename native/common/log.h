@@ -19,7 +19,7 @@
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN };
 
-/* Settles where lines go. `level` and `file` are the values of the two variables, or NULL. Until it
+/* Decides where lines go. `level` and `file` are the values of the two variables, or NULL. Until it
  * is called, warnings go to stderr. A value that makes no sense is itself a warning. */
 void log_open(const char *level, const char *file);
 

@@ -2,7 +2,7 @@
  * of them does use. It is a file in memory that the daemon makes, seals so that nobody can shorten or lengthen it, and hands
  * out as a descriptor (QUOTA). Processes keep the descriptor, and hand it to the next daemon (HELLO).
  *
- * The daemon writes `magic`, `limit`, `check`, `limit_source`, `held`, `seats` and who sits in which slot, and writes them again where
+ * The daemon writes `magic`, `limit`, `check`, `limit_source`, `held`, `used_slots` and the key of each slot, and writes them again where
  * somebody else has. A process writes its own slot, and `lock`. Sums are never
  * stored: they are added up under the lock each time, so that a process which dies at any moment leaves
  * nothing behind but its own slot, which the daemon clears.
@@ -30,7 +30,7 @@ enum quota_source {
 };
 
 struct quota_slot {
-    _Atomic uint64_t seat;  /* drawn by the daemon for one process; 0: the slot is free */
+    _Atomic uint64_t key;   /* drawn by the daemon for one process; 0: the slot is free */
     _Atomic uint64_t used;  /* bytes */
     _Atomic uint64_t asked; /* bytes that it is about to use, if they fit */
     _Atomic uint64_t kept; /* bytes that its memory pools keep beyond what is allocated from them */
@@ -40,7 +40,7 @@ struct quota_page {
     uint64_t magic;
     _Atomic uint64_t limit;        /* bytes */
     _Atomic uint64_t check;        /* a limit without it is half written */
-    _Atomic uint32_t seats;        /* slots behind these are free */
+    _Atomic uint32_t used_slots;   /* slots behind these are free */
     _Atomic uint32_t lock;         /* who adds up; 0: nobody */
     _Atomic uint64_t limit_source; /* who has set the limit, for people: enum quota_source */
     _Atomic uint64_t held; /* bytes that drivers hold for the group: modules, further contexts */

@@ -1,4 +1,4 @@
-/* PTX, cubins and fatbins, as programs hand them to the driver (native/emulator/image). */
+/* PTX, cubins and fatbins, as programs hand them to the driver (lab/emulator/image). */
 #include <string.h>
 
 #include "image.h"

@@ -1,16 +1,16 @@
-/* The page of a group, into which every tenant of the group can write what it likes (seat.c, bucket.c).
+/* The page of a group, into which every tenant of the group can write what it likes (own_slot.c, bucket.c).
  *
- * The input is the beginning of a page, behind a few numbers of our own. */
+ * The input is the beginning of a page, behind a few numbers of our input. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "memory/seat.h"
+#include "memory/own_slot.h"
 #include "shares/bucket.h"
 #include "targets.h"
 
-struct own {
+struct input {
     uint32_t slot, share_ppm;
     uint64_t number, used, bytes, now, window_ns;
 };
@@ -27,27 +27,27 @@ static int page_with(const uint8_t *data, size_t size) {
     return file;
 }
 
-static void sit(struct seat *seat, const struct own *own) {
-    uint64_t limit = seat_limit(seat);
-    uint64_t used = own->used / 2, bytes = own->bytes / 2;
-    if (seat_reserve(seat, used, bytes) == 0)
+static void use_memory(struct own_slot *own, const struct input *input) {
+    uint64_t limit = own_slot_limit(own);
+    uint64_t used = input->used / 2, bytes = input->bytes / 2;
+    if (own_slot_reserve(own, used, bytes) == 0)
         FUZZ_PROMISE(used + bytes <= limit);
-    seat_keep(seat, own->bytes);
-    seat_tell(seat, used);
-    FUZZ_PROMISE(seat_group_used(seat, used) >= used);
-    seat_limit_source(seat);
+    own_slot_keep(own, input->bytes);
+    own_slot_tell(own, used);
+    FUZZ_PROMISE(own_slot_group_used(own, used) >= used);
+    own_slot_limit_source(own);
 }
 
-static void pay(struct seat *seat, const struct own *own) {
-    struct bucket bucket = {&seat->page->paid_until};
+static void pay(struct own_slot *own, const struct input *input) {
+    struct bucket bucket = {&own->page->paid_until};
     /* As LIMITS can say it. */
-    struct rate rate = {1 + own->share_ppm % 1000000,
-                        own->window_ns % ((uint64_t)UINT32_MAX * 1000)};
+    struct rate rate = {1 + input->share_ppm % 1000000,
+                        input->window_ns % ((uint64_t)UINT32_MAX * 1000)};
     struct rate other = {1000000, rate.window_ns / 2};
-    uint64_t now = own->now % INT64_MAX;
+    uint64_t now = input->now % INT64_MAX;
     FUZZ_PROMISE(bucket_left(&bucket, &rate, now) <= (int64_t)rate.window_ns);
-    FUZZ_PROMISE(bucket_next(&bucket, &rate) >= seat->page->paid_until);
-    bucket_bill(&bucket, &rate, own->used % INT64_MAX, now);
+    FUZZ_PROMISE(bucket_next(&bucket, &rate) >= own->page->paid_until);
+    bucket_bill(&bucket, &rate, input->used % INT64_MAX, now);
     /* Nobody can have more to its credit than the window, whatever others write. */
     FUZZ_PROMISE(bucket_left(&bucket, &rate, now) <= (int64_t)rate.window_ns);
     bucket_change(&bucket, &rate, &other, now);
@@ -55,19 +55,19 @@ static void pay(struct seat *seat, const struct own *own) {
 }
 
 void fuzz_page(const uint8_t *data, size_t size) {
-    struct own own;
-    struct seat seat = {0};
+    struct input input;
+    struct own_slot own = {0};
     uint64_t inode;
-    if (size < sizeof own)
+    if (size < sizeof input)
         return;
-    memcpy(&own, data, sizeof own);
-    int file = page_with(data + sizeof own, size - sizeof own);
-    FUZZ_PROMISE(seat_check(file, &inode) == 0);
-    if (seat_take(&seat, file, own.slot, own.number) == 0) {
-        FUZZ_PROMISE(own.slot < QUOTA_SLOTS);
-        sit(&seat, &own);
-        pay(&seat, &own);
-        seat_leave(&seat);
+    memcpy(&input, data, sizeof input);
+    int file = page_with(data + sizeof input, size - sizeof input);
+    FUZZ_PROMISE(own_slot_check(file, &inode) == 0);
+    if (own_slot_take(&own, file, input.slot, input.number) == 0) {
+        FUZZ_PROMISE(input.slot < QUOTA_SLOTS);
+        use_memory(&own, &input);
+        pay(&own, &input);
+        own_slot_leave(&own);
     }
     close(file);
 }

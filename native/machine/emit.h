@@ -37,7 +37,7 @@ static inline uint64_t least(uint64_t a, uint64_t b) {
 }
 
 static inline void forget_request(struct machine *m, actions_t *out) {
-    drop(out, &m->pass);
+    drop(out, &m->next_descriptor);
     m->is_asked = m->displaces = false;
     m->evict = 0;
     m->number = 0;

@@ -47,7 +47,7 @@ void machine_lose(struct machine *m, const struct machine_input *in, actions_t *
     forget_daemon(m, out);
     m->job = MACHINE_RESTS;
     if (!m->was_welcome) {
-        add(out, DO_SETTLE);
+        add(out, DO_COUNT_ALL_THERE);
     } else if (in->must_fill) {
         m->job = MACHINE_FILLS_GENTLY;
         add(out, DO_ORDER_GENTLY);

@@ -6,7 +6,7 @@
 #include "steps.h"
 
 void machine_init(struct machine *machine) {
-    *machine = (struct machine){.state = MACHINE_NEW, .pass = -1};
+    *machine = (struct machine){.state = MACHINE_NEW, .next_descriptor = -1};
 }
 
 bool machine_holds(const struct machine *machine) {
@@ -95,9 +95,9 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
         return in->turn <= m->turn ? STEP_VOID : choose(in->must_fill, STEP_GRANT_FILL, STEP_GRANT);
     case ON_STANDBY:
         return choose(in->turn > m->turn && in->descriptor >= 0, STEP_STANDBY, STEP_VOID);
-    case ON_PASS_TO:
-        return choose(is_about_this(m, in) && in->descriptor >= 0, STEP_PASS_TO, STEP_VOID);
-    case ON_CANCEL_PASS: return choose(is_about_this(m, in), STEP_CANCEL_PASS, STEP_VOID);
+    case ON_HANDOVER:
+        return choose(is_about_this(m, in) && in->descriptor >= 0, STEP_HANDOVER, STEP_VOID);
+    case ON_CANCEL_HANDOVER: return choose(is_about_this(m, in), STEP_CANCEL_HANDOVER, STEP_VOID);
     case ON_REVOKE: return is_about_this(m, in) ? revoke(m, in) : STEP_VOID;
     case ON_KEEP:
         return is_about_this(m, in) ? choose(holds_short(m), STEP_KEEP_SHORT, STEP_KEEP)
@@ -141,7 +141,7 @@ static struct machine_input complete(const struct machine *m, const struct machi
 }
 
 static bool has_descriptor(const struct machine_input *in) {
-    return (in->event == ON_STANDBY || in->event == ON_PASS_TO) && in->descriptor >= 0;
+    return (in->event == ON_STANDBY || in->event == ON_HANDOVER) && in->descriptor >= 0;
 }
 
 static uint32_t leave_alone(const struct machine_input *in, struct machine_actions *actions,

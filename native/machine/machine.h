@@ -32,26 +32,26 @@ enum machine_state {
 
 /* What can happen. Behind each, the fields of the input that it reads beside `event` and `is_explicit`. */
 enum machine_event {
-    ON_GREET,       /* a daemon is there, and is to be greeted: waits */
-    ON_WELCOME,     /* it has registered the client */
-    ON_LOST,        /* there is no daemon, or no longer: must_fill, refuses */
-    ON_GRANT,       /* the frame: turn, bytes, missing, must_fill */
-    ON_HANDED,      /* another program has written to the standby's descriptor: must_fill */
-    ON_STANDBY,     /* the frame: turn, bytes, missing, descriptor, must_fill */
-    ON_PASS_TO,     /* the frame: turn, next_turn, descriptor */
-    ON_CANCEL_PASS, /* the frame: turn */
-    ON_REVOKE,      /* the frame: turn, is_urgent, idle_ns, bytes, displaces */
-    ON_KEEP,        /* the frame: turn */
-    ON_HOLD,        /* the frame: turn, number */
-    ON_STEP,        /* the frame: turn, number */
-    ON_ROOM,        /* the frame: turn, missing. Also about the turn of a standby */
-    ON_EVICT,       /* the frame: bytes, there */
-    ON_FILL,        /* the frame: bytes, 0: none any more, away */
-    ON_DISARMED,    /* the answer to DO_DISARM_OR_BEGIN, if the turn has not come: there */
-    ON_TRIM,        /* the frame: bytes, can_move */
-    ON_GROW,        /* ANSWER: a thread will allocate, and there is not room yet: missing */
-    ON_GREW,        /* it has, or is not waited for any longer; and nothing moves */
-    ON_WORK,        /* somebody waits at the closed gate. May be told again and again */
+    ON_GREET,           /* a daemon is there, and is to be greeted: waits */
+    ON_WELCOME,         /* it has registered the client */
+    ON_LOST,            /* there is no daemon, or no longer: must_fill, refuses */
+    ON_GRANT,           /* the frame: turn, bytes, missing, must_fill */
+    ON_HANDED,          /* another program has written to the standby's descriptor: must_fill */
+    ON_STANDBY,         /* the frame: turn, bytes, missing, descriptor, must_fill */
+    ON_HANDOVER,        /* the frame: turn, next_turn, descriptor */
+    ON_CANCEL_HANDOVER, /* the frame: turn */
+    ON_REVOKE,          /* the frame: turn, is_urgent, idle_ns, bytes, displaces */
+    ON_KEEP,            /* the frame: turn */
+    ON_HOLD,            /* the frame: turn, number */
+    ON_STEP,            /* the frame: turn, number */
+    ON_ROOM,            /* the frame: turn, missing. Also about the turn of a standby */
+    ON_EVICT,           /* the frame: bytes, there */
+    ON_FILL,            /* the frame: bytes, 0: none any more, away */
+    ON_DISARMED,        /* the answer to DO_DISARM_OR_BEGIN, if the turn has not come: there */
+    ON_TRIM,            /* the frame: bytes, can_move */
+    ON_GROW,            /* ANSWER: a thread will allocate, and there is not room yet: missing */
+    ON_GREW,            /* it has, or is not waited for any longer; and nothing moves */
+    ON_WORK,            /* somebody waits at the closed gate. May be told again and again */
     ON_DRAINED, /* nothing is in flight, behind a gate that was closed for that: waits, there, away */
     ON_CANNOT_DRAIN, /* what is in flight, behind a gate that was closed for that, waits for calls that wait there */
     ON_IDLE,     /* there was nothing for as long as DO_WATCH said: waits, there, away */
@@ -94,22 +94,22 @@ enum machine_act {
     DO_ARM_SESSION,  /* ON_HANDED when the descriptor is readable */
     DO_DISARM,       /* neither any more; the descriptor is closed */
     DO_DISARM_OR_BEGIN, /* the same, unless the turn has come: then ON_HANDED, else ON_DISARMED, at once */
-    DO_HAND_ON,         /* write to the descriptor: turn begins elsewhere */
+    DO_HAND_OVER,       /* write to the descriptor: turn begins elsewhere */
     DO_DROP,            /* close the descriptor */
-    DO_SET_MISSING,  /* bytes of what returns have no room yet */
-    DO_ORDER_OUT,    /* the mover: bytes */
-    DO_ORDER_MORE,   /* the mover: so many bytes more are to leave */
-    DO_ORDER_FILL,   /* the mover: bytes, 0: all */
-    DO_ORDER_AHEAD,  /* the mover: bytes, as far as the GPU has room for them */
-    DO_ORDER_GENTLY, /* the mover: all that finds room */
-    DO_ORDER_RETURN, /* the mover: all, as long as it takes */
-    DO_ORDER_REST,   /* the mover: nothing, at what has moved so far */
-    DO_DISPLACE,     /* so many bytes count as away from now on */
-    DO_SETTLE,       /* all memory counts as there */
-    DO_HELLO,        /* send HELLO: turn, value of MACHINE_HELLO_ */
-    DO_WANT,         /* send WANT: turn */
-    DO_RELEASED,     /* send RELEASED: turn, value a machine_reason, bytes that are to leave now */
-    DO_ANSWER,       /* send MOVED that tells of nothing moved: turn */
+    DO_SET_MISSING,     /* bytes of what returns have no room yet */
+    DO_ORDER_OUT,       /* the mover: bytes */
+    DO_ORDER_MORE,      /* the mover: so many bytes more are to leave */
+    DO_ORDER_FILL,      /* the mover: bytes, 0: all */
+    DO_ORDER_AHEAD,     /* the mover: bytes, as far as the GPU has room for them */
+    DO_ORDER_GENTLY,    /* the mover: all that finds room */
+    DO_ORDER_RETURN,    /* the mover: all, as long as it takes */
+    DO_ORDER_REST,      /* the mover: nothing, at what has moved so far */
+    DO_DISPLACE,        /* so many bytes count as away from now on */
+    DO_COUNT_ALL_THERE, /* all memory counts as there */
+    DO_HELLO,           /* send HELLO: turn, value of MACHINE_HELLO_ */
+    DO_WANT,            /* send WANT: turn */
+    DO_RELEASED, /* send RELEASED: turn, value a machine_reason, bytes that are to leave now */
+    DO_ANSWER,   /* send MOVED that tells of nothing moved: turn */
     DO_TELL_OUT, /* send MOVED: turn, what has left and was not told yet, if nothing has as well */
     DO_TELL_IN,  /* send MOVED: turn, what has come and was not told yet, if nothing has as well */
     DO_TELL_CANNOT_DRAIN, /* send CANNOT_DRAIN: turn, number */
@@ -121,7 +121,7 @@ enum { MACHINE_HELLO_RESUMING = 1, MACHINE_HELLO_WANTS = 2 };
 
 enum machine_reason {
     MACHINE_WAS_IDLE = 1,
-    MACHINE_WAS_ASKED = 2,
+    MACHINE_WAS_TOLD = 2,
     MACHINE_WAS_USED_UP = 3,
 };
 
@@ -180,8 +180,8 @@ struct machine {
     uint64_t fill; /* bytes that the turn began with; 0: all */
     uint64_t missing;
 
-    int32_t pass; /* a descriptor to write to at the end, or -1 */
-    uint64_t pass_turn;
+    int32_t next_descriptor; /* to write to when the turn is handed over, or -1 */
+    uint64_t next_turn;
     uint32_t standby; /* who watches for a turn to come by descriptor */
     uint64_t standby_turn, standby_fill, standby_missing;
 };

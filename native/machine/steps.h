@@ -14,8 +14,8 @@ enum step {
     STEP_GRANT,
     STEP_GRANT_FILL, /* memory has to come before the gate opens */
     STEP_STANDBY,
-    STEP_PASS_TO,
-    STEP_CANCEL_PASS,
+    STEP_HANDOVER,
+    STEP_CANCEL_HANDOVER,
     STEP_ASK,          /* REVOKE, when idle */
     STEP_REVOKE,       /* REVOKE, now */
     STEP_REVOKE_SHORT, /* and memory had to come before the next call */
@@ -77,18 +77,19 @@ uint64_t machine_leaving(const struct machine *machine, const struct machine_inp
 
 /* transitions.c, link.c, memory.c and hold.c */
 transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, machine_lose,
-    machine_refuse, machine_begin, machine_begin_filling, machine_arm, machine_pass, machine_cancel,
-    machine_ask, machine_ask_later, machine_close, machine_stop, machine_forget, machine_keep,
-    machine_refill, machine_make_room, machine_make_room_ahead, machine_make_room_to_grow,
-    machine_fill_beside, machine_evict, machine_evict_more, machine_disarm, machine_answer,
-    machine_trim, machine_trim_later, machine_grow, machine_close_to_grow, machine_grew,
-    machine_want, machine_give_back, machine_give_up_idle, machine_give_up_used, machine_progress,
-    machine_left, machine_left_shut, machine_filled, machine_filled_watched, machine_came,
-    machine_came_shut, machine_came_unseen, machine_lose_short, machine_lose_again,
-    machine_stop_returning, machine_returned, machine_return_again, machine_fill_again,
-    machine_open_again, machine_go_on_filling, machine_fetch, machine_stop_fetching,
-    machine_stop_to_leave, machine_fetched, machine_fetched_to_leave, machine_hold,
-    machine_hold_short, machine_be_held, machine_held_wanted, machine_step, machine_step_later,
-    machine_grow_held, machine_left_held, machine_came_held, machine_came_to_step;
+    machine_refuse, machine_begin, machine_begin_filling, machine_arm, machine_plan_handover,
+    machine_cancel_handover, machine_ask, machine_ask_later, machine_close, machine_stop,
+    machine_forget, machine_keep, machine_refill, machine_make_room, machine_make_room_ahead,
+    machine_make_room_to_grow, machine_fill_beside, machine_evict, machine_evict_more,
+    machine_disarm, machine_answer, machine_trim, machine_trim_later, machine_grow,
+    machine_close_to_grow, machine_grew, machine_want, machine_give_back, machine_give_up_idle,
+    machine_give_up_used, machine_progress, machine_left, machine_left_shut, machine_filled,
+    machine_filled_watched, machine_came, machine_came_shut, machine_came_unseen,
+    machine_lose_short, machine_lose_again, machine_stop_returning, machine_returned,
+    machine_return_again, machine_fill_again, machine_open_again, machine_go_on_filling,
+    machine_fetch, machine_stop_fetching, machine_stop_to_leave, machine_fetched,
+    machine_fetched_to_leave, machine_hold, machine_hold_short, machine_be_held,
+    machine_held_wanted, machine_step, machine_step_later, machine_grow_held, machine_left_held,
+    machine_came_held, machine_came_to_step;
 
 #endif

@@ -46,15 +46,15 @@ void machine_arm(struct machine *m, const struct machine_input *in, actions_t *o
     add(out, fills ? DO_ARM_SESSION : DO_ARM_GATE)->descriptor = in->descriptor;
 }
 
-void machine_pass(struct machine *m, const struct machine_input *in, actions_t *out) {
-    drop(out, &m->pass);
-    m->pass = in->descriptor;
-    m->pass_turn = in->next_turn;
+void machine_plan_handover(struct machine *m, const struct machine_input *in, actions_t *out) {
+    drop(out, &m->next_descriptor);
+    m->next_descriptor = in->descriptor;
+    m->next_turn = in->next_turn;
 }
 
-void machine_cancel(struct machine *m, const struct machine_input *in, actions_t *out) {
+void machine_cancel_handover(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
-    drop(out, &m->pass);
+    drop(out, &m->next_descriptor);
 }
 
 static void note_request(struct machine *m, const struct machine_input *in, actions_t *out) {
@@ -146,17 +146,17 @@ uint64_t machine_leaving(const struct machine *m, const struct machine_input *in
     return least(m->evict, in->there + (has_come_by_use(m, in) ? in->away : 0));
 }
 
-/* The successor is woken before the daemon hears of it. A fill is left at what has come. */
+/* The next program is woken before the daemon hears of it. A fill is left at what has come. */
 static void release(struct machine *m, const struct machine_input *in, actions_t *out,
                     enum machine_reason reason) {
     uint64_t bytes = machine_leaving(m, in), left = m->displaces ? 0 : bytes;
-    if (m->pass >= 0) {
-        struct machine_action *hand_on = add(out, DO_HAND_ON);
-        hand_on->descriptor = m->pass;
-        hand_on->turn = m->pass_turn;
+    if (m->next_descriptor >= 0) {
+        struct machine_action *hand_over = add(out, DO_HAND_OVER);
+        hand_over->descriptor = m->next_descriptor;
+        hand_over->turn = m->next_turn;
     }
     if (has_come_by_use(m, in) && in->away)
-        add(out, DO_SETTLE);
+        add(out, DO_COUNT_ALL_THERE);
     if (left)
         order_out(m, out, left);
     else
@@ -175,7 +175,7 @@ static void release(struct machine *m, const struct machine_input *in, actions_t
 }
 
 void machine_give_back(struct machine *m, const struct machine_input *in, actions_t *out) {
-    release(m, in, out, MACHINE_WAS_ASKED);
+    release(m, in, out, MACHINE_WAS_TOLD);
 }
 
 void machine_give_up_idle(struct machine *m, const struct machine_input *in, actions_t *out) {

@@ -300,7 +300,7 @@ static void make_or_drop(int i) {
         driver.served[i][b] = ++driver.last;
 }
 
-/* The books and the driver have the same blocks on the GPU, and as many pages on the host. */
+/* The records and the driver have the same blocks on the GPU, and as many pages on the host. */
 static void compare_with_driver(void) {
     uint64_t kept = 0;
     for (int i = 0; i < ALLOCATIONS; i++) {

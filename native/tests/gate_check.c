@@ -1,7 +1,7 @@
 /* gate.c with many threads. Prints nothing if all is well.
  *
  *     gate_check turns THREADS ROUNDS   threads pass while it is open, and only then
- *     gate_check states                 refusing, settling, watching */
+ *     gate_check states                 refusing, deciding, watching */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void run_turns(unsigned threads, int rounds) {
         pthread_join(all[i], NULL);
 }
 
-static void *settle(void *nothing) {
+static void *await_decision(void *nothing) {
     (void)nothing;
     return (void *)(intptr_t)gate_await_decision(&gate);
 }
@@ -69,7 +69,7 @@ static intptr_t decided_by(void (*decide)(struct gate *)) {
     pthread_t thread;
     void *result;
     gate_init(&gate, knock, NULL);
-    pthread_create(&thread, NULL, settle, NULL);
+    pthread_create(&thread, NULL, await_decision, NULL);
     usleep(1000);
     decide(&gate);
     pthread_join(thread, &result);

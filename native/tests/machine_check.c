@@ -54,7 +54,7 @@ static void perform(const struct machine_action *action) {
         shut(world.armed);
         world.armed = -1;
         break;
-    case DO_HAND_ON: assert(world.is_given[action->descriptor]); break;
+    case DO_HAND_OVER: assert(world.is_given[action->descriptor]); break;
     case DO_DROP: shut(action->descriptor); break;
     default: break;
     }
@@ -74,7 +74,7 @@ static void check(const struct machine *machine) {
 
 static struct machine_input make(const struct machine *machine) {
     struct machine_input input = {.event = (uint32_t)draw(MACHINE_EVENTS + 1), .descriptor = -1};
-    bool has_one = input.event == ON_STANDBY || input.event == ON_PASS_TO;
+    bool has_one = input.event == ON_STANDBY || input.event == ON_HANDOVER;
     if (has_one && draw(8))
         input.descriptor = give();
     input.turn = machine->turn + draw(3);

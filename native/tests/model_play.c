@@ -1,7 +1,7 @@
 /* Plays a script on a node in memory, in virtual time: the model without clocks, locks and processes.
  *
  * Each line of the input is a command with numbers after it; each gets one line of JSON as its
- * answer. Time goes on only by `advance`. tests/unit/emulator/model/play.py gives the numbers names
+ * answer. Time goes on only by `advance`. tests/unit/lab/emulator/model/play.py gives the numbers names
  * and says what the commands mean. */
 #include <errno.h>
 #include <inttypes.h>

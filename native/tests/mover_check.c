@@ -82,7 +82,7 @@ static void do_all(enum mover_job job) {
     CHECK(mover_left(&device.mover) == 0);
 }
 
-/* Who was displaced may have been so by the books only: a fill puts that right. */
+/* Who was displaced may have been so by the records only: a fill puts that right. */
 static void end_well(void) {
     mover_set_missing(&device.mover, 0);
     do_all(MOVER_FILL);

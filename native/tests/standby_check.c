@@ -28,7 +28,7 @@ static void knock(void *argument) {
     atomic_fetch_add(&knocks, 1);
 }
 
-static void hand_on(int descriptor) {
+static void hand_over(int descriptor) {
     const char one = 1;
     CHECK(send(descriptor, &one, 1, MSG_NOSIGNAL) == 1 || errno == EPIPE);
 }
@@ -103,7 +103,7 @@ static void run_turns(unsigned threads, int rounds) {
             turn = stand_by();
         wait_until_watched();
         CHECK(atomic_load(&passed) == 0 && !gate_has_begun(&gate));
-        hand_on(turn);
+        hand_over(turn);
         join(all, threads);
         CHECK(atomic_load(&passed) == threads && gate_has_begun(&gate));
         CHECK(!gate_is_closed(&gate) && gate_withdraw(&gate) && !gate_has_begun(&gate));
@@ -130,10 +130,10 @@ static void check_replaced(void) {
     int first = stand_by();
     wait_until_watched();
     int second = stand_by();
-    hand_on(first);
+    hand_over(first);
     CHECK(still_waits());
     int third = stand_by();
-    hand_on(third);
+    hand_over(third);
     join(&thread, 1);
     CHECK(gate_withdraw(&gate));
     close(first), close(second), close(third);
@@ -148,7 +148,7 @@ static void check_replaced_at_the_last_moment(void) {
     start(&thread, 1, pass_once);
     wait_until_watched();
     pthread_mutex_lock(&gate.lock);
-    hand_on(first);
+    hand_over(first);
     usleep(2000);
     CHECK(standby_set(&gate.standby, second.own) == 0);
     pthread_mutex_unlock(&gate.lock);
@@ -166,7 +166,7 @@ static void check_withdrawn(void) {
     start(&thread, 1, pass_once);
     wait_until_watched();
     CHECK(!gate_withdraw(&gate));
-    hand_on(turn);
+    hand_over(turn);
     while (look().is_watched)
         usleep(100);
     /* Nobody watches any more: a bell that rang too late may go on, until there is a next one. */
@@ -203,7 +203,7 @@ static void check_disturbed(void) {
     pthread_cancel(thread);
     CHECK(still_waits());
     atomic_store(&passed, 0);
-    hand_on(turn);
+    hand_over(turn);
     join(&thread, 1);
     CHECK(atomic_load(&passed) == 1 && gate_withdraw(&gate));
     close(turn);
@@ -221,7 +221,7 @@ static void check_lost(void) {
         usleep(100);
     again = stand_by();
     wait_until_watched();
-    hand_on(again);
+    hand_over(again);
     join(&thread, 1);
     CHECK(gate_withdraw(&gate));
     close(turn), close(again);
@@ -240,7 +240,7 @@ static void check_hung_up(void) {
     CHECK(still_waits() && !gate_has_begun(&gate));
     int second = stand_by();
     wait_until_watched();
-    hand_on(second);
+    hand_over(second);
     close(second);
     join(&thread, 1);
     CHECK(gate_withdraw(&gate));
@@ -255,7 +255,7 @@ static void check_short(void) {
     start(&thread, 1, pass_once);
     wait_until_watched();
     long before = atomic_load(&knocks);
-    hand_on(turn);
+    hand_over(turn);
     while (!gate_has_begun(&gate))
         usleep(100);
     usleep(2000);
@@ -292,7 +292,7 @@ static void do_something(unsigned choice) {
     default:
         turn = stand_by();
         if (choice % 12 == 5)
-            hand_on(turn);
+            hand_over(turn);
         close(turn);
     }
 }
@@ -308,7 +308,7 @@ static void run_storm(unsigned threads, int rounds) {
     wait_until_waiting(threads);
     atomic_store(&ended, true);
     int turn = stand_by();
-    hand_on(turn);
+    hand_over(turn);
     join(all, threads);
     close(turn);
 }

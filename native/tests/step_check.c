@@ -3,7 +3,7 @@
  *
  *     step_check steps THREADS ROUNDS   each step lets one of many threads pass, and is seen to end
  *     step_check states                 steps that come to nothing
- *     step_check settled                threads that sleep, and threads that compute */
+ *     step_check left                   threads that sleep, and threads that compute */
 #include <errno.h>
 #include <semaphore.h>
 #include <stdlib.h>
@@ -139,7 +139,7 @@ static void *compute(void *nothing) {
     return nothing;
 }
 
-static void run_settled(void) {
+static void run_left(void) {
     pthread_t sleeper, computer;
     sem_init(&never, 0, 0);
     start(&sleeper, 1, sleep_on);
@@ -153,12 +153,12 @@ static void run_settled(void) {
     start(&computer, 1, compute);
     while (atomic_load(&begun) < 2)
         usleep(100);
-    bool was_unsettled = false;
-    for (int i = 0; i < TRIES && !was_unsettled; i++) {
+    bool had_not_left = false;
+    for (int i = 0; i < TRIES && !had_not_left; i++) {
         inside_note_threads(&gate);
-        was_unsettled = !inside_have_left(&gate);
+        had_not_left = !inside_have_left(&gate);
     }
-    CHECK(was_unsettled);
+    CHECK(had_not_left);
     while (!inside_have_left(&gate))
         usleep(100);
     atomic_store(&ended, true);
@@ -176,8 +176,8 @@ int main(int count, char **arguments) {
         run_steps((unsigned)atoi(arguments[2]), atoi(arguments[3]));
     else if (count == 2 && strcmp(arguments[1], "states") == 0)
         run_states();
-    else if (count == 2 && strcmp(arguments[1], "settled") == 0)
-        run_settled();
+    else if (count == 2 && strcmp(arguments[1], "left") == 0)
+        run_left();
     else
         return 2;
     return 0;

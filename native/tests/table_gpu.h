@@ -262,7 +262,7 @@ static void wait_until_idle(void) {
         usleep(100);
 }
 
-/* What is away by the books is what is away. */
+/* What is away by the records is what is away. */
 static void compare(void) {
     uint64_t away = 0;
     for (int i = 0; i < ALLOCATIONS; i++) {

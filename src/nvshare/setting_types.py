@@ -68,7 +68,7 @@ BytesOrAuto: TypeAlias = Annotated[
     BeforeValidator(_quantity),
     _amount(f"^(auto|{_AMOUNT})$"),
 ]
-# Thirty years, if they are seconds: what is reckoned from them stays a number.
+# Thirty years, if they are seconds: what is computed from them stays a number.
 _MOST = 1e9
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=_MOST), BeforeValidator(_number)]
 PositiveOrAuto: TypeAlias = Annotated[

@@ -171,9 +171,9 @@ class ClientLimits(LimitFields):
         """Return the limits with some fields changed, and everything checked again."""
         return ClientLimits.model_validate({**self.model_dump(), **changes})
 
-    def settled(self) -> "ClientLimits":
-        """Return them with what means nothing in particular left out."""
-        return self.changed({one.name: one.settled(getattr(self, one.name)) for one in LIMITS})
+    def normalized(self) -> "ClientLimits":
+        """Return them with everything left out that is the default."""
+        return self.changed({one.name: one.normalized(getattr(self, one.name)) for one in LIMITS})
 
     def in_words(self) -> str:
         """Return them for a line of the log."""

@@ -1,4 +1,4 @@
-"""A campaign from its beginning to its end: acts, the pauses after them, and the books."""
+"""A campaign from its beginning to its end: acts, the pauses after them, and what is left."""
 
 import threading
 import time
@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from .books import check_books
 from .faults import FAULTS, possible
 from .journal import Journal
-from .plan import Act, Fault, acts, cast
+from .leftovers import check_leftovers
+from .plan import Act, Fault, acts, choose_roles
 from .processes import processor_delay
 from .stage import Stage, staged
 from .watch import Watch
@@ -153,7 +153,7 @@ def run_campaign(
     for old in kept.iterdir():
         old.unlink()
     journal = Journal(kept / "journal.txt", is_shown=is_shown)
-    roles = cast(seed, is_small=is_small)
+    roles = choose_roles(seed, is_small=is_small)
     for role in roles:
         journal.say(f"program {role}")
     with staged(roles, kept, journal, is_small=is_small) as stage:
@@ -165,7 +165,7 @@ def run_campaign(
             if journal.failures:
                 _keep_journal(stage)
         if not journal.failures:
-            check_books(stage)
+            check_leftovers(stage)
         result = Result(
             campaign.acts,
             campaign.faults,

@@ -99,7 +99,7 @@ class Role:
 
     number: int
     # keeper and fuzzer are in native/tests; ranks are two processes that use a GPU each, and
-    # threads one that uses both (workloads/driver/ranks.c).
+    # threads one that uses both (lab/workloads/driver/ranks.c).
     program: Literal["keeper", "fuzzer", "ranks", "threads"]
     allocation: Allocation
     gpu: int  # the only one, or the first
@@ -124,7 +124,7 @@ class Act:
     faults: tuple[Fault, ...]
 
 
-def cast(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
+def choose_roles(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
     """Return the programs of a campaign: more than fit, on both GPUs, alone and in gangs.
 
     A small campaign has fewer of them, one of each kind on the first GPU and a gang.

@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.wire import environment
 
@@ -26,7 +26,7 @@ from .plan import Role
 from .processes import ending_with_us
 from .verdict import Verdict, judge, own_words
 
-_KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+_KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 _MIB = 1 << 20
 # Of each process of a gang, on each GPU.
 _RANK_BYTES = 72 * _MIB

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.profile import Profile
-from nvshare.emulator.transient import transient_node
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.profile import Profile
+from nvshare.lab.emulator.transient import transient_node
 from nvshare.launch.preload import without_preload
 from nvshare.wire import environment
 from tests.integration.hammering import build_hammer
@@ -30,7 +30,7 @@ from .supervisor import Supervisor
 REVOKE_PATIENCE = 2.0
 SILENCE = 2.0
 CONFIG: dict[str, Any] = {
-    "settle": 0.5,
+    "reconnect_seconds": 0.5,
     "host_memory": "4Gi",
     "gpu": {
         "turn_seconds": 0.3,

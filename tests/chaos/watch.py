@@ -8,9 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.report import GpuReport, Report, read_report
 from nvshare.errors import NvshareError
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.report import GpuReport, Report, read_report
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
 from .excuses import Excuses

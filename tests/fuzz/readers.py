@@ -24,9 +24,9 @@ from nvshare.errors import BadInputError
 from nvshare.kernel import memory_file, seal_size
 from nvshare.kubernetes.annotations import read_orders
 from nvshare.kubernetes.pods import Container, Pod
+from nvshare.lab.sim.scenario import parse_scenario
 from nvshare.parsing import parse_body
 from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
-from nvshare.sim.scenario import parse_scenario
 from nvshare.validation import describe
 from nvshare.wire.codec import Decoder, WireError, client_frames, daemon_frames
 
@@ -122,7 +122,7 @@ def _read_page(data: bytes) -> None:
     page = Page.take_up(descriptor)
     if page is None:
         return
-    place = page.sit(7)
+    place = page.take_slot(7)
     assert place is None or place[0] < SLOTS
     assert page.used() < 2**63
     assert page.kept(7) < 2**63

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from nvshare.daemon.quota import CHECK, HEADER_SIZE, MAGIC
-from nvshare.emulator.conf import Settings, write_conf
-from nvshare.emulator.profile import load_known
+from nvshare.lab.emulator.conf import Settings, write_conf
+from nvshare.lab.emulator.profile import load_known
 from nvshare.wire import frames
 from tests.fuzz import tiny
 from tests.fuzz.inputs import kept
@@ -161,7 +161,10 @@ _MAKERS: Mapping[str, Callable[[], dict[str, bytes]]] = {
     "daemon-frames": lambda: _frames(frames.FromDaemon),
     "client-frames": lambda: _frames(frames.FromClient),
     "config": lambda: {"nested": b"a = " + b"[" * 5000},
-    "scenario": lambda: {"nested": b"a = " + b"[" * 5000, **_files("src/nvshare/sim/**/*.toml")},
+    "scenario": lambda: {
+        "nested": b"a = " + b"[" * 5000,
+        **_files("src/nvshare/lab/sim/**/*.toml"),
+    },
     "body": _deep,
     "remembered": _deep,
     "journal": lambda: {**_deep(), **_files("tests/replay/*.jsonl")},

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.libraries import library_folder
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

@@ -5,11 +5,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from nvshare.emulator.conf import Data, Settings
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
+from nvshare.lab.emulator.conf import Data, Settings
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from nvshare.emulator.libraries import DRIVER
+from nvshare.lab.emulator.libraries import DRIVER
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable, Sequence
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.report import Report, read_report
-from nvshare.emulator.workload import Run
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.report import Report, read_report
+from nvshare.lab.emulator.workload import Run
 
 WINDOW_NS = 60_000_000_000
 

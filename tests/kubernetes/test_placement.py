@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from nvshare.emulator.emulated_node import find
-from nvshare.emulator.fault import set_fault
+from nvshare.lab.emulator.emulated_node import find
+from nvshare.lab.emulator.fault import set_fault
 
 from .cluster.node import NAME
 from .lab import RESOURCE, Lab

@@ -11,7 +11,7 @@ from nvshare.machine import State as MachineState
 
 from .daemon import new_daemon
 from .following import act_in, break_connection, kill, kill_daemon, tell_daemon, without_past
-from .forget import SETTINGS, SETTLE_SECONDS
+from .forget import RECONNECT_SECONDS, SETTINGS
 from .messages import Closed
 from .process import Do, Process, new_process
 from .world import Kind, Late, Place, Step, World, is_progress
@@ -150,7 +150,7 @@ class Case:
             case Kind.DELIVER | Kind.DELIVER_LAST | Kind.TICK:
                 return tell_daemon(world, step)
             case Kind.RESTART:
-                daemon = new_daemon(self.capacity, self.settings, SETTLE_SECONDS)
+                daemon = new_daemon(self.capacity, self.settings, RECONNECT_SECONDS)
                 return world._replace(daemon=daemon)
             case Kind.KILL_DAEMON:
                 return kill_daemon(world._replace(faults=world.faults - 1))

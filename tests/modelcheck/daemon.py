@@ -29,7 +29,7 @@ _NEVER = 1 << 30
 
 _CLIENT = attrgetter(*(one.name for one in fields(Client) if one.name not in ("id", "group")))
 _APART = {"id", "settings", "pace", "budget", "high_budget", "ways", "alarms", "debts"}
-_APART |= {"handover", "leader"}
+_APART |= {"handover", "head"}
 _DEVICE = attrgetter(*(one.name for one in fields(DeviceState) if one.name not in _APART))
 
 
@@ -65,8 +65,8 @@ class Daemon:
     def names(self) -> tuple[int, ...]:
         """The clients that are named in what it remembers, 0 for nobody."""
         plan = self.device.handover
-        heirs = (plan.from_client, plan.to_client) if plan else (0, 0)
-        return (self.device.leader or 0, *heirs)
+        next_clients = (plan.from_client, plan.to_client) if plan else (0, 0)
+        return (self.device.head or 0, *next_clients)
 
     @cached_property
     def turns(self) -> Turns:
@@ -183,7 +183,7 @@ def _freeze(snapshot: Snapshot) -> Daemon:
     shapes = {client.id: _CLIENT(client) for client in device.clients}
     own = _device_shape(device)
     plan = device.state.handover
-    names = (device.state.leader, plan and (plan.from_client, plan.to_client))
+    names = (device.state.head, plan and (plan.from_client, plan.to_client))
     key = (own, names, tuple(shapes.items()))
     daemon = _KNOWN.get(key)
     if daemon is None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from nvshare.core.effects import CancelHandover, Effect, Handover, Report, SetLimits
 from nvshare.core.events import ClientEvent, ClientJoined, ClientLeft, Event, Moved, Released
-from tests.property.program import PassTo, Standby
+from tests.property.program import HandoverOrder, Standby
 
 from .daemon import fire
 from .forget import NOW
@@ -106,9 +106,9 @@ def _carry_out(world: World, effect: Effect) -> World:
     match effect:
         case Handover():
             number = _free_descriptor(world)
-            heir = Standby(effect.turn, effect.fill_bytes, effect.missing, number)
-            holder = PassTo(effect.from_turn, effect.turn, effect.to_client, number)
-            world = _post(world, effect.to_client, heir)
+            next_client = Standby(effect.turn, effect.fill_bytes, effect.missing, number)
+            holder = HandoverOrder(effect.from_turn, effect.turn, effect.to_client, number)
+            world = _post(world, effect.to_client, next_client)
             return _post(world, effect.from_client, holder)
         case CancelHandover():
             return _post(world, effect.from_client, effect)

@@ -14,9 +14,9 @@ when somebody last told of work (how long a rest is, is up to the search), measu
 
 from collections.abc import Iterable
 
-from nvshare.core.budget import Budget
 from nvshare.core.client import Client
 from nvshare.core.lease import State
+from nvshare.core.move_budget import MoveBudget
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState, Snapshot
 
@@ -35,7 +35,7 @@ SETTINGS = Settings(
     move_patience=1.0,
     initial_bandwidth=1e30,
 )
-SETTLE_SECONDS = 1.0
+RECONNECT_SECONDS = 1.0
 
 
 def forget(snapshot: Snapshot, now: float) -> None:
@@ -70,13 +70,13 @@ def _forget_client(client: Client, state: DeviceState, contested: float, now: fl
 def _forget_device(state: DeviceState, now: float) -> None:
     settings = state.settings
     later = now - NOW
-    state.contested_seconds, state.led_since = 0.0, NOW
+    state.contested_seconds, state.head_since = 0.0, NOW
     state.turn_started = NOW - min(now - state.turn_started, settings.longest_turn)
     if state.deadline is not None:
         state.deadline = max(NOW, state.deadline - later)
     if state.claim_at is not None:
         state.claim_at = max(NOW, state.claim_at - later)
-    if state.leader is None:
+    if state.head is None:
         state.claim_at = None
     state.reconnect_until = max(NOW, state.reconnect_until - later)
     state.kept_until = max(NOW, state.kept_until - later)
@@ -86,7 +86,7 @@ def _forget_device(state: DeviceState, now: float) -> None:
     state.debts = {owner: until - later for owner, until in state.debts.items() if until > now}
     state.turn_changes = state.slices = 0
     # Nothing has been spent of them.
-    state.budget, state.high_budget = Budget(counted_at=NOW), Budget(counted_at=NOW)
+    state.budget, state.high_budget = MoveBudget(counted_at=NOW), MoveBudget(counted_at=NOW)
 
 
 def _rank(clients: Iterable[Client], now: float) -> None:

@@ -19,7 +19,7 @@ from nvshare.core.state import DeviceState
 
 from .case import Case
 from .daemon import GPU, Answer
-from .forget import NOW, SETTLE_SECONDS
+from .forget import NOW, RECONNECT_SECONDS
 from .properties import check_step
 from .violation import Violation
 from .world import Kind, Step, World
@@ -97,7 +97,7 @@ def play(case: Case, path: list[Step]) -> tuple[str, list[str]]:
             problem = str(error)
             break
         if step.kind is Kind.RESTART:
-            recording = Recording(case, SETTLE_SECONDS)
+            recording = Recording(case, RECONNECT_SECONDS)
             world = with_recording(world, recording)
     return problem, list(recording.lines())
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from nvshare.core.effects import CancelHandover, Effect, Grant, Keep, Revoke, Room
 from nvshare.core.events import ClientEvent, ClientJoined, Moved, Released, Wanted
-from tests.property.program import PassTo, Standby
+from tests.property.program import HandoverOrder, Standby
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ Renumber: TypeAlias = Callable[[int, int], int]
 def turns_in(message: Message) -> Turns:
     """Return the turns that a message names, each with its owner."""
     match message:
-        case PassTo():
-            return (0, message.turn), (message.heir, message.next_turn)
+        case HandoverOrder():
+            return (0, message.turn), (message.next_client, message.next_turn)
         case CancelHandover():
             return ((0, message.from_turn),)
         case Released():
@@ -50,8 +50,8 @@ def turns_in(message: Message) -> Turns:
 def client_in(message: Message) -> int:
     """Return the client that a message names beside its own, or 0."""
     match message:
-        case PassTo():
-            return message.heir
+        case HandoverOrder():
+            return message.next_client
         case Released():
             return message.handed_to or 0
     return 0
@@ -62,8 +62,8 @@ def anonymous(message: Message) -> Message:
     """Return the message without names, for comparing."""
     changes: dict[str, Any] = {}
     match message:
-        case PassTo():
-            changes = {"heir": 0}
+        case HandoverOrder():
+            changes = {"next_client": 0}
         case Released():
             changes = {"handed_to": 0 if message.handed_to else None}
         case CancelHandover():
@@ -81,11 +81,11 @@ def renumbered(
 ) -> AnyMessage:
     """Return the message with other numbers of turns and descriptors."""
     match message:
-        case PassTo():
+        case HandoverOrder():
             return replace(
                 message,
                 turn=turn(own, message.turn),
-                next_turn=turn(message.heir, message.next_turn),
+                next_turn=turn(message.next_client, message.next_turn),
                 descriptor=descriptor(message.descriptor),
             )
         case Standby():

@@ -53,11 +53,11 @@ class Body(Program):
         self.depth -= 1
 
     def notice(self, now: float) -> bool:
-        """Take a turn that was handed on. To have read something is no reason to look."""
+        """Take a turn that was handed over. To have read something is no reason to look."""
         return super().notice(now) if self.depth else False
 
     def look_at_standby(self) -> None:
-        """Take a turn that was handed on, at any other time."""
+        """Take a turn that was handed over, at any other time."""
         super().notice(0.0)
 
     def connect(self) -> None:
@@ -151,15 +151,15 @@ class Process:
         return self.body.standby
 
     @cached_property
-    def heir(self) -> int:
+    def next_client(self) -> int:
         """Whom it is to wake at the end of its turn, or 0."""
-        passes = self.body.machine.numbers["pass_to"]
-        return self.body.heirs.get(passes, 0) if passes >= 0 else 0
+        passes = self.body.machine.numbers["next_descriptor"]
+        return self.body.next_clients.get(passes, 0) if passes >= 0 else 0
 
     @cached_property
     def passes(self) -> int | None:
         """The descriptor to which it is to write then."""
-        return self.body.machine.numbers["pass_to"] if self.heir else None
+        return self.body.machine.numbers["next_descriptor"] if self.next_client else None
 
     @cached_property
     def turns(self) -> Turns:
@@ -167,7 +167,9 @@ class Process:
         numbers = self.body.machine.numbers
         own = ("turn", "out_turn", "standby_turn")
         known = [(0, numbers[name]) for name in own]
-        return (*known, (self.heir, numbers["pass_turn"])) if self.heir else tuple(known)
+        if self.next_client:
+            known.append((self.next_client, numbers["next_turn"]))
+        return tuple(known)
 
     @cached_property
     def actions(self) -> tuple[Do, ...]:
@@ -189,9 +191,10 @@ class Process:
         raw = body.machine._machine
         raw.turn, raw.out_turn = turn(own, raw.turn), turn(own, raw.out_turn)
         raw.standby_turn = turn(own, raw.standby_turn)
-        if self.heir:
-            raw.pass_turn, raw.pass_to = turn(self.heir, raw.pass_turn), descriptors[raw.pass_to]
-            body.heirs = {raw.pass_to: self.heir}
+        if self.next_client:
+            raw.next_turn = turn(self.next_client, raw.next_turn)
+            raw.next_descriptor = descriptors[raw.next_descriptor]
+            body.next_clients = {raw.next_descriptor: self.next_client}
         if body.standby is not None:
             body.standby = descriptors[body.standby]
         return _freeze(body, is_excused=self.is_excused)
@@ -259,7 +262,7 @@ def _clone(body: Body, *, is_written: bool) -> tuple[Body, list[int]]:
     twin.__dict__.update(body.__dict__)
     twin.machine, twin.mover = body.machine.copy(), copy(body.mover)
     twin.inbox, twin.outbox, twin.numbers = deque(), deque(), deque()
-    twin.heirs = dict(body.heirs)
+    twin.next_clients = dict(body.next_clients)
     twin.wake = wakes.append
     twin.is_written = (lambda _: is_written) if is_written else _never
     return twin, wakes
@@ -283,9 +286,10 @@ def _freeze(body: Body, *, is_excused: bool) -> Process:
     if not raw.standby:
         raw.standby_turn = raw.standby_fill = raw.standby_missing = 0
         body.standby = None
-    if raw.pass_to < 0:
-        raw.pass_turn = 0
-    body.heirs = {fd: heir for fd, heir in body.heirs.items() if fd == raw.pass_to}
+    if raw.next_descriptor < 0:
+        raw.next_turn = 0
+    kept = raw.next_descriptor
+    body.next_clients = {fd: client for fd, client in body.next_clients.items() if fd == kept}
     if raw.state not in _FILLS:
         raw.fill = raw.missing = 0
     if mover.job is not Job.MOVES_OUT and not mover.out_bytes:
@@ -299,7 +303,7 @@ def _freeze(body: Body, *, is_excused: bool) -> Process:
     moves = (mover.job, mover.total, mover.counted, mover.out_bytes, mover.in_bytes, mover.missing)
     own = (body.busy, body.gate_is_open, body.memory, body.fresh, body.out, body.pages)
     fixed = (body.is_explicit, body.tangled, is_excused)
-    others = (tuple(body.heirs.items()), body.standby)
+    others = (tuple(body.next_clients.items()), body.standby)
     key = (tuple(numbers.values()), moves, own, fixed, others)
     process = _KNOWN.get(key)
     if process is None:

@@ -79,8 +79,9 @@ def _orders(world: World, event: Event) -> Iterator[str]:
     for effect in effects:
         client = getattr(effect, "client", None)
         if isinstance(effect, Handover):
-            heir, holder = names.get(effect.to_client), names.get(effect.from_client)
-            yield f"process {holder} is to hand its turn on to process {heir}: {_said(effect)}"
+            next_client, holder = names.get(effect.to_client), names.get(effect.from_client)
+            said = _said(effect)
+            yield f"process {holder} is to hand its turn over to process {next_client}: {said}"
         elif isinstance(effect, CancelHandover):
             yield f"to process {names.get(effect.from_client)}: {_said(effect)}"
         elif isinstance(effect, Report):

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from .case import Case
-from .forget import SETTLE_SECONDS
+from .forget import RECONNECT_SECONDS
 from .journal import Recording, with_recording
 from .keys import tidy
 from .messages import Message, anonymous
@@ -34,7 +34,7 @@ def test_what_is_forgotten_makes_no_difference(name: str, seed: int) -> None:
         forgetful = tidy(check_step(case, forgetful, step, case.follow(forgetful, step)))
         exact = check_step(case, exact, step, case.follow(exact, step))
         if step.kind is Kind.RESTART:
-            exact = with_recording(exact, Recording(case, SETTLE_SECONDS))
+            exact = with_recording(exact, Recording(case, RECONNECT_SECONDS))
         assert _seen(forgetful) == _seen(exact)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from nvshare.core.effects import Effect
 from nvshare.core.events import ClientEvent
-from tests.property.program import PassTo, Standby
+from tests.property.program import HandoverOrder, Standby
 
 from .daemon import Daemon
 from .messages import Turns, client_in, turns_in
@@ -90,7 +90,7 @@ class Place:
     @cached_property
     def descriptors(self) -> frozenset[int]:
         """The descriptors that are known here, or on their way."""
-        numbers = {one.descriptor for one in self.inbox if isinstance(one, PassTo)}
+        numbers = {one.descriptor for one in self.inbox if isinstance(one, HandoverOrder)}
         if self.process and self.process.passes is not None:
             numbers.add(self.process.passes)
         return self.awaited | numbers
@@ -119,7 +119,7 @@ class Place:
     def names(self) -> tuple[int, ...]:
         """The clients that are spoken of here, 0 for nobody."""
         named = [client_in(one) for one in (*self.inbox, *self.outbox)]
-        return (*named, self.process.heir) if self.process else tuple(named)
+        return (*named, self.process.next_client) if self.process else tuple(named)
 
 
 _LATENESS = tuple(Late)

@@ -21,7 +21,7 @@ def _lines(core: Core) -> Iterator[str]:
     for device in core._devices.values():
         state, roster = device.state, device.roster
         yield (
-            f"{state.id}: {roster.regime.name.value}, leader {state.leader}, capacity "
+            f"{state.id}: {roster.regime.name.value}, head {state.head}, capacity "
             f"{roster.capacity}, deadline {state.deadline}, alarms "
             f"{ {kind.value: at for kind, at in state.alarms.items()} }"
         )

@@ -52,7 +52,7 @@ HOLDS = (State.HOLDING, State.HELD)
 
 @dataclass(frozen=True)
 class Standby(Effect):
-    """To the successor: when the descriptor is written to, this turn is yours."""
+    """To the next program: when the descriptor is written to, this turn is yours."""
 
     turn: int
     fill_bytes: int
@@ -61,12 +61,12 @@ class Standby(Effect):
 
 
 @dataclass(frozen=True)
-class PassTo(Effect):
+class HandoverOrder(Effect):
     """To the holder: write to the descriptor when you release this turn."""
 
     turn: int
     next_turn: int
-    heir: int
+    next_client: int
     descriptor: int
 
 
@@ -129,7 +129,7 @@ class Program:
     news_at: float | None = None
     grows: bool = False
     standby: int | None = None
-    heirs: dict[int, int] = field(default_factory=dict)
+    next_clients: dict[int, int] = field(default_factory=dict)
     handed: tuple[int, int] | None = None
 
     @property
@@ -282,10 +282,10 @@ class Program:
             case StepOnce():
                 self.number = self.numbers.popleft()
                 self._feed(Event.STEP, turn=order.turn)
-            case PassTo():
-                self.heirs[order.descriptor] = order.heir
+            case HandoverOrder():
+                self.next_clients[order.descriptor] = order.next_client
                 self._feed(
-                    Event.PASS_TO,
+                    Event.HANDOVER,
                     turn=order.turn,
                     next_turn=order.next_turn,
                     descriptor=order.descriptor,
@@ -300,13 +300,13 @@ class Program:
                     must_fill=self._must_fill,
                 )
             case CancelHandover():
-                self._feed(Event.CANCEL_PASS, turn=order.from_turn)
+                self._feed(Event.CANCEL_HANDOVER, turn=order.from_turn)
             case _:
                 raise AssertionError(order)
         self.notice(now)
 
     def notice(self, now: float) -> bool:
-        """Take a turn that was handed on, if one was."""
+        """Take a turn that was handed over, if one was."""
         self.now = now
         if self.standby is None or not self.is_written(self.standby):
             return False
@@ -426,9 +426,9 @@ class Program:
                 if not self.notice(self.now):
                     self.standby = None
                     self._feed(Event.DISARMED, there=self.memory.resident)
-            case Act.HAND_ON:
+            case Act.HAND_OVER:
                 self.wake(action.descriptor)
-                self.handed = self.heirs[action.descriptor], action.turn
+                self.handed = self.next_clients[action.descriptor], action.turn
             case Act.ORDER_OUT:
                 self._order(Job.MOVES_OUT, action.bytes)
                 if self.machine.state is State.LEAVING:
@@ -451,7 +451,7 @@ class Program:
                 swapped = self.memory.swapped + action.bytes
                 self.memory = replace(self.memory, swapped=swapped)
                 self._put_on_host(action.bytes)
-            case Act.SETTLE:
+            case Act.COUNT_ALL_THERE:
                 self.memory, self.out = replace(self.memory, swapped=self.fresh), 0
             case Act.HELLO | Act.WANT | Act.RELEASED | Act.ANSWER | Act.TELL_OUT | Act.TELL_IN:
                 self._tell(action)
@@ -524,7 +524,7 @@ class Program:
 
     def _released(self, action: Action) -> None:
         moved, self.mover.in_bytes = self.mover.in_bytes, 0
-        heir, turn = self.handed or (None, 0)
+        next_client, turn = self.handed or (None, 0)
         self.handed = None
         self._send(
             Released(
@@ -536,7 +536,7 @@ class Program:
                 wants=self.waiting,
                 moved_bytes=moved,
                 seconds=moved / PACE,
-                handed_to=heir,
+                handed_to=next_client,
                 handed_turn=turn,
                 left=self.mover.left,
             )

@@ -33,7 +33,7 @@ from nvshare.core.undrained import FIRST_PAUSE
 
 from .picture import picture
 from .program import Program
-from .world import SETTLE, World
+from .world import RECONNECT_SECONDS, World
 
 USABLE = 16
 PATIENCE = 4.0
@@ -307,7 +307,7 @@ class Sharing(RuleBasedStateMachine):
         # Who cannot give way is left alone for a while, and then for another turn of the others.
         left_alone = self.tangles * (FIRST_PAUSE * 2.0**MOST_TANGLED + turn)
         # Who goes before others does so for three turns, with the floor that there is.
-        return SETTLE + (self.world.joined + 3) * turn + left_alone
+        return RECONNECT_SECONDS + (self.world.joined + 3) * turn + left_alone
 
     def _everybody_agrees(self) -> None:
         """Once all messages have arrived, the core's picture is the truth."""
@@ -327,24 +327,24 @@ class Sharing(RuleBasedStateMachine):
                 # All of a gang wait if one does, also when it is none any more.
                 assert (state is State.WAITING) == waits or (client.group and not waits)
                 cannot = client.undrained_since is not None
-                if client.park is Park.BY_HAND and not self._settles and not cannot:
+                if client.park is Park.BY_HAND and not self._has_just_begun and not cannot:
                     assert not program.open, "parked, and its gate is open"
 
     @property
-    def _settles(self) -> bool:
+    def _has_just_begun(self) -> bool:
         """Whether a daemon has just begun, and tells nobody to go yet."""
         devices = self.world.core._devices.values()
         return any(self.world.now < device.state.reconnect_until for device in devices)
 
     def _everybody_gets_a_turn(self) -> None:
-        self.world.settle()
+        self.world.deliver_all()
         for roster in self.world.rosters:
             for client in list(roster.parked.values()):
                 self.world.feed(ParkChanged(now=self.world.now, client=client.id, parked=False))
         for program in self.world.programs.values():
             program.stopped = False
             program.work()
-        self.world.settle()
+        self.world.deliver_all()
         late = {program.id for program in self.world.programs.values() if not program.open}
         begin = self.world.now
         end = self.world.now + 2 * self._bound()

@@ -146,7 +146,7 @@ class Gangs(Sharing):
         return not yields and any(one.state is State.RUNNING for one in mates)
 
     def _is_apart(self, client: Client) -> bool:
-        return client.overdue or client.undrained or self._settles
+        return client.overdue or client.undrained or self._has_just_begun
 
     def _is_promised_a_turn(self, program: Program) -> bool:
         """Each for itself, ranks may keep each other from ever giving a turn up."""

@@ -108,7 +108,7 @@ def test_a_stopped_program_holds_nobody_up_for_ever(sizes: list[int], stopped: i
     programs = [world.join(Memory(size, 0, size)) for size in sizes]
     for program in programs:
         program.work()
-    world.settle()
+    world.deliver_all()
     villain = programs[stopped % len(programs)]
     villain.stopped = True
     patience = world.settings.revoke_patience

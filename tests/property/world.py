@@ -49,11 +49,11 @@ from nvshare.core.settings import Settings
 from .checks import check_grants, check_share
 from .circles import Circles
 from .collective import Collective
-from .program import Numbered, PassTo, Program, Standby
+from .program import HandoverOrder, Numbered, Program, Standby
 from .times import FollowedTime
 
 GPU = "gpu"
-SETTLE = 1.0
+RECONNECT_SECONDS = 1.0
 # Small, so that journals are long enough to have turned the page.
 JOURNAL_EVENTS = 16
 # Far more than any history has: of messages at one moment, and of all that happens in one advance.
@@ -102,9 +102,9 @@ class World:
         self.newcomers: set[tuple[int, int]] = set()
         self._at_once = Circles(MOST_AT_ONCE, "at the same time")
         self._on_the_way = Circles(MOST_ON_THE_WAY, "in one advance")
-        self.start_daemon(settle=0.0)
+        self.start_daemon(reconnect_seconds=0.0)
 
-    def start_daemon(self, settle: float) -> None:
+    def start_daemon(self, reconnect_seconds: float) -> None:
         self.core = Core(check=True, journal_events=JOURNAL_EVENTS)
         self.times = FollowedTime(self.core)
         self.timers: dict[Timer, float] = {}
@@ -117,13 +117,13 @@ class World:
                     device=gpu,
                     usable_bytes=self.usable_bytes,
                     settings=self.settings,
-                    reconnect_seconds=settle,
+                    reconnect_seconds=reconnect_seconds,
                 )
             )
 
     def restart_daemon(self) -> None:
         """A daemon dies, and a new one learns everything from the programs."""
-        self.start_daemon(SETTLE)
+        self.start_daemon(RECONNECT_SECONDS)
         for program in self.programs.values():
             program.register(program.device, self.now)
 
@@ -235,7 +235,7 @@ class World:
         for effect in effects:
             self._carry_out(effect)
 
-    def settle(self) -> None:
+    def deliver_all(self) -> None:
         """Let all messages arrive, except what stopped programs have to read."""
         self._at_once.begin()
         moving = True
@@ -256,12 +256,12 @@ class World:
         """Let time pass. Everything that is due on the way happens when it is due."""
         end = self.now + seconds
         self._on_the_way.begin()
-        self.settle()
+        self.deliver_all()
         while (moment := self._next_moment()) <= end:
             self._note(f"{moment:g} s is next")
             self._pass_time(max(self.now, moment))
             self._let_happen()
-            self.settle()
+            self.deliver_all()
         self._pass_time(end)
 
     def _pass_time(self, until: float) -> None:
@@ -389,8 +389,8 @@ class World:
         self._descriptors += 1
         own = self._descriptors
         self._post(plan.to_client, Standby(plan.turn, plan.fill_bytes, plan.missing, own))
-        passed = PassTo(plan.from_turn, plan.turn, plan.to_client, own)
-        self._post(plan.from_client, passed)
+        order = HandoverOrder(plan.from_turn, plan.turn, plan.to_client, own)
+        self._post(plan.from_client, order)
 
     def _post(self, client: int, effect: Effect) -> None:
         if isinstance(effect, Hold | StepOnce):

@@ -7,7 +7,7 @@ and stack as they are, so that no parameter list is needed. For x86-64.
 import subprocess
 from pathlib import Path
 
-from nvshare.emulator.libraries import DRIVER, NVML, RUNTIMES, library_folder
+from nvshare.lab.emulator.libraries import DRIVER, NVML, RUNTIMES, library_folder
 
 # A variable that names the folder in which every process leaves a file.
 WHERE = "COUNTS_OF_CALLS"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
+from nvshare.lab.emulator.emulated_node import Node
 
 from . import counting
 from .conftest import HERE, NVIDIA, SHARED, MakeNode, Start

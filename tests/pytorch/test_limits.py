@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
 
 from .conftest import HERE, SHARED, MakeNode, Start
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from nvshare.cli.trial.outcome import figures_of
-from nvshare.cli.trial.play import prepare
-from nvshare.cli.trial.torch import TorchPrograms
+from nvshare.cli.lab.trial.outcome import figures_of
+from nvshare.cli.lab.trial.play import prepare
+from nvshare.cli.lab.trial.torch import TorchPrograms
+from nvshare.lab.sim.catalog import load_known
+from nvshare.lab.sim.figures import Figures
+from nvshare.lab.sim.scenario import Program, Scenario
+from nvshare.lab.sim.workload import phases_of
 from nvshare.launch.preload import Wishes
-from nvshare.sim.catalog import load_known
-from nvshare.sim.figures import Figures
-from nvshare.sim.scenario import Program, Scenario
-from nvshare.sim.workload import phases_of
 
 from .environment import NEWEST, python
 

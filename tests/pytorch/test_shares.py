@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from nvshare.cli.trial.realtime import ahead_of_others
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.report import read_report
+from nvshare.cli.lab.trial.realtime import ahead_of_others
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.report import read_report
 
 from .conftest import SHARED, WORKLOADS, MakeNode, Start
 

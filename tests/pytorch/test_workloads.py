@@ -12,9 +12,9 @@ from statistics import median
 
 import pytest
 
-from nvshare.cli.trial.realtime import ahead_of_others
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.report import Report, read_report
+from nvshare.cli.lab.trial.realtime import ahead_of_others
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.report import Report, read_report
 
 from .conftest import PATIENCE, SHARED, WORKLOADS, MakeNode, Start, finish
 
@@ -25,7 +25,7 @@ SPEED = 20
 ADD, ADD_KERNELS = 25.83, 2
 SMALL, SMALL_KERNELS = 103.6, 1
 # Until its queue is full a program launches as fast as it can, and tqdm forgets that slowly.
-SETTLED = 3000
+AFTER_START = 3000
 WINDOW_S = 20
 LOOKS = 20
 TRIES = 3
@@ -74,7 +74,7 @@ def best_rates(
 def shown_rates(log: str) -> list[float]:
     """What tqdm has shown from line to line, towards the end but not at it."""
     shown = re.findall(r"(\d+)/\d+ \[[^,]*, +([\d.]+)it/s\]", log)
-    return [float(rate) for count, rate in shown[:-1] if int(count) > SETTLED]
+    return [float(rate) for count, rate in shown[:-1] if int(count) > AFTER_START]
 
 
 @pytest.mark.usefixtures("ahead")

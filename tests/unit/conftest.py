@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator import libraries, root
+from nvshare.lab.emulator import libraries, root
 
 
 @pytest.fixture

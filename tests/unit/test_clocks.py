@@ -19,7 +19,7 @@ ALLOWED = {
     "src/nvshare/daemon/tracing.py",  # when a recording began, for its reader
     "src/nvshare/kubernetes/follow.py",  # when an event on a pod happened
     "src/nvshare/cli/doctor_gpu.py",  # when a report was made
-    "native/emulator/nvml/utilization.c",  # NVML's samples have times of day
+    "lab/emulator/nvml/utilization.c",  # NVML's samples have times of day
 }
 
 
@@ -28,6 +28,7 @@ def readers() -> set[str]:
     for folder, endings, pattern in (
         ("src/nvshare", (".py",), _PYTHON),
         ("native", (".c", ".h", ".def"), _NATIVE),
+        ("lab", (".c", ".h", ".def"), _NATIVE),
     ):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix not in endings or "tests" in path.parts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.workload import installed_program
 from tests.integration.conftest import make_node
 from tests.integration.sharing.conftest import Sharing, share
 

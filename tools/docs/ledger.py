@@ -1,6 +1,6 @@
 """Writes docs/hooks.md: every function of the driver, since which CUDA, and what nvshare does.
 
-The functions and their releases are those of the newest headers (native/emulator/exports), what is
+The functions and their releases are those of the newest headers (native/headers), what is
 done with them is in native/interposer/hooks.def and not_hooked.toml. `make reference` writes the
 page, and a test compares.
 """
@@ -16,7 +16,7 @@ from nvshare.parsing import parse_toml
 from tools.docs.pages import ROOT
 
 _INTERPOSER = ROOT / "native" / "interposer"
-sys.path[:0] = [str(_INTERPOSER / "generator"), str(ROOT / "native" / "emulator" / "exports")]
+sys.path[:0] = [str(_INTERPOSER / "generator"), str(ROOT / "native" / "headers")]
 
 import declarations  # noqa: E402
 import generate_hooks  # noqa: E402

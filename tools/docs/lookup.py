@@ -114,8 +114,8 @@ def _make(words: Sequence[str]) -> str | None:
 
 @cache
 def _folders() -> set[str]:
-    folders = ("deploy", "docs", "examples", "native", "protocol", "src", "tests", "tools")
-    return {name for name in folders if (ROOT / name).is_dir()}
+    folders = "deploy docs examples lab native protocol src tests tools"
+    return {name for name in folders.split() if (ROOT / name).is_dir()}
 
 
 def _missing_file(words: Sequence[str]) -> str | None:

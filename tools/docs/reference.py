@@ -1,12 +1,13 @@
-"""Writes docs/cli.md and the man pages: `make reference`. A test compares.
+"""Writes reference pages, man pages, trees and pictures: `make reference`. A test compares.
 
-Both come from click's own commands (verbs.py), so they say what `--help` says.
+docs/cli.md and the man pages come from click's own commands (verbs.py), so they say what `--help`
+says. The trees come from docstrings (tree.py), the pictures from docs/ways (ways.py).
 """
 
 import textwrap
 from pathlib import Path
 
-from tools.docs import tree
+from tools.docs import tree, ways
 from tools.docs.pages import ROOT
 from tools.docs.verbs import Verb, is_example, kubectl_verbs, sections
 
@@ -98,6 +99,7 @@ def outputs() -> dict[str, str]:
         "deploy/man/kubectl-nvshare.1": manual(
             "kubectl-nvshare", "share the GPUs of a cluster between pods", kubectl_verbs()
         ),
+        **{f"docs/ways/{way.name}.svg": ways.draw(way) for way in ways.ways()},
     }
 
 

@@ -19,19 +19,20 @@ HEAD = """\
 
 What each file says of itself. [ARCHITECTURE.md](../ARCHITECTURE.md) shows the ways through them.
 """
-# What a newcomer should see first, then what there is to try it with.
+# What a newcomer should see first, then what there is to try it with: all in folders called lab.
 PARTS = {
     "What runs on a GPU node": (
         *("src/nvshare/core", "src/nvshare/daemon", "src/nvshare/wire", "src/nvshare/limits"),
         "src/nvshare/telemetry",
         *("src/nvshare/launch", "src/nvshare/cli", "src/nvshare/web", "src/nvshare/kubernetes"),
         *("src/nvshare/probe", "src/nvshare/machine", "src/nvshare"),
-        *("native/interposer", "native/machine", "native/common", "native/otherlibc", "protocol"),
+        *("native/interposer", "native/machine", "native/common", "native/headers"),
+        *("native/otherlibc", "protocol"),
     ),
     "The laboratory: emulated GPUs, simulator, measurements": (
-        *("src/nvshare/emulator", "src/nvshare/sim", "src/nvshare/cli/emulate"),
-        *("src/nvshare/cli/trial", "src/nvshare/cli/bench", "src/nvshare/cli/demo"),
-        *("native/emulator", "workloads", "bench"),
+        "src/nvshare/lab",
+        "src/nvshare/cli/lab",
+        "lab",
     ),
 }
 # Beside the sources, for the tree only.
@@ -51,22 +52,22 @@ _AROUND = {
 _TREE = re.compile(r"(<!-- tree: .*? -->\n)(.*?)(<!-- end of tree -->)", re.DOTALL)
 _FOLDERS = {
     "native/common": "What native libraries share: frames and their bytes, the log, quantities.",
+    "native/headers": "What the vendor's headers declare, read for generators of C.",
     "native/machine": "What a client does with its turn, as a table: inputs in, actions out.",
     "native/otherlibc": "What programs of musl images get in the interposer's place.",
     "native/interposer/generator": "Makes wrappers, table and exports of hooks.def.",
-    "native/emulator": "libcuda.so.1 and libnvidia-ml.so.1, the emulated GPUs.",
-    "native/emulator/api": "The driver's calls: each checks its arguments, and makes a task.",
-    "native/emulator/exports": "Every name of the vendor's headers, generated.",
-    "native/emulator/image": "PTX, cubins and fatbins to names, parameters and resources.",
-    "native/emulator/kernels": "The few kernels that compute.",
-    "native/emulator/model": "What all processes of a node share: one file, one lock, one time.",
-    "native/emulator/nvml": "libnvidia-ml.so.1.",
-    "native/emulator/process": "What one process has: contexts, streams, memory, queues of work.",
-    "native/emulator/runtime": "libcudart.so.12 and .13, the CUDA runtime on that driver.",
-    "workloads": "Programs whose times on a real T4 are known.",
-    "workloads/driver": "In C, on the driver API.",
-    "workloads/pytorch": "On PyTorch.",
-    "bench": "Programs that `nvshare bench` runs.",
+    "lab/emulator": "libcuda.so.1 and libnvidia-ml.so.1, the emulated GPUs.",
+    "lab/emulator/api": "The driver's calls: each checks its arguments, and makes a task.",
+    "lab/emulator/exports": "Every name of the vendor's headers, generated.",
+    "lab/emulator/image": "PTX, cubins and fatbins to names, parameters and resources.",
+    "lab/emulator/kernels": "The few kernels that compute.",
+    "lab/emulator/model": "What all processes of a node share: one file, one lock, one time.",
+    "lab/emulator/nvml": "libnvidia-ml.so.1.",
+    "lab/emulator/process": "What one process has: contexts, streams, memory, queues of work.",
+    "lab/emulator/runtime": "libcudart.so.12 and .13, the CUDA runtime on that driver.",
+    "lab/workloads/driver": "In C, on the driver API.",
+    "lab/workloads/pytorch": "On PyTorch.",
+    "lab/bench": "Programs that `nvshare bench` runs.",
     "protocol": "Tables from which C, Python and documentation are generated.",
     "protocol/kubernetes": "What kubelet speaks, as .proto files.",
 }

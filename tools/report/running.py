@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from nvshare.cli.bench.scenarios import REALLY
+from nvshare.cli.lab.bench.scenarios import REALLY
 from nvshare.errors import NvshareError
 
 NVSHARE = Path(sys.executable).parent / "nvshare"

@@ -115,7 +115,7 @@ def _scenarios(lines: Sequence[Line]) -> Section:
         )
         for name in names
     )
-    # What happened says more than what was reckoned out.
+    # What happened says more than what was simulated.
     judged = [line for line in found if line["on"] == "emulator"] or found
     worst = max(judged, key=lambda line: float(line["ratio"]), default=None)
     return Section(

@@ -47,7 +47,7 @@ static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned level
     return width * height * at_least_one(depth) * shape->NumChannels * channel_bytes(shape->Format);
 }
 
-static CUresult settle(struct device *device, const void *const *handle, uint64_t bytes,
+static CUresult record(struct device *device, const void *const *handle, uint64_t bytes,
                        CUresult result) {
     struct ledger_entry entry = {
         .bytes = bytes, .kind = LEDGER_PLAIN, .reason = PINNED_ARRAY, .owner = context_here()->id};
@@ -69,7 +69,7 @@ CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAlloca
     if (result != CUDA_SUCCESS)
         return result;
     result = real.cuArrayCreate_v2(pHandle, pAllocateArray);
-    return settle(device, (const void *const *)pHandle, bytes, result);
+    return record(device, (const void *const *)pHandle, bytes, result);
 }
 
 CUresult cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray) {
@@ -81,7 +81,7 @@ CUresult cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAl
     if (result != CUDA_SUCCESS)
         return result;
     result = real.cuArray3DCreate_v2(pHandle, pAllocateArray);
-    return settle(device, (const void *const *)pHandle, bytes, result);
+    return record(device, (const void *const *)pHandle, bytes, result);
 }
 
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
@@ -97,7 +97,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
     if (result != CUDA_SUCCESS)
         return result;
     result = real.cuMipmappedArrayCreate(pHandle, pMipmappedArrayDesc, numMipmapLevels);
-    return settle(device, (const void *const *)pHandle, bytes, result);
+    return record(device, (const void *const *)pHandle, bytes, result);
 }
 
 CUresult cuArrayDestroy(CUarray hArray) {

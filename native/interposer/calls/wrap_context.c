@@ -1,4 +1,4 @@
-/* Contexts: made current, created, destroyed. What a context takes along when it goes leaves the books. */
+/* Contexts: made current, created, destroyed. What a context takes along when it goes leaves the records. */
 #include <pthread.h>
 
 #include "gate/gate.h"
@@ -79,7 +79,7 @@ static struct mover *mover_of(struct device *device) {
     return device ? &device->mover : NULL;
 }
 
-/* The books are cleared before the driver frees anything: other contexts may get the addresses. */
+/* The records are cleared before the driver frees anything: other contexts may get the addresses. */
 static CUresult destroy(__typeof__(cuCtxDestroy_v2) *call, CUcontext handle) {
     struct mover *mover = mover_of(context_device(handle));
     mover_bar(mover);
@@ -181,7 +181,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx) {
 }
 
 /* Primary contexts come and go by a count that only the driver knows. One thread at a time, so that
- * nobody makes a new one before the old one has left the books. */
+ * nobody makes a new one before the old one has left the records. */
 static pthread_mutex_t primary = PTHREAD_MUTEX_INITIALIZER;
 
 static CUresult call_retain(const struct making *m) {

@@ -11,7 +11,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     struct device *device = device_here();
     if (!device)
         return real.cuMemGetInfo_v2(free, total);
-    device_settle(device);
+    device_await_daemon(device);
     struct device_view view = device_view(device);
     if (total)
         *total = view.total;

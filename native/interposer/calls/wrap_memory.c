@@ -10,7 +10,7 @@ enum { PITCH_ALIGNMENT = 512 }; /* what drivers give, for every GPU of the last 
 
 /* Known when it is known whether there is a daemon. */
 static enum ledger_kind kind_on(struct device *device) {
-    device_settle(device);
+    device_await_daemon(device);
     if (device_allocates_explicitly(device))
         return LEDGER_EXPLICIT;
     return device_moves_memory(device) ? LEDGER_CONVERTED : LEDGER_PLAIN;

@@ -24,7 +24,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     struct device *device = on_device ? device_get(prop->location.id) : NULL;
     if (!device)
         return real.cuMemCreate(handle, size, prop, flags);
-    device_settle(device); /* or nobody knows how it is allocated */
+    device_await_daemon(device); /* or nobody knows how it is allocated */
     bool moves = device_allocates_explicitly(device) && holding_can_be(prop, size, flags);
     struct ledger_entry entry = {.bytes = size,
                                  .kind = moves ? LEDGER_EXPLICIT : LEDGER_PLAIN,

@@ -24,8 +24,8 @@ static struct device *device_of(CUdeviceptr pointer, struct device *otherwise) {
 }
 
 /* Enters an allocation that was reserved on one device, and may have turned out to be elsewhere. */
-static CUresult settle(struct device *reserved, CUdeviceptr *pointer, size_t bytes, CUstream stream,
-                       CUresult result) {
+static CUresult record_where_it_is(struct device *reserved, CUdeviceptr *pointer, size_t bytes,
+                                   CUstream stream, CUresult result) {
     struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_PLAIN, .reason = PINNED_POOL};
     struct device *device = reserved;
     if (result == CUDA_SUCCESS) {
@@ -58,7 +58,7 @@ static struct device *device_for(CUstream stream) {
 /* The pool that explicit memory is to come from, or NULL: then it is the driver's. NULL is also the device's current
  * one. */
 static struct pool *pool_for(struct device *device, CUmemoryPool pool) {
-    device_settle(device); /* or nobody knows how it is allocated */
+    device_await_daemon(device); /* or nobody knows how it is allocated */
     if (!device_allocates_explicitly(device))
         return NULL;
     if (!pool && real.cuDeviceGetMemPool(&pool, device->ordinal) != CUDA_SUCCESS)
@@ -108,7 +108,7 @@ static CUresult allocate(const struct wish *wish) {
     CUresult result = allocation_reserve_pooled(device, wish->bytes, LEDGER_PLAIN);
     if (result != CUDA_SUCCESS)
         return result;
-    return settle(device, wish->dptr, wish->bytes, wish->stream, ask_driver(wish));
+    return record_where_it_is(device, wish->dptr, wish->bytes, wish->stream, ask_driver(wish));
 }
 
 /* The program asked for plain memory, which can be freed so; what it has got instead cannot. */

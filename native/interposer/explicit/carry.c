@@ -229,7 +229,7 @@ static void give_back(struct carrier *carrier) {
     for (struct region *region = carrier->regions->first; region; region = region->next)
         for (unsigned i = 0; i < region->count; i++) {
             struct chunk *chunk = &region->chunks[i];
-            if (chunk->state == CHUNK_THERE && chunk->fill > carrier->regions->settled &&
+            if (chunk->state == CHUNK_THERE && chunk->fill > carrier->regions->fills_when_whole &&
                 !chunk->is_moving) {
                 backing_take(chunk); /* or it keeps its memory, until it comes the next time */
                 chunk_set_state(carrier->regions, chunk, chunk->before_fill);

@@ -334,7 +334,7 @@ bool explicit_is_whole(struct device *device) {
     struct regions *regions = &device->explicit.regions;
     bool is_whole = regions->away == 0;
     if (is_whole) {
-        regions->settled = regions->fills;
+        regions->fills_when_whole = regions->fills;
         clear_slots(device);
         gate_is_whole(&device->gate);
     }
@@ -352,7 +352,7 @@ static void let_use(struct mapping *mapping, CUdevice other) {
         mapping->access_count--;
 }
 
-void explicit_settle_down(struct device *device, CUdevice other) {
+void explicit_stay(struct device *device, CUdevice other) {
     if (inside_enter(&device->gate) < 0)
         return;
     explicit_lock(&device->explicit);

@@ -79,7 +79,7 @@ void explicit_bury(struct device *device);
 
 /* The program uses another GPU as well. Work there, and copies, can reach this memory past its gate: so from now on it
  * stays, and is for the other one to use. What is allocated next is managed memory. */
-void explicit_settle_down(struct device *device, CUdevice other);
+void explicit_stay(struct device *device, CUdevice other);
 
 /* Everything is on the GPU: if so, the gate may open from now on. */
 bool explicit_is_whole(struct device *device);

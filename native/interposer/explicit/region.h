@@ -1,4 +1,4 @@
-/* Memory of the explicit way, as books: regions of memory, the chunks that they consist of, where the bytes of each chunk
+/* Memory of the explicit way, as records: regions of memory, the chunks that they consist of, where the bytes of each chunk
  * are, and at which addresses the program sees them. Plain C: it calls no driver.
  *
  * Chunks are what moves: each is one handle of physical memory while it is there, and nothing on the GPU while it is
@@ -90,9 +90,10 @@ struct regions {
     pthread_mutex_t lock;
     pthread_cond_t landed; /* a chunk does not move any more */
     struct account *account;
-    uint64_t away;    /* live bytes that are not on the GPU; the account counts them, too */
-    uint64_t fills;   /* how many there were; and how many when everything was there last */
-    uint64_t settled; /* what later ones have brought nobody has used */
+    uint64_t away;  /* live bytes that are not on the GPU; the account counts them, too */
+    uint64_t fills; /* how many there were */
+    uint64_t
+        fills_when_whole; /* how many when everything was there last: nobody has used what later ones brought */
     uint64_t last_serial;
     struct region *first;
     size_t chunk_count;

@@ -28,7 +28,7 @@ static bool others_are_busy(uint64_t context) {
     return busy;
 }
 
-static CUresult settle(uint64_t context, bool *is_done) {
+static CUresult wait_for_work(uint64_t context, bool *is_done) {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     CUevent event = NULL;
     real.cuThreadExchangeStreamCaptureMode(&mode);
@@ -49,7 +49,7 @@ CUresult synchronise_work(uint64_t context, bool *is_done) {
     *is_done = true;
     if (!handle || real.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
         return CUDA_SUCCESS; /* it is gone, and with it all its work */
-    CUresult result = settle(context, is_done);
+    CUresult result = wait_for_work(context, is_done);
     real.cuCtxPopCurrent_v2(&popped);
     return result;
 }

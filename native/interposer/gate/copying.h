@@ -1,4 +1,4 @@
-/* Copies that return when they are done. The driver makes them in pieces, from the program's own thread, so that
+/* Synchronous copies. The driver makes them in pieces, from the program's own thread, so that
  * no event tells when they have come to their end: the threads that are in one are counted. A turn does not
  * end while there are any. Where copies count towards a share, they are measured as any other call; and where calls
  * are marked, copies are marked too. */

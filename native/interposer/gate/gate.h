@@ -1,6 +1,6 @@
 /* The gate of one GPU: calls that would give it work pass, or wait here and nowhere else.
  *
- * The session opens and closes it, and it opens by itself when another program hands its turn on. A
+ * The session opens and closes it, and it opens by itself when another program hands its turn over. A
  * closed gate holds every thread at its next call. Nothing on the way through an open gate is shared between
  * threads except for one flag that is only read.
  *
@@ -43,7 +43,7 @@ struct gate {
     unsigned tickets;            /* calls that may pass although it is closed */
     _Atomic unsigned lent;       /* of those that have, who wait at another gate as well */
     _Atomic bool curious;       /* every call comes by the slow path, so that it can be looked at */
-    _Atomic bool meters_copies; /* those that return when they are done as well: see copying.h */
+    _Atomic bool meters_copies; /* synchronous ones as well: see copying.h */
     _Atomic unsigned copying;   /* threads that are in one */
     unsigned waiting;
     struct gate_waiter *waiters;
@@ -223,7 +223,7 @@ bool gate_withdraw(struct gate *gate);
 /* Takes it back, unless the gate has opened by it: then it returns false, and nothing has changed. */
 bool gate_disarm(struct gate *gate);
 
-/* Memory is absent, or is going to be: a closed gate does not open until gate_is_whole. A turn that is handed on does
+/* Memory is absent, or is going to be: a closed gate does not open until gate_is_whole. A turn that is handed over does
  * not open it either: the session is knocked, which sees by gate_has_begun that it has come, and brings the memory first.
  * Returns false if the gate is open, and then it has no effect. */
 bool gate_falls_short(struct gate *gate);

@@ -1,4 +1,4 @@
-/* The socket by which another program hands its turn on, watched by a thread that waits at the gate.
+/* The socket by which another program hands its turn over, watched by a thread that waits at the gate.
  *
  * The session's thread could watch it, and then wake that thread: a GPU stands still for two wake-ups
  * instead of one. One thread at a time is the watcher; others wait for it as they wait for the session.
@@ -15,7 +15,7 @@ struct standby {
     int bell;       /* an eventfd that calls the watcher back; -1: nobody has watched yet */
     unsigned changes;
     bool is_watched;
-    bool has_come; /* the turn was handed on */
+    bool has_come; /* the turn was handed over */
 };
 
 void standby_init(struct standby *standby);

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-# The modules that read the vendor's headers are shared with the emulator.
-sys.path.insert(0, str(FOLDER.parents[1] / "emulator" / "exports"))
+# The modules that read the vendor's headers are shared with the emulated GPU.
+sys.path.insert(0, str(FOLDER.parents[1] / "headers"))
 
 import declarations  # noqa: E402
 import hook_list  # noqa: E402

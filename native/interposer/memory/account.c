@@ -20,7 +20,7 @@ static void set(_Atomic uint64_t *value, uint64_t to) {
 static bool is_word_late(struct account *account, uint64_t used, uint64_t bytes) {
     uint64_t told = get(&account->told);
     uint64_t wanted = bytes > UINT64_MAX - used ? UINT64_MAX : used + bytes;
-    return told && wanted > told && wanted <= seat_limit(&account->seat);
+    return told && wanted > told && wanted <= own_slot_limit(&account->own_slot);
 }
 
 static int reserve(struct account *account, uint64_t bytes, bool pinned, bool *is_late) {
@@ -31,7 +31,7 @@ static int reserve(struct account *account, uint64_t bytes, bool pinned, bool *i
     uint64_t told = get(&account->told);
     limit = told && told < limit ? told : limit;
     if (used <= limit && bytes <= limit - used)
-        result = seat_reserve(&account->seat, used, bytes);
+        result = own_slot_reserve(&account->own_slot, used, bytes);
     if (result == 0) {
         set(&account->used, used + bytes);
         set(&account->pinned, get(&account->pinned) + (pinned ? bytes : 0));
@@ -57,7 +57,7 @@ void account_release(struct account *account, uint64_t bytes, bool pinned) {
     uint64_t used = get(&account->used) - bytes;
     set(&account->pinned, get(&account->pinned) - (pinned ? bytes : 0));
     set(&account->used, used);
-    seat_tell(&account->seat, used);
+    own_slot_tell(&account->own_slot, used);
     pthread_mutex_unlock(&account->lock);
 }
 
@@ -66,7 +66,7 @@ void account_set_stocked(struct account *account, uint64_t bytes) {
     uint64_t used = get(&account->used) + bytes - account->stocked;
     account->stocked = bytes;
     set(&account->used, used);
-    seat_tell(&account->seat, used);
+    own_slot_tell(&account->own_slot, used);
     pthread_mutex_unlock(&account->lock);
 }
 
@@ -77,23 +77,23 @@ void account_set_graphs(struct account *account, uint64_t bytes) {
     set(&account->pinned_by[PINNED_GRAPH], bytes);
     set(&account->pinned, get(&account->pinned) + bytes - before);
     set(&account->used, used);
-    seat_tell(&account->seat, used);
+    own_slot_tell(&account->own_slot, used);
     pthread_mutex_unlock(&account->lock);
 }
 
 void account_keep(struct account *account, uint64_t kept) {
     pthread_mutex_lock(&account->lock);
-    seat_keep(&account->seat, kept);
+    own_slot_keep(&account->own_slot, kept);
     pthread_mutex_unlock(&account->lock);
 }
 
-void account_join(struct account *account, const struct seat *seat) {
+void account_join(struct account *account, const struct own_slot *own) {
     pthread_mutex_lock(&account->lock);
-    struct seat before = account->seat;
-    account->seat = *seat;
-    seat_tell(&account->seat, get(&account->used));
+    struct own_slot before = account->own_slot;
+    account->own_slot = *own;
+    own_slot_tell(&account->own_slot, get(&account->used));
     pthread_mutex_unlock(&account->lock);
-    seat_leave(&before);
+    own_slot_leave(&before);
 }
 
 static uint64_t least(uint64_t a, uint64_t b) {
@@ -106,23 +106,23 @@ static uint64_t left_of(uint64_t limit, uint64_t used) {
 
 uint64_t account_limit(struct account *account) {
     pthread_mutex_lock(&account->lock);
-    uint64_t limit = least(get(&account->limit), seat_limit(&account->seat));
+    uint64_t limit = least(get(&account->limit), own_slot_limit(&account->own_slot));
     pthread_mutex_unlock(&account->lock);
     return limit;
 }
 
 uint64_t account_left(struct account *account) {
     pthread_mutex_lock(&account->lock);
-    uint64_t used = get(&account->used), all = seat_group_used(&account->seat, used);
-    uint64_t left =
-        least(left_of(get(&account->limit), used), left_of(seat_limit(&account->seat), all));
+    uint64_t used = get(&account->used), all = own_slot_group_used(&account->own_slot, used);
+    uint64_t left = least(left_of(get(&account->limit), used),
+                          left_of(own_slot_limit(&account->own_slot), all));
     pthread_mutex_unlock(&account->lock);
     return left;
 }
 
 uint64_t account_limit_source(struct account *account) {
     pthread_mutex_lock(&account->lock);
-    uint64_t source = seat_limit_source(&account->seat);
+    uint64_t source = own_slot_limit_source(&account->own_slot);
     pthread_mutex_unlock(&account->lock);
     return source;
 }

@@ -1,5 +1,5 @@
 /* How much the program has allocated on each GPU. Plain C. What it may allocate is limited twice: by a limit of its own,
- * and by that of its group (seat.h). */
+ * and by that of its group (own_slot.h). */
 #ifndef NVSHARE_ACCOUNT_H
 #define NVSHARE_ACCOUNT_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "seat.h"
+#include "own_slot.h"
 
 /* Allocations that were made lately and that nobody has used yet: calls are looked at one by one until all
  * of them are seen, or until there were enough calls. */
@@ -46,8 +46,8 @@ struct account {
     _Atomic uint64_t agreed;       /* bytes in use that the daemon knows of, and agrees to */
     _Atomic uint64_t limit;        /* most that may be used; UINT64_MAX: no limit */
     _Atomic uint64_t told;         /* the group's limit, by the daemon's word; 0: none */
-    pthread_mutex_t lock;          /* of what is counted, and of the seat */
-    struct seat seat;              /* in its group; at first there is none */
+    pthread_mutex_t lock;          /* of what is counted, and of the slot */
+    struct own_slot own_slot;      /* in its group; at first there is none */
     struct watch watch;            /* under the lock of the ledger of memory */
 };
 
@@ -68,8 +68,8 @@ void account_fix(struct account *account, uint64_t bytes);
 /* Tells the group what the driver's pools keep by now. */
 void account_keep(struct account *account, uint64_t kept);
 
-/* Takes a seat in a group, in the place of the one before. */
-void account_join(struct account *account, const struct seat *seat);
+/* Takes a slot in the page of a group, in the place of the one before. */
+void account_join(struct account *account, const struct own_slot *own);
 
 /* The smaller one of both limits; and how many bytes could be reserved at this moment. */
 uint64_t account_limit(struct account *account);

@@ -163,12 +163,12 @@ static enum ask_result reserve(struct device *device, uint64_t bytes, enum ledge
 }
 
 CUresult allocation_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind) {
-    device_settle(device);
+    device_await_daemon(device);
     return reserve(device, bytes, kind, false) == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult allocation_reserve_pooled(struct device *device, uint64_t bytes, enum ledger_kind kind) {
-    device_settle(device);
+    device_await_daemon(device);
     return reserve(device, bytes, kind, true) == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 

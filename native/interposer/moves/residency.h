@@ -53,7 +53,7 @@ static inline bool residency_can_move(enum ledger_kind kind) {
     return !ledger_is_pinned(kind);
 }
 
-/* Whether it is kept here: memory of the explicit way has books of its own. */
+/* Whether it is kept here: memory of the explicit way has records of its own. */
 static inline bool residency_is_managed(enum ledger_kind kind) {
     return kind == LEDGER_CONVERTED || kind == LEDGER_MANAGED;
 }

@@ -41,7 +41,7 @@ static void set_own_share(struct device *device) {
 }
 
 static void say_what_cannot_be(const struct device *device) {
-    if (config()->allocation == ALLOCATION_EXPLICIT && !device->can_map && !device->has_company)
+    if (config()->allocation == ALLOCATION_EXPLICIT && !device->can_map && !device->has_other_gpus)
         log_warn_once("GPU %d has no memory that can be moved explicitly: managed memory is used",
                       device->ordinal);
     if (!device_moves_memory(device) && !device->is_native)
@@ -120,7 +120,7 @@ static struct device *make(CUdevice ordinal) {
     device->total_bytes = total;
     device->can_manage = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
                          attribute(ordinal, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-    device->has_company = state.has_several;
+    device->has_other_gpus = state.has_several;
     device->can_map = !state.has_several &&
                       attribute(ordinal, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
                       inside_is_possible();
@@ -147,14 +147,14 @@ struct device *device_known(CUdevice ordinal) {
 }
 
 /* With several GPUs nobody can tell which of them reaches which memory. */
-static void settle_down(CUdevice other) {
+static void keep_explicit_memory(CUdevice other) {
     for (int i = 0; i < DEVICES_MAX; i++) {
         struct device *device = device_known(i);
         if (!device)
             continue;
         state.has_several = true;
         if (device->is_explicit)
-            explicit_settle_down(device, other);
+            explicit_stay(device, other);
     }
 }
 
@@ -165,7 +165,7 @@ static struct device *get(CUdevice ordinal, bool has_context) {
     pthread_mutex_lock(&state.lock);
     device = device_known(ordinal);
     if (!device)
-        settle_down(ordinal);
+        keep_explicit_memory(ordinal);
     if (!device && (device = make(ordinal))) {
         atomic_store(&device->has_context, has_context);
         session_add(device);
@@ -205,7 +205,7 @@ CUresult device_may_be_used(CUdevice ordinal) {
                                                             : CUDA_SUCCESS;
 }
 
-void device_settle(struct device *device) {
+void device_await_daemon(struct device *device) {
     if (atomic_load_explicit(&device->daemon_is_known, memory_order_acquire))
         return;
     gate_await_decision(&device->gate);
@@ -218,7 +218,7 @@ static void apply_limit(struct device *device) {
     bool is_allowed =
         (config()->oversubscribe || device->may_oversubscribe) && !device->is_explicit;
     uint64_t most = is_allowed ? UINT64_MAX : device->total_bytes;
-    bool has_page = device->account.seat.page;
+    bool has_page = device->account.own_slot.page;
     uint64_t limit = has_page ? 0 : device->memory_limit;
     atomic_store(&device->account.told,
                  has_page && device->is_limit_told ? device->memory_limit : 0);
@@ -235,16 +235,16 @@ void device_set_oversubscription(struct device *device, bool is_allowed) {
     apply_limit(device);
 }
 
-void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number) {
-    struct seat seat;
+void device_join_group(struct device *device, int page, uint32_t slot, uint64_t key) {
+    struct own_slot own;
     uint64_t file = 0;
-    if (device->account.seat.number == number) {
+    if (device->account.own_slot.key == key) {
         close(page); /* after a restart of the daemon: it has it already */
         return;
     }
-    int result = seat_check(page, &file);
+    int result = own_slot_check(page, &file);
     if (result == 0)
-        result = seat_take(&seat, page, slot, number);
+        result = own_slot_take(&own, page, slot, key);
     if (result < 0) {
         close(page);
         log_warn_once("GPU %d: the page with the limits of this program's group cannot be used "
@@ -252,8 +252,8 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
                       device->ordinal, strerror(-result));
         return;
     }
-    share_join(&device->share, &seat.page->paid_until);
-    account_join(&device->account, &seat);
+    share_join(&device->share, &own.page->paid_until);
+    account_join(&device->account, &own);
     if (device_page(device) >= 0)
         close(device->page);
     device->page = page;
@@ -263,7 +263,7 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
 
 int device_page(const struct device *device) {
     uint64_t file;
-    bool is_ours = device->page_file && seat_check(device->page, &file) == 0;
+    bool is_ours = device->page_file && own_slot_check(device->page, &file) == 0;
     return is_ours && file == device->page_file ? device->page : -1;
 }
 

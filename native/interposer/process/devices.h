@@ -28,12 +28,12 @@ struct device {
     CUdevice ordinal;
     uint8_t uuid[16];
     uint64_t total_bytes;
-    bool can_manage;  /* managed memory works here as it does on every desktop and server GPU */
-    bool can_map;     /* memory can be moved explicitly */
-    bool has_company; /* the process uses other GPUs as well */
-    bool is_decided;  /* how memory is allocated; before that nobody allocates any */
-    bool is_explicit; /* in the explicit way */
-    bool is_native;   /* as the program asks */
+    bool can_manage;     /* managed memory works here as it does on every desktop and server GPU */
+    bool can_map;        /* memory can be moved explicitly */
+    bool has_other_gpus; /* the process uses other GPUs as well */
+    bool is_decided;     /* how memory is allocated; before that nobody allocates any */
+    bool is_explicit;    /* in the explicit way */
+    bool is_native;      /* as the program asks */
     bool may_mix; /* managed memory may be allocated where explicit memory has no room at once */
     _Atomic bool is_mixed; /* and it was: from then on all of it is managed memory */
     struct gate gate;
@@ -84,7 +84,7 @@ CUresult device_may_be_used(CUdevice ordinal);
 
 /* Waits until it is known whether there is a daemon: what is allocated before could pass a limit that only
  * that one knows. Costs nothing when it is known. */
-void device_settle(struct device *device);
+void device_await_daemon(struct device *device);
 
 /* How memory is allocated on it (enum allocation_kind of frames.h): decided once, by the session, before anybody
  * allocates or submits work. device_decide_alone goes by the environment. device_kind tells what it has come to. */
@@ -112,7 +112,7 @@ bool device_moves_memory(const struct device *device);
 bool device_is_explicit(const struct device *device);
 
 /* The limit is that of a group now, which stands in a page. The descriptor stays the caller's. */
-void device_join_group(struct device *device, int page, uint32_t slot, uint64_t number);
+void device_join_group(struct device *device, int page, uint32_t slot, uint64_t key);
 
 /* The descriptor of that page, for a daemon that comes after this one; -1: there is none. The program may have closed it,
  * and have something of its own by that number. */

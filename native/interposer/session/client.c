@@ -33,8 +33,8 @@ void client_init(struct client *client, struct device *device, uint64_t now) {
 
 void client_forget(struct client *client) {
     connection_close(&client->connection);
-    if (client->machine.pass >= 0)
-        close(client->machine.pass);
+    if (client->machine.next_descriptor >= 0)
+        close(client->machine.next_descriptor);
     if (client->turn.standby >= 0)
         close(client->turn.standby);
     if (device_page(client->device) >= 0)
@@ -87,7 +87,7 @@ static uint32_t allocation_flags(const struct device *device) {
                                       [ALLOCATION_AUTO] = HELLO_ASKS_AUTO};
     return wishes[config()->allocation] | (device->is_decided ? 0 : HELLO_UNDECIDED) |
            (device->can_manage ? HELLO_CAN_MANAGE : 0) | (device->can_map ? HELLO_CAN_MAP : 0) |
-           (device->has_company ? HELLO_SEVERAL : 0) |
+           (device->has_other_gpus ? HELLO_SEVERAL : 0) |
            (config()->oversubscribe ? HELLO_MAY_BE_LARGER : 0) |
            (config()->is_patient ? HELLO_PATIENT : 0);
 }
@@ -113,7 +113,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .pinned = turn_pinned(client),
         .swapped_out = swap_tell_away(client),
         .turn = hello->turn,
-        .seat = device->account.seat.number,
+        .slot_key = device->account.own_slot.key,
         .untouched = account_nowhere(&device->account),
         .kept = atomic_load(&device->account.kept),
     };
@@ -122,7 +122,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
     memcpy(frame.group, config()->group, sizeof frame.group);
     frame_set_text(frame.library_version, sizeof frame.library_version, NVSHARE_VERSION);
     return connection_send_with(&client->connection, FRAME_HELLO, &frame, sizeof frame,
-                                frame.seat ? device_page(device) : -1);
+                                frame.slot_key ? device_page(device) : -1);
 }
 
 static int greet(struct client *client) {
@@ -227,11 +227,11 @@ static void take_answer(struct client *client, const struct frame_answer *answer
     ask_answer(&device->ask, &device->account, result_of(answer->verdict));
 }
 
-static void take_seat(struct client *client, const struct frame_quota *quota) {
+static void take_slot(struct client *client, const struct frame_quota *quota) {
     int page = connection_take_descriptor(&client->connection);
     if (page < 0)
         return;
-    device_join_group(client->device, page, quota->slot, quota->seat);
+    device_join_group(client->device, page, quota->slot, quota->slot_key);
 }
 
 struct receiving {
@@ -270,7 +270,7 @@ static int handle(void *argument, const struct frame_view *frame) {
         return result;
     case FRAME_QUOTA:
         if (TAKE(quota))
-            take_seat(client, &fields.quota);
+            take_slot(client, &fields.quota);
         return result;
     case FRAME_EXTENT:
         if (TAKE(extent))

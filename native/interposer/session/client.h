@@ -22,7 +22,7 @@ enum client_state {
 /* What the session keeps beside the machine: descriptors, and when to look at something again. */
 struct turn {
     int standby;     /* a socket that brings a turn, or -1: none, or the gate has it */
-    uint64_t handed; /* the turn that was handed on just now */
+    uint64_t handed; /* the turn that was handed over just now */
     uint64_t ended;  /* when the last one did */
 
     uint64_t idle_ns; /* how long it has to be without work */
@@ -96,13 +96,13 @@ void client_forget(struct client *client);
  * negative errno, as sending does. */
 int turn_feed(struct client *client, struct machine_input input);
 
-/* turn.c. Frames; a turn that another program hands on; memory that there is no room for yet; a daemon that
+/* turn.c. Frames; a turn that another program hands over; memory that there is no room for yet; a daemon that
  * is lost. */
 void turn_init(struct turn *turn);
 int turn_handle(struct client *client, const struct frame_view *frame);
 int turn_is_handed(struct client *client);
 
-/* Whoever was to hand its turn on cannot any more: the turn comes with GRANT. */
+/* Whoever was to hand its turn over cannot any more: the turn comes with GRANT. */
 void turn_lose_standby(struct client *client);
 int turn_grows(struct client *client, uint64_t missing);
 void turn_lose(struct client *client, bool refuses);

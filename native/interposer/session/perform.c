@@ -42,7 +42,7 @@ static int disarm_or_begin(struct client *client) {
 
 /* The other end belongs to another program, which may do with it what it likes. It can neither hold this thread up, nor
  * have it end by a signal; if it does not listen, the daemon gives it its turn. */
-static void hand_on(struct turn *turn, const struct machine_action *action) {
+static void hand_over(struct turn *turn, const struct machine_action *action) {
     const char one = 1;
     bool done = send(action->descriptor, &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
     turn->handed = done ? action->turn : 0;
@@ -125,7 +125,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_ARM_SESSION: client->turn.standby = descriptor; break;
     case DO_DISARM: disarm(client); break;
     case DO_DISARM_OR_BEGIN: return disarm_or_begin(client);
-    case DO_HAND_ON: hand_on(&client->turn, action); break;
+    case DO_HAND_OVER: hand_over(&client->turn, action); break;
     case DO_DROP: close_descriptor(&descriptor); break;
     case DO_SET_MISSING: mover_set_missing(&device->mover, action->bytes); break;
     case DO_ORDER_OUT: order(client, MOVER_OUT, action->bytes); break;
@@ -136,7 +136,7 @@ static int perform(struct client *client, const struct machine_action *action) {
     case DO_ORDER_RETURN: order(client, MOVER_RETURN, UINT64_MAX); break;
     case DO_ORDER_REST: order(client, MOVER_REST, 0); break;
     case DO_DISPLACE: mover_displace(&device->mover, action->bytes); break;
-    case DO_SETTLE: residency_all_there(&allocations.memory, device->ordinal); break;
+    case DO_COUNT_ALL_THERE: residency_all_there(&allocations.memory, device->ordinal); break;
     case DO_HELLO: return client_say_hello(client, action);
     case DO_WANT: return want(client, action->turn);
     case DO_RELEASED: return released(client, action);
@@ -164,7 +164,7 @@ int turn_feed(struct client *client, struct machine_input input) {
     const uint64_t turn = client->machine.turn;
     const uint32_t state = client->machine.state;
     struct machine_actions actions;
-    if (input.event != ON_STANDBY && input.event != ON_PASS_TO)
+    if (input.event != ON_STANDBY && input.event != ON_HANDOVER)
         input.descriptor = -1;
     input.is_explicit = device_is_explicit(client->device);
     if (machine_feed(&client->machine, &input, &actions) == MACHINE_IMPOSSIBLE)

@@ -89,9 +89,9 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         struct frame_keep keep;
         struct frame_hold hold;
         struct frame_step step;
-        struct frame_pass_to pass_to;
+        struct frame_handover handover;
         struct frame_standby standby;
-        struct frame_cancel_pass cancel;
+        struct frame_cancel_handover cancel;
         struct frame_room room;
         struct frame_evict evict;
         struct frame_fill fill;
@@ -137,11 +137,11 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         input.turn = fields.step.turn;
         input.number = fields.step.number;
         break;
-    case FRAME_PASS_TO:
-        TAKE(pass_to)
-        input.event = ON_PASS_TO;
-        input.turn = fields.pass_to.turn;
-        input.next_turn = fields.pass_to.next_turn;
+    case FRAME_HANDOVER:
+        TAKE(handover)
+        input.event = ON_HANDOVER;
+        input.turn = fields.handover.turn;
+        input.next_turn = fields.handover.next_turn;
         input.descriptor = connection_take_descriptor(&client->connection);
         break;
     case FRAME_STANDBY:
@@ -153,9 +153,9 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         input.must_fill = is_to_wait(client->device, input.missing);
         input.descriptor = connection_take_descriptor(&client->connection);
         break;
-    case FRAME_CANCEL_PASS:
+    case FRAME_CANCEL_HANDOVER:
         TAKE(cancel)
-        input.event = ON_CANCEL_PASS;
+        input.event = ON_CANCEL_HANDOVER;
         input.turn = fields.cancel.turn;
         break;
     case FRAME_ROOM:

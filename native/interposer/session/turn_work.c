@@ -54,7 +54,7 @@ static void tidy(struct client *client) {
     mover_tidy(&client->device->mover);
 }
 
-/* The moment is that before the successor is woken; telling of it can wait. */
+/* The moment is that before the next program is woken; telling of it can wait. */
 static int end(struct client *client, enum machine_event event) {
     struct device *device = client->device;
     client->turn.ended = client->turn.due = clock_now();

@@ -58,7 +58,7 @@ static void check_newcomer(struct node *node) {
         alarm(10);
         int slot = node_join(node);
         check(slot > SURVIVOR, "a new process cannot join");
-        settle_in(node, (uint32_t)slot);
+        set_up_process(node, (uint32_t)slot);
         node_lock(node);
         uint64_t all = gpu_free_bytes(&node->gpus[0]);
         check(gpu_take_plain(node, (uint32_t)slot, 0, all, &room) == 0,

@@ -43,14 +43,14 @@ static void change_handle(struct node *node, uint32_t index) {
     if (!scrub_wait_ns(&node->gpus[0], BLOCK_BYTES))
         gpu_take_plain(node, index, 0, BLOCK_BYTES, &room);
     node_unlock(node);
-    for (uint32_t book = 0; book < BOOKS; book++) {
+    for (uint32_t resource = 0; resource < RESOURCES; resource++) {
         uint64_t now = node_lock(node);
         node->calls_free_at = (node->calls_free_at > now ? node->calls_free_at : now) + 1000;
         node_unlock(node);
-        __atomic_add_fetch(&slot->books[book], 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&slot->resources[resource], 1, __ATOMIC_RELAXED);
     }
-    for (uint32_t book = 0; book < BOOKS; book++)
-        __atomic_sub_fetch(&slot->books[book], 1, __ATOMIC_RELAXED);
+    for (uint32_t resource = 0; resource < RESOURCES; resource++)
+        __atomic_sub_fetch(&slot->resources[resource], 1, __ATOMIC_RELAXED);
     node_lock(node);
     gpu_give_plain(node, index, 0, BLOCK_BYTES);
     node_unlock(node);

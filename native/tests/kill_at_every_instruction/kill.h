@@ -22,9 +22,9 @@ enum {
 void fail(const char *what);
 void check(bool good, const char *what);
 
-/* cast.c: what the processes have and do. */
-void survivor_settles_in(struct node *node);
-void settle_in(struct node *node, uint32_t slot);
+/* processes.c: what the processes have and do. */
+void set_up_survivor(struct node *node);
+void set_up_process(struct node *node, uint32_t slot);
 void put_range(struct node *node, uint32_t slot, uint32_t first, uint32_t blocks, uint8_t location);
 void submit(struct node *node, uint32_t slot, uint8_t kind, uint8_t target);
 uint64_t later(const struct node *node);

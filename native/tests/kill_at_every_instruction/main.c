@@ -34,13 +34,13 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     return 0;
 }
 
-/* One that joins, settles in and dies, perhaps with the lock in its hand. */
+/* One that joins, is set up and dies, perhaps with the lock in its hand. */
 static void leave_a_dead_process(struct node *node, bool with_lock) {
     int status;
     pid_t pid = begin_process();
     if (pid == 0) {
         int slot = node_join(node);
-        settle_in(node, (uint32_t)slot);
+        set_up_process(node, (uint32_t)slot);
         if (with_lock)
             node_lock(node);
         raise(SIGKILL);
@@ -56,7 +56,7 @@ int main(int count, char **arguments) {
     uint32_t stride = (uint32_t)strtoul(arguments[2], NULL, 10), kills = 0, marked = 0;
     if (node_attach(&node, why, sizeof why) < 0)
         fail(why);
-    survivor_settles_in(node);
+    set_up_survivor(node);
     if (change->after_death)
         leave_a_dead_process(node, change->lock_abandoned);
     struct image beginning = take_image(node);

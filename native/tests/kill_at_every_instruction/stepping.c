@@ -32,7 +32,7 @@ static pid_t begin_change(struct node *node, const struct change *change) {
         uint32_t slot = 0;
         if (!change->joins && !change->after_death) {
             slot = (uint32_t)node_join(node);
-            settle_in(node, slot);
+            set_up_process(node, slot);
         }
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
             _exit(77);

@@ -68,22 +68,22 @@ def _list_programs() -> Iterable[Offer]:
 
 def _list_scenarios() -> Iterable[Offer]:
     """Offer the scenarios that come with nvshare."""
-    from nvshare.sim.catalog import known_scenarios, load_known
+    from nvshare.lab.sim.catalog import known_scenarios, load_known
 
     return [(name, load_known(name).title) for name in known_scenarios()]
 
 
 def _list_profiles() -> Iterable[Offer]:
     """Offer the GPU models that come with nvshare."""
-    from nvshare.emulator.profile import known_profiles, load_known
+    from nvshare.lab.emulator.profile import known_profiles, load_known
 
     return [(name, load_known(name).gpu.name) for name in known_profiles()]
 
 
 def _list_nodes() -> Iterable[Offer]:
     """Offer the emulated nodes of this user."""
-    from nvshare.emulator.emulated_node import list_names
-    from nvshare.emulator.root import node_root
+    from nvshare.lab.emulator.emulated_node import list_names
+    from nvshare.lab.emulator.root import node_root
 
     return [(name, "") for name in list_names(node_root())]
 

@@ -14,8 +14,8 @@ from nvshare.cli.control import Daemon
 from nvshare.cli.status_table import notes
 from nvshare.daemon.config import Sources, find_file
 from nvshare.daemon.devices import survey_gpus
-from nvshare.emulator.libraries import RUNTIMES, library_folder
 from nvshare.errors import NvshareError
+from nvshare.lab.emulator.libraries import RUNTIMES, library_folder
 from nvshare.launch.holders import TakenError, describe, find_holders, usable
 from nvshare.launch.place import candidates, find_daemon
 from nvshare.launch.preload import library

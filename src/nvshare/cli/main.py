@@ -40,13 +40,13 @@ SECTIONS = {
         "completion": "nvshare.cli.completion:completion",
     },
     "Without a GPU": {
-        "demo": "nvshare.cli.demo:demo",
-        "emulate": "nvshare.cli.emulate:emulate",
-        "simulate": "nvshare.cli.simulate:simulate",
-        "workload": "nvshare.cli.workload:workload",
+        "demo": "nvshare.cli.lab.demo:demo",
+        "emulate": "nvshare.cli.lab.emulate:emulate",
+        "simulate": "nvshare.cli.lab.simulate:simulate",
+        "workload": "nvshare.cli.lab.workload:workload",
     },
     "For developers": {
-        "bench": "nvshare.cli.bench:bench",
+        "bench": "nvshare.cli.lab.bench:bench",
         "replay": "nvshare.cli.replay:replay",
     },
 }

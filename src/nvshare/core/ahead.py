@@ -1,23 +1,27 @@
-"""Filling ahead: memory of whoever is next comes in before its turn begins, where there is room.
+"""Filling ahead: a client's memory comes in before its turn begins, where there is room.
 
-The leader waits, and is certain to have a turn. Whatever has no use until then may be used for its
-memory: a change of turn then moves only the rest. Room is what the device's own books say, as ever.
+Two kinds of turns can be foreseen. The head waits, and is certain to have one. And while nobody
+waits, a resting client that has a rhythm (rhythm.py) is expected back: of several, the one that is
+expected first. Room that nobody uses until then may be used for its memory, and the change of turn
+moves only the rest. Room is what the device's own accounts say, not what the driver reports.
 
-Such room is rare. Nobody is told to move out more than others need, and so memory that is not in
-use stays where it is until somebody else needs the place: a device on which turns are taken is
-full. There is room when somebody has ended, shrunk or been parked since the turn began, and what is
-left over does not suffice for the leader to run beside those who do.
+Such room is rare. Clients move out no more than others need, so memory that is not in use stays
+where it is until somebody needs its place: a device on which turns are taken is full. There is room
+after a client has ended, shrunk or been parked, if the rest still does not fit together.
 
-It harms nobody. Nothing is pushed out for it, and it is never more than there is room for; who runs
-shares the bus with it for no longer than that takes to come. When somebody who runs grows, the fill
-is stopped, and what has come leaves like any other memory of those who have no turn. Time in which
-memory comes ahead is not time that anybody waits, so that no budget is charged for it.
+It harms nobody. Nothing is pushed out for it, and it never takes more than the room there is. The
+clients that run share the bus with it, for no longer than the room takes to fill. When one of them
+grows, the fill is stopped, and what has come leaves like any other memory of clients without a
+turn. Nobody waits while memory comes ahead, so no budget is charged for it.
 """
+
+from math import inf
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Fill
 from nvshare.core.events import Moved
 from nvshare.core.memory import Kind
+from nvshare.core.rhythm import expected_at
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
@@ -26,21 +30,41 @@ from nvshare.core.state import DeviceState
 LEAST_PART = 1 / 256
 
 
-def fill_ahead(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Have the leader bring in what there is room for; and nobody more than that."""
+def fill_ahead(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Have the next client bring in what there is room for; and stop where there is none left."""
     effects = _stop(roster)
-    leader = None if state.leader is None else roster.clients.get(state.leader)
-    if leader is None or roster.regime.is_sliced or roster.fetching or not _may_fill(leader):
+    if roster.regime.is_sliced or roster.fetching:
         return effects
     if state.ways.present is Way.DISPLACE:
         # What counts as away is on the device until it is pushed out: there is no room yet.
         return effects
     room, least = free_bytes(roster), max(1, roster.usable * LEAST_PART)
-    ahead = min(leader.hosted - leader.over_limit, room)
-    if ahead < least or room < leader.ahead_in_vain + least:
+    client = _next(state, roster, now) if room >= least else None
+    if client is None or room < client.ahead_in_vain + least:
         return effects
-    roster.set_ahead(leader, ahead)
-    return [*effects, Fill(leader.id, ahead)]
+    ahead = min(_fillable(client), room)
+    if ahead < least:
+        return effects
+    roster.set_ahead(client, ahead)
+    return [*effects, Fill(client.id, ahead)]
+
+
+def _next(state: DeviceState, roster: Roster, now: float) -> Client | None:
+    """Return the client whose turn can be foreseen, if it has memory that could come."""
+    if state.head is not None:
+        head = roster.clients[state.head]
+        return head if _may_fill(head) else None
+    if roster.waiting:
+        return None
+    resting = (one for one in roster.idle.values() if not one.park and _may_fill(one))
+    expected = [(expected_at(one, now), one.order, one) for one in resting if _fillable(one) > 0]
+    at, _, client = min(expected, default=(inf, 0, None))
+    return client if at < inf else None
+
+
+def _fillable(client: Client) -> int:
+    """Return how much of a client's memory is on the host, and not beyond its limit."""
+    return client.hosted - client.over_limit
 
 
 def free_bytes(roster: Roster) -> int:
@@ -69,10 +93,10 @@ def note_ahead(roster: Roster, client: Client, event: Moved) -> None:
     client.ahead_in_vain = 0 if event.in_bytes else free_bytes(roster)
 
 
-def _may_fill(leader: Client) -> bool:
+def _may_fill(client: Client) -> bool:
     """Whether a client has nothing on its way. Of a mixture, nobody knows what would come."""
-    moves = leader.leaving or leader.outbound or leader.evicting
-    return leader.kind in (Kind.MANAGED, Kind.EXPLICIT) and not moves
+    moves = client.leaving or client.outbound or client.evicting
+    return client.kind in (Kind.MANAGED, Kind.EXPLICIT) and not moves
 
 
 def _stop(roster: Roster) -> list[Effect]:

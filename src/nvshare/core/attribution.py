@@ -33,14 +33,14 @@ def note_given(roster: Roster, client: Client, event: Given) -> None:
     client.measured_seconds = _KEPT * client.measured_seconds + measured
     if client.measured_seconds >= _LEAST_SECONDS:
         client.own_beside = min(1.0, client.given_seconds / client.measured_seconds)
-        roster.company_changed = True
+        roster.neighbours_changed = True
 
 
 def note_attribution(roster: Roster) -> None:
     """Write down for all who have a share what part of what they measure is theirs."""
-    if not roster.company_changed:
+    if not roster.neighbours_changed:
         return
-    roster.company_changed = False
+    roster.neighbours_changed = False
     there = Counter(map(roster.regime.place, roster.active.values()))
     for client in roster.with_share.values():
         count = _others(roster, client, there)

@@ -1,8 +1,8 @@
 """When somebody may have the device before the present turn ends: as soon as that can be afforded.
 
 Who has a claim has credit (credit.py), or goes before all who run by its priority. Moving memory
-for it must be within the budget (budget.py). Nobody is interrupted for one of its own standing as
-long as it has credit itself: those who compute in bursts are served one after the other.
+for it must be within the budget (move_budget.py). Nobody is interrupted for one of its own standing
+as long as it has credit itself: those who compute in bursts are served one after the other.
 
 Higher priorities have the first claim on the budget: where there are any, the others leave half of
 it to them. And those of high priority can be given one of their own. Whoever interrupts by its
@@ -31,19 +31,19 @@ def count_budgets(state: DeviceState, now: float) -> None:
     state.high_budget.count(now, 0.0, settings.high_move_budget, settings.turn_min)
 
 
-def note_claim(state: DeviceState, roster: Roster, leader: Client, now: float) -> float:
-    """Find out when the leader may end the turn; never: infinity."""
-    at = _claim_at(state, roster, leader, now)
+def note_claim(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
+    """Find out when the head may end the turn; never: infinity."""
+    at = _claim_at(state, roster, head, now)
     if state.claim_at is None or abs(at - state.claim_at) > CLOSE:
         state.claim_at = at
     return state.claim_at
 
 
-def charge_claim(state: DeviceState, roster: Roster, leader: Client) -> None:
-    """Charge what the leader's claim costs to the budget of its own, if it has one."""
-    leader.owes = not leader.claims and not _has_own_budget(state, leader)
-    if _has_own_budget(state, leader):
-        cost = claim_cost(state, roster, leader)
+def charge_claim(state: DeviceState, roster: Roster, head: Client) -> None:
+    """Charge what the head's claim costs to the budget of its own, if it has one."""
+    head.owes = not head.claims and not _has_own_budget(state, head)
+    if _has_own_budget(state, head):
+        cost = claim_cost(state, roster, head)
         state.high_budget.spend(cost)
         state.budget.spend(-cost)
 
@@ -60,28 +60,28 @@ def charge_turn(state: DeviceState, client: Client, now: float) -> None:
     client.owes = False
 
 
-def _claim_at(state: DeviceState, roster: Roster, leader: Client, now: float) -> float:
-    goes_before = outranks(leader, roster)
-    if roster.regime.is_sliced or is_outranked(leader, roster):
+def _claim_at(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
+    goes_before = outranks(head, roster)
+    if roster.regime.is_sliced or is_outranked(head, roster):
         return inf
-    if not goes_before and not leader.claims:
+    if not goes_before and not head.claims:
         return inf
     count_budgets(state, now)
-    wait = _wait(state, roster, leader)
+    wait = _wait(state, roster, head)
     if not goes_before:
         protected = (protected_seconds(c, state, roster, now) for c in roster.in_the_way)
         wait = max([wait, *protected])
     return now + wait
 
 
-def _wait(state: DeviceState, roster: Roster, leader: Client) -> float:
-    settings, cost = state.settings, claim_cost(state, roster, leader)
-    if _has_own_budget(state, leader):
+def _wait(state: DeviceState, roster: Roster, head: Client) -> float:
+    settings, cost = state.settings, claim_cost(state, roster, head)
+    if _has_own_budget(state, head):
         return state.high_budget.wait(cost, settings.high_move_budget, settings.turn_min)
-    goes_first = all(leader.standing <= standing_of(priority) for priority in roster.classes)
+    goes_first = all(head.standing <= standing_of(priority) for priority in roster.classes)
     left = 0.0 if goes_first else LEFT_TO_OTHERS
     return state.budget.wait(cost, settings.move_budget, settings.turn_min, left)
 
 
-def _has_own_budget(state: DeviceState, leader: Client) -> bool:
-    return state.settings.high_move_budget > 0 and leader.usual_standing == BEST_STANDING
+def _has_own_budget(state: DeviceState, head: Client) -> bool:
+    return state.settings.high_move_budget > 0 and head.usual_standing == BEST_STANDING

@@ -153,9 +153,11 @@ class Client:
     moved_before: float = 0.0
     # How long it was to rest before giving way, when it was asked last.
     idle_seconds: float = 0.0
-    # Since when it has rested, if it gave its turn up for that; and how long it rested last.
+    # Since when it has rested, if it gave its turn up for that; how long it rested last; and how
+    # long the time before (rhythm.py).
     rests_since: float | None = None
     last_rest: float = 0.0
+    rest_before: float = 0.0
     # Whether it is parked (parking.py), and since when; and when it may be told again to move out
     # what it could not.
     park: Park | None = None

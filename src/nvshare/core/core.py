@@ -94,7 +94,7 @@ class Core:
             heard = self._listen(event)
             if heard is None:
                 return []
-            effects = self._settle(heard.now, self._route(heard))
+            effects = self._order_across_devices(heard.now, self._route(heard))
         except IllegalTransition as error:
             error.journal = self.journal.about(error.client)
             raise
@@ -105,7 +105,7 @@ class Core:
             validate(self)
         return effects
 
-    def _settle(self, now: float, effects: list[Effect]) -> list[Effect]:
+    def _order_across_devices(self, now: float, effects: list[Effect]) -> list[Effect]:
         """Order what concerns several devices, by their gangs or by the host that they share."""
         more = self._gangs.arrange(now)
         for _ in range(_ROUNDS):
@@ -247,7 +247,7 @@ class Core:
             del self._homes[event.client]
             self._hearing.forget(event.client)
         # An answer comes after all that follows from what was asked for.
-        effects += self._judge_excess(home, groups, event.now)
+        effects += self._judge_over_limit(home, groups, event.now)
         return sorted(effects, key=_is_answer)
 
     def _home(self, event: ClientEvent) -> Device:
@@ -265,9 +265,9 @@ class Core:
         device = self._device(event.device)
         groups = groups_to_judge(device, event)
         effects = self._tell(device, event)
-        return [*effects, *self._judge_excess(device, groups, event.now)]
+        return [*effects, *self._judge_over_limit(device, groups, event.now)]
 
-    def _judge_excess(self, device: Device, groups: list[Group], now: float) -> list[Effect]:
+    def _judge_over_limit(self, device: Device, groups: list[Group], now: float) -> list[Effect]:
         changes = (change for group in groups for change in over_limit_changes(device, group, now))
         return [effect for change in changes for effect in self._tell(device, change)]
 

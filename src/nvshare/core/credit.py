@@ -51,9 +51,9 @@ def has_claim(client: Client, state: DeviceState, roster: Roster) -> bool:
     return client.is_new or client.credit > least
 
 
-def claim_cost(state: DeviceState, roster: Roster, leader: Client) -> float:
+def claim_cost(state: DeviceState, roster: Roster, head: Client) -> float:
     """Estimate for how long memory moves if a client comes before its turn: there, and back."""
-    return 2 * swap_seconds(state, roster, leader, leader.memory.swappable)
+    return 2 * swap_seconds(state, roster, head, head.memory.swappable)
 
 
 def prompt_limit(client: Client, roster: Roster, settings: Settings) -> float | None:

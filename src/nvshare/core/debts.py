@@ -3,8 +3,8 @@
 Time is charged by what a client has held, not by what it says: from when it was told to go until
 it has gone, be it by giving its turn up or by leaving; or until the others went on without it. What
 is beyond a grace, each of the others has waited for. So the owner of the client owes that time to
-each of them: until it is over, no client of that owner leads while others run or wait. If nobody
-else wants the device, it need not wait.
+each of them: until it is over, no client of that owner is the head while others run or wait. If
+nobody else wants the device, it need not wait.
 
 The owner is whoever the shell says: the process, or the container that it is in. So to connect
 again changes nothing. Clients without an owner owe nothing.

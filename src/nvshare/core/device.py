@@ -6,7 +6,6 @@ A handler only writes down what has happened. What to do about it is decided in 
 
 from copy import copy
 
-from nvshare.core.ahead import note_ahead, tells_of_ahead
 from nvshare.core.attribution import note_given
 from nvshare.core.claims import charge_turn, count_budgets
 from nvshare.core.client import Client, Hold, Park
@@ -41,12 +40,13 @@ from nvshare.core.events import (
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.joining import new_client
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.measuring import judge_turn, learn_from, measure_move
-from nvshare.core.memory import Memory
-from nvshare.core.parking import RETRY_SECONDS, has_rested
+from nvshare.core.measuring import judge_turn, measure_move
+from nvshare.core.memory_reports import note_changed, note_memory, note_moved, note_surely_out
+from nvshare.core.parking import has_rested
 from nvshare.core.policies import find_policy
 from nvshare.core.regimes import find_regime, first_regime
 from nvshare.core.revoking import send_away
+from nvshare.core.rhythm import note_rest
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
 from nvshare.core.shares import may_be_back
@@ -85,9 +85,9 @@ class Device:
         return cls(DeviceSnapshot(state, ()), host)
 
     @property
-    def leader(self) -> Client | None:
+    def head(self) -> Client | None:
         """Who waits for the end of the turn, and is next."""
-        return self.roster.clients.get(self.state.leader) if self.state.leader is not None else None
+        return self.roster.clients.get(self.state.head) if self.state.head is not None else None
 
     def snapshot(self) -> DeviceSnapshot:
         """Return a copy of all that the device knows."""
@@ -150,9 +150,9 @@ class Device:
                 if event.turn == client.turn:
                     note_may_drain(self.roster, client, event.now)
             case MemoryChanged():
-                self._on_memory(event, self._client(event))
+                note_changed(self.roster, self._client(event), event)
             case Moved():
-                self._on_moved(event, self._client(event))
+                note_moved(self.state, self.roster, self._client(event), event)
             case Used():
                 self._on_used(event, self._client(event))
             case Given():
@@ -203,30 +203,13 @@ class Device:
         note_end(self.state, self.roster, client, event.now)
         self.roster.move(client, Step.LEAVE, event.now)
 
-    def _on_memory(self, event: MemoryChanged, client: Client) -> None:
-        before, out = client.memory, client.hosted
-        self.roster.set_memory(client, event.memory)
-        if event.for_context:
-            self.roster.await_room(client, event.ticket)
-        # What it was told to move out counts as swapped as soon as it has begun, and is on the
-        # device still. So does what it has allocated behind its gate. What it asks for is nowhere.
-        new = client.memory.untouched - before.untouched
-        if not event.ticket:
-            new = max(new, client.memory.swappable - before.swappable)
-        new = max(0, new)
-        begun = min(client.evicting, client.memory.swapped - before.swapped - new)
-        if begun > 0 and not client.holds:
-            self.roster.set_evicting(client, client.evicting - begun)
-            self.roster.note_out(client, out + begun)
-            self.roster.set_outbound(client, client.outbound + begun)
-
     def _on_park(self, event: ParkChanged, client: Client) -> None:
         if event.parked != (client.park is Park.BY_HAND):
             self.roster.set_park(client, Park.BY_HAND if event.parked else None, event.now)
 
     def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
-        if client.state is State.IDLE and client.rests_since is not None:
-            client.last_rest = event.now - client.rests_since
+        if client.state is State.IDLE:
+            note_rest(client, event.now)
         if client.park is Park.IDLE:
             self.roster.set_park(client, None, event.now)
         if client.state is State.IDLE:
@@ -292,14 +275,14 @@ class Device:
                 self.roster.set_park(client, Park.IDLE, event.now)
         self._end_turn(client, event.now, wants=wants)
         self.roster.set_outbound(client, event.left)
-        self._note_surely_out(client, client.hosted, event.left)
+        note_surely_out(self.roster, client, client.hosted, event.left)
 
     def _note_rest(self, event: Released, client: Client, *, wants: bool) -> None:
         self._count_turn(event, client)
         note_drained(client)
         if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
-        self._note_memory(client, event.memory, event.moved_bytes, is_answer=True)
+        note_memory(self.roster, client, event.memory, event.moved_bytes, is_answer=True)
         # It had rested for as long as it was to when it gave way for that.
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
         client.rests_since = event.now - rested
@@ -330,68 +313,18 @@ class Device:
         self.roster.set_active(client, active and not client.is_away)
 
     def _handed_over(self, event: Released) -> list[Effect]:
-        heir = None if event.handed_to is None else self.roster.clients.get(event.handed_to)
-        if heir is None or heir.next_turn is None or heir.next_turn != event.handed_turn:
+        to, turn = event.handed_to, event.handed_turn
+        next_client = None if to is None else self.roster.clients.get(to)
+        if next_client is None or next_client.next_turn is None or next_client.next_turn != turn:
             return []
         # It runs already. The grant repeats that, in case the wake did not reach it.
-        return [self.scheduler.grant(heir, event.now)]
-
-    def _on_moved(self, event: Moved, client: Client) -> None:
-        if tells_of_ahead(client, event):
-            note_ahead(self.roster, client, event)
-            return
-        learn_from(self.state, client, event)
-        count_budgets(self.state, event.now)
-        if event.in_bytes and client.turn == event.turn:
-            self.roster.set_missing(client, 0, 0)
-            client.calm_since = event.now
-            # By how long it has waited for all of it, for whatever reason.
-            self.state.ways.measure(event.in_bytes, event.now - client.granted_at)
-        if client.over_limit and client.evicting and not event.out_bytes and not event.left:
-            # It cannot, and would be asked again and again.
-            self.roster.set_over_limit(client, 0)
-        if client.park and client.evicting and not event.out_bytes and not event.left:
-            client.evict_again = event.now + RETRY_SECONDS
-        # What was on its way when it was last heard of is counted already.
-        moved = max(0, event.out_bytes + event.left - client.outbound)
-        crossed = event.out_bytes > 0 and client.outbound > 0
-        self._note_memory(client, event.memory, moved, may_cross=crossed)
-        self.roster.set_outbound(client, event.left)
-        out = min(client.surely_out + event.out_bytes + event.left, client.memory.swapped)
-        self._note_surely_out(client, out, event.left)
-
-    def _note_memory(
-        self,
-        client: Client,
-        memory: Memory,
-        moved_bytes: int,
-        *,
-        is_answer: bool = False,
-        may_cross: bool = False,
-    ) -> None:
-        """Note what a client has now that it has moved out what it was told to, or more.
-
-        Who was told to give way answers with Released. What it reports before was on its way. So
-        was a report on an earlier order that says nothing of the last one: the order is on its way.
-        """
-        unread = may_cross and memory.swapped <= client.memory.swapped
-        told = 0 if unread else client.leaving
-        out = client.hosted + max(told, client.offered, moved_bytes)
-        self.roster.set_memory(client, memory)
-        if is_answer or (client.state is not State.YIELDING and not unread):
-            self.roster.set_evicting(client, 0)
-        # What was never on the device is away as well, but not on the host.
-        self.roster.note_out(client, min(out, client.memory.swapped - client.memory.untouched))
-
-    def _note_surely_out(self, client: Client, out: int, left: int) -> None:
-        """Note what has left, of all that is out or has pages. What is on its way may be in it."""
-        self.roster.note_surely_out(client, max(out, client.memory.kept) - left)
+        return [self.scheduler.grant(next_client, event.now)]
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)
         if policy is not self.roster.policy:
             self.roster.set_policy(policy)
-            self.state.appoint(None, event.now)
+            self.state.set_head(None, event.now)
         self.state.settings = event.settings
         self.state.deadline = None
         if event.usable_bytes is not None:

@@ -3,7 +3,7 @@
 What a client owes these orders, so that they are safe whatever crosses on the way:
 
 * A Grant whose turn is not higher than the last turn seen is void. So a client that was woken
-  by its predecessor ignores the Grant that follows.
+  by the holder before it ignores the Grant that follows.
 * Revoke, Keep, Hold, StepOnce, Handover and CancelHandover name the turn they are about, and are
   void for a client that does not hold it.
 * A Handover is void after Keep or CancelHandover, and when the connection is lost.

@@ -8,39 +8,39 @@ from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
 
 
-def turn_end(state: DeviceState, roster: Roster, leader: Client) -> float:
-    """Return when the present turn ends for the leader; never: infinity."""
+def turn_end(state: DeviceState, roster: Roster, head: Client) -> float:
+    """Return when the present turn ends for the head; never: infinity."""
     is_steady = roster.regime.is_steady(roster)
     if is_steady is not state.is_steady:
         state.is_steady, state.deadline = is_steady, None
     if len(roster.classes) > 1:
         # It depends on who runs, which changes.
-        state.deadline = _ranked_end(state, roster, leader)
+        state.deadline = _ranked_end(state, roster, head)
     elif state.deadline is None or state.deadline == inf:
-        # Or those who went before the leader, whose turn had no end for it, are of its priority by
+        # Or those who went before the head, whose turn had no end for it, are of its priority by
         # now.
-        state.deadline = state.turn_started + _length(state, roster, leader)
+        state.deadline = state.turn_started + _length(state, roster, head)
     return state.deadline
 
 
-def _ranked_end(state: DeviceState, roster: Roster, leader: Client) -> float:
+def _ranked_end(state: DeviceState, roster: Roster, head: Client) -> float:
     """Nobody ends the turn of one who goes before it; and who goes before others need not wait.
 
     Except for memory to be moved: that has to be worth while. Who has interrupted this very turn
     before, by its priority alone, does not gain by what the turn had lasted then.
     """
-    if is_outranked(leader, roster):
+    if is_outranked(head, roster):
         return inf
-    if not outranks(leader, roster):
-        return state.turn_started + _length(state, roster, leader)
+    if not outranks(head, roster):
+        return state.turn_started + _length(state, roster, head)
     began = state.turn_started
-    if not leader.claims:
-        began = max(began, leader.served_at)
+    if not head.claims:
+        began = max(began, head.served_at)
     return began + roster.regime.least_turn(state.settings)
 
 
-def _length(state: DeviceState, roster: Roster, leader: Client) -> float:
-    length = roster.regime.turn_seconds(state, roster, leader)
+def _length(state: DeviceState, roster: Roster, head: Client) -> float:
+    length = roster.regime.turn_seconds(state, roster, head)
     return length if state.turn_limit is None else min(length, state.turn_limit)
 
 

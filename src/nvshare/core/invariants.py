@@ -21,7 +21,7 @@ from nvshare.core.revoking import next_step, still_waited_for
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
 from nvshare.core.state import RegimeName
-from nvshare.core.undrained import may_lead
+from nvshare.core.undrained import may_be_head
 
 if TYPE_CHECKING:
     from nvshare.core.core import Core
@@ -66,8 +66,8 @@ def _problems(device: Device) -> Iterator[str]:
     yield from _sums(device.roster)
     yield from _queue(device.roster)
     yield from _turns(device)
-    settled = TimerKind.RECONNECT not in device.state.alarms
-    if settled:
+    all_are_back = TimerKind.RECONNECT not in device.state.alarms
+    if all_are_back:
         yield from _regime(device)
         yield from _running_fits(device.roster)
         yield from _together(device)
@@ -101,8 +101,8 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of those who are beyond their limits is wrong"
     if set(roster.fetching) != {c.id for c in roster.clients.values() if c.ahead}:
         yield "the set of those who bring memory in ahead of their turns is wrong"
-    if any(c.state is not State.WAITING for c in roster.fetching.values()):
-        yield "somebody brings memory in ahead of its turn, and does not wait"
+    if any(c.holds for c in roster.fetching.values()):
+        yield "a client that has a turn brings memory in ahead of one"
     cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
     if set(roster.cramped) != cramped:
         yield "the set of those who have no room yet is wrong"
@@ -228,29 +228,29 @@ def _together(device: Device) -> Iterator[str]:
 def _waiting(device: Device) -> Iterator[str]:
     """Who waits, waits for somebody; who fits, does not wait."""
     roster, state = device.roster, device.state
-    leader = None if state.leader is None else roster.clients.get(state.leader)
-    able = [one for one in roster.waiting if roster.host_lets(one) and may_lead(roster, one)]
+    head = None if state.head is None else roster.clients.get(state.head)
+    able = [one for one in roster.waiting if roster.host_lets(one) and may_be_head(roster, one)]
     able = [one for one in able if not one.stalled and not device.scheduler.owes(one)]
     able = [] if _all_fits_but_for_gangs(roster) else able
-    if (leader in able) != bool(able) or (leader and leader not in able):
-        yield "the leader is not one of those who wait, and could run"
+    if (head in able) != bool(able) or (head and head not in able):
+        yield "the head is not one of those who wait, and could run"
     alone = [one for one in roster.waiting if one.gang is None]
-    if leader in alone and roster.admits(leader):
-        yield "the leader fits and is kept waiting"
+    if head in alone and roster.admits(head):
+        yield "the head fits and is kept waiting"
     if any(c.weight == 0 for c in alone):
         yield "somebody waits who is in nobody's way"
     # Who has everything on the device pushes nobody out. Who is in a gang may wait for another one.
     able = [one for one in able if one.gang is None]
     able += [one for one in alone if not one.memory.swapped and not one.grown]
-    comes = leader is not None and leader.gang is not None
+    comes = head is not None and head.gang is not None
     if able and not roster.running and not roster.yielding and not comes:
         yield "somebody waits, and the device is idle"
-    if not leader and any(c.gang is None for c in roster.soft_revoked.values()):
+    if not head and any(c.gang is None for c in roster.soft_revoked.values()):
         yield "nobody waits, but somebody was asked to give way"
 
 
 def _all_fits_but_for_gangs(roster: Roster) -> bool:
-    """Whether those who wait are of gangs that wait for other devices: they lead nobody."""
+    """Whether those who wait are of gangs that wait for other devices: none of them is the head."""
     return roster.everything_fits and all(one.gang is not None for one in roster.waiting)
 
 
@@ -280,11 +280,11 @@ def _parking(device: Device) -> Iterator[str]:
 def _timers(device: Device) -> Iterator[str]:
     """A timer runs for everything that only time can end, and for nothing else."""
     roster, state = device.roster, device.state
-    leader = None if state.leader is None else roster.clients.get(state.leader)
-    needs_turn_end = leader is not None and not roster.running_admits(*roster.party(leader))
-    ends = leader is not None and not is_outranked(leader, roster)
+    head = None if state.head is None else roster.clients.get(state.head)
+    needs_turn_end = head is not None and not roster.running_admits(*roster.party(head))
+    ends = head is not None and not is_outranked(head, roster)
     # A gang whose turn would be due here may wait for another device.
-    waits = leader is not None and leader.gang is not None and TimerKind.TURN not in state.alarms
+    waits = head is not None and head.gang is not None and TimerKind.TURN not in state.alarms
     if (needs_turn_end and ends) != (TimerKind.TURN in state.alarms) and not waits:
         yield "the timer of the turn is wrong"
     ranked = len({c.limits.priority for c in roster.clients.values() if not c.is_away}) > 1
@@ -295,7 +295,7 @@ def _timers(device: Device) -> Iterator[str]:
     running = roster.running.values()
     in_the_way = (one for one in running if one.weight and not one.undrained)
     if needs_turn_end and not all(client.soft_revoked for client in in_the_way):
-        yield "somebody in the leader's way was not asked to give way"
+        yield "somebody in the head's way was not asked to give way"
     left_alone = [*roster.undrained.values(), *roster.overdue.values()]
     if any(one.retry_at for one in left_alone) != (TimerKind.UNDRAINED in state.alarms):
         yield "the timer of those who cannot give way is wrong"

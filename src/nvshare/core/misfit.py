@@ -40,8 +40,8 @@ def _kept_free(roster: Roster, client: Client) -> int:
 
     What it may gain without asking: or it could not come back after it has left for another. And
     if nobody else has a context, room for one. Memory moves out for who comes, but must be able to
-    come back beside it: one program alone could close the device to all others otherwise. With
-    company nothing is kept, which would be of no use to those who are there. Who comes then and
+    come back beside it: one program alone could close the device to all others otherwise. Beside
+    others nothing is kept, which would be of no use to those who are there. Who comes then and
     finds no room waits for somebody to end, as on a device without us.
     """
     alone = not any(one.memory.pinned for one in roster.clients.values() if one is not client)

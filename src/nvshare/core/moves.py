@@ -39,12 +39,12 @@ def outgoing_bytes(roster: Roster, *coming: Client) -> int:
     return roster.overcommit + incoming_bytes(coming, roster.room)
 
 
-def missing_bytes(state: DeviceState, roster: Roster, leader: Client) -> int:
-    """Return for how much of its memory the leader will have no room yet as its turn begins."""
-    if not leader.memory.swapped or state.ways.present is Way.DISPLACE:
+def missing_bytes(state: DeviceState, roster: Roster, head: Client) -> int:
+    """Return for how much of its memory the head will have no room yet as its turn begins."""
+    if not head.memory.swapped or state.ways.present is Way.DISPLACE:
         return 0
     leaving = roster.leaving_bytes + roster.outbound_bytes
-    return max(0, outgoing_bytes(roster, leader) + leaving)
+    return max(0, outgoing_bytes(roster, head) + leaving)
 
 
 def share_out(
@@ -89,7 +89,7 @@ def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Clie
     return present <= {going[0].id, coming[0].id}
 
 
-def swap_seconds(state: DeviceState, roster: Roster, leader: Client, most: int) -> float:
-    """Estimate how long it takes to move out what the leader needs, ``most`` at most, and it in."""
-    out = min(outgoing_bytes(roster, leader), most)
-    return state.pace.swap_seconds(out, min(leader.memory.swapped, roster.room))
+def swap_seconds(state: DeviceState, roster: Roster, head: Client, most: int) -> float:
+    """Estimate how long it takes to move out what the head needs, ``most`` at most, and it in."""
+    out = min(outgoing_bytes(roster, head), most)
+    return state.pace.swap_seconds(out, min(head.memory.swapped, roster.room))

@@ -91,7 +91,7 @@ class Notes(Fitting):
         """Note whether a client computes all the time."""
         if busy == client.busy:
             return
-        self.company_changed = True
+        self.neighbours_changed = True
         self._count(client, -1)
         client.busy = busy
         client.weight = self.regime.weigh(client)
@@ -111,7 +111,7 @@ class Notes(Fitting):
         """Note that a client cannot give way, and is left alone; or that it may be told to."""
         if undrained:
             self.set_busy(client, False)
-        self.company_changed = True
+        self.neighbours_changed = True
         self._count(client, -1)
         client.undrained = undrained
         client.weight = self.regime.weigh(client)
@@ -128,7 +128,7 @@ class Notes(Fitting):
         self.active.pop(client.id, None)
         if active:
             self.active[client.id] = client
-        self.company_changed = True
+        self.neighbours_changed = True
 
     def set_unused(self, client: Client, unused: int) -> None:
         """Note how much a client has gained, and gives way before it has used it."""

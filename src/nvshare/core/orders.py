@@ -50,7 +50,7 @@ def make_room(roster: Roster) -> list[Effect]:
     return effects
 
 
-def move_excess_out(roster: Roster) -> list[Effect]:
+def move_over_limit_out(roster: Roster) -> list[Effect]:
     """Have clients move out what they have beyond their limits."""
     effects: list[Effect] = []
     # In the order that a snapshot keeps: a journal that is replayed tells the same.
@@ -80,7 +80,7 @@ def _use(client: Client) -> tuple[float, ...]:
 
 
 def plan_handover(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Tell the one client that is in the leader's way to wake the leader itself."""
+    """Tell the one client that is in the head's way to wake the head itself."""
     plan = _handover(state, roster)
     if plan == state.handover or _differs_in_room_only(plan, state.handover):
         return []
@@ -93,17 +93,17 @@ def plan_handover(state: DeviceState, roster: Roster) -> list[Effect]:
 
 
 def _handover(state: DeviceState, roster: Roster) -> Handover | None:
-    leader = None if state.leader is None else roster.clients[state.leader]
-    holder = _only_obstacle(leader, roster) if leader else None
-    if not leader or not holder:
+    head = None if state.head is None else roster.clients[state.head]
+    holder = _only_obstacle(head, roster) if head else None
+    if not head or not holder:
         return None
-    if leader.gang is not None or holder.gang is not None:
+    if head.gang is not None or holder.gang is not None:
         # Turns of a gang change on several devices at once.
         return None
-    if leader.next_turn is None:
-        leader.next_turn = state.number_turn()
-    filled, missing = fill_order(leader, roster.room), missing_bytes(state, roster, leader)
-    return Handover(holder.id, holder.turn, leader.id, leader.next_turn, filled, missing)
+    if head.next_turn is None:
+        head.next_turn = state.number_turn()
+    filled, missing = fill_order(head, roster.room), missing_bytes(state, roster, head)
+    return Handover(holder.id, holder.turn, head.id, head.next_turn, filled, missing)
 
 
 def _differs_in_room_only(plan: Handover | None, old: Handover | None) -> bool:
@@ -111,8 +111,8 @@ def _differs_in_room_only(plan: Handover | None, old: Handover | None) -> bool:
     return plan is not None and old is not None and replace(plan, missing=old.missing) == old
 
 
-def _only_obstacle(leader: Client, roster: Roster) -> Client | None:
-    if roster.running_admits(leader):
+def _only_obstacle(head: Client, roster: Roster) -> Client | None:
+    if roster.running_admits(head):
         obstacles = roster.yielding
     elif not roster.yielding and roster.running_load.heavy == 1:
         obstacles = roster.soft_revoked
@@ -124,12 +124,12 @@ def _only_obstacle(leader: Client, roster: Roster) -> Client | None:
 def _could_still_happen(handover: Handover, roster: Roster) -> bool:
     # Keep takes a hand-over back as well; and one to somebody who runs or is gone does nothing.
     holder = roster.clients.get(handover.from_client)
-    heir = roster.clients.get(handover.to_client)
-    if not holder or not heir:
+    next_client = roster.clients.get(handover.to_client)
+    if not holder or not next_client:
         return False
     kept = holder.state is State.RUNNING and not holder.soft_revoked
     held = holder.holds and holder.turn == handover.from_turn
-    return held and not kept and heir.next_turn == handover.turn
+    return held and not kept and next_client.next_turn == handover.turn
 
 
 def set_alarms(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
@@ -153,10 +153,10 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
         alarms[TimerKind.SHARE] = back
     if (silent := next(still_waited_for(roster), None)) is not None:
         alarms[TimerKind.PATIENCE] = silent.since + state.settings.revoke_patience
-    if state.leader is not None and state.deadline is not None:
+    if state.head is not None and state.deadline is not None:
         end = max(min(state.deadline, state.claim_at or inf), state.kept_until)
         # One of a gang may have to wait for the end of another device's turn after that.
-        is_due = now >= end and roster.clients[state.leader].gang is not None
+        is_due = now >= end and roster.clients[state.head].gang is not None
         alarms |= {TimerKind.TURN: end} if end < inf and not is_due else {}
     if (steps := next_step(roster)) < inf:
         alarms[TimerKind.STEP] = steps

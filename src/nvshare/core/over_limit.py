@@ -27,7 +27,7 @@ Group = str | int
 
 
 def groups_to_judge(device: "Device", event: Event) -> list[Group]:
-    """Return whose excess may be another one after an event, which is still to come."""
+    """Return whose excess over a limit may change after an event, which is still to come."""
     roster, is_wanted = device.roster, device.state.settings.swap_excess
     match event:
         case SettingsChanged() if is_wanted or event.settings.swap_excess:

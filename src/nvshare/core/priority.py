@@ -16,18 +16,18 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 
 
-def outranks(leader: Client, roster: Roster) -> bool:
+def outranks(head: Client, roster: Roster) -> bool:
     """Whether a client goes before all who are in its way."""
-    return all(leader.standing < client.standing for client in roster.in_the_way)
+    return all(head.standing < client.standing for client in roster.in_the_way)
 
 
-def is_outranked(leader: Client, roster: Roster) -> bool:
+def is_outranked(head: Client, roster: Roster) -> bool:
     """Whether somebody who is in its way goes before a client.
 
     Where all are of one priority nobody does, though some may have been let go first a while ago.
     """
     return len(roster.classes) > 1 and any(
-        client.standing < leader.standing for client in roster.in_the_way
+        client.standing < head.standing for client in roster.in_the_way
     )
 
 

@@ -21,10 +21,10 @@ GRACE_PARTS = 5
 
 
 def rest_asked(
-    state: DeviceState, roster: Roster, client: Client, leader: Client, now: float
+    state: DeviceState, roster: Roster, client: Client, head: Client, now: float
 ) -> float:
-    """Return after how long a rest a client is asked to give way to the leader."""
-    rest = roster.regime.rest_seconds(state, roster, client, leader)
+    """Return after how long a rest a client is asked to give way to the head."""
+    rest = roster.regime.rest_seconds(state, roster, client, head)
     if roster.regime.is_sliced:
         return rest
     least = min(rest, state.settings.idle_grace / GRACE_PARTS)

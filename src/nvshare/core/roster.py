@@ -124,7 +124,7 @@ class Roster(Notes):
         if state is client.state:
             return
         self._leave(client)
-        self.company_changed |= client.active and not self.regime.is_sliced
+        self.neighbours_changed |= client.active and not self.regime.is_sliced
         client.state, client.since = state, now
         self._orders += 1
         client.order = self._orders
@@ -217,7 +217,7 @@ class Roster(Notes):
         self.set_standing(client, client.usual_standing)
         self.untold[client.id] = client
         self.with_share.pop(client.id, None)
-        self.company_changed = True
+        self.neighbours_changed = True
         if client.has_share:
             self.with_share[client.id] = client
 
@@ -271,7 +271,7 @@ class Roster(Notes):
         for client in self.clients.values():
             self._count(client, -1)
         self.regime, self._state.regime = regime, regime.name
-        self.company_changed = True
+        self.neighbours_changed = True
         for client in self.clients.values():
             client.weight = regime.weigh(client)
             self._count(client, 1)

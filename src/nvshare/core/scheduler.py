@@ -4,12 +4,12 @@ It is one function, ``restore``, whatever the event was. It looks at who is wher
 opens gates as far as memory allows, and sees to it that whoever waits gets a turn:
 
 * While everything fits, everybody runs, nobody is asked for anything, and no timer runs.
-* Otherwise the first in the queue who does not fit beside those who run becomes the leader, and
-  stays it until it runs. Everybody who runs is asked to give way when idle. When the turn is
-  over, a new group is formed around the leader: others who wait, in their order, and then those
-  who run now, the latest first, as long as all fit. Who runs and is not in it is told to go.
+* Otherwise the first in the queue who does not fit beside those who run becomes the head of the
+  queue, and stays it until it runs. Everybody who runs is asked to give way when idle. When the
+  turn is over, a new group is formed around the head: others who wait, in their order, and then
+  those who run now, the latest first, as long as all fit. Who runs and is not in it is told to go.
 * Somebody who waits and fits beside those who run is let in at once, unless that would take the
-  room from the leader. That does not lengthen the turn.
+  room from the head. That does not lengthen the turn.
 * If those who run do not fit together any more, because one has grown, the latest of them are
   told to go until the rest fits. This does not wait for the end of a turn.
 * Who is parked (parking.py) is not counted with: its memory leaves, and what is away takes no room.
@@ -19,8 +19,8 @@ opens gates as far as memory allows, and sees to it that whoever waits gets a tu
 
 Memory that the host cannot hold cannot leave the device (hostroom.py), and the driver would push it
 out all the same to make room for whoever runs. So nobody is let run whom that would make room for:
-it waits, and leads nobody, until those in its way end, shrink, or may leave. If that leaves nobody
-who could run, one may who has everything on the device and so pushes nothing out.
+it waits, and does not become the head, until those in its way end, shrink, or may leave. If that
+leaves nobody who could run, one may who has everything on the device and so pushes nothing out.
 
 A program that was told to go and does not answer (it is stopped, or in one endless kernel) must
 not hold up the device for ever. Until ``revoke_patience`` is over it counts with all it has, and
@@ -50,7 +50,7 @@ from nvshare.core.moves import (
     fill_order,
     outgoing_bytes,
 )
-from nvshare.core.orders import make_room, move_excess_out, plan_handover, set_alarms
+from nvshare.core.orders import make_room, move_over_limit_out, plan_handover, set_alarms
 from nvshare.core.outlook import tell_what_cannot_leave
 from nvshare.core.parking import ask_to_rest, park_memory
 from nvshare.core.priority import starving
@@ -63,7 +63,7 @@ from nvshare.core.shares import forget_the_late, tell_shares
 from nvshare.core.soft_revoke import ask, relax
 from nvshare.core.splitting import forget_growth, split
 from nvshare.core.state import DeviceState
-from nvshare.core.undrained import may_lead, try_again
+from nvshare.core.undrained import may_be_head, try_again
 
 # Each round has others move out, or somebody run. There are never more than a few.
 _ROUNDS = 8
@@ -113,7 +113,7 @@ class Scheduler:
             effects += go_on_without_the_silent(state, roster, now)
             effects += self._open_gates(now)
             effects += ask_to_rest(state, roster, now)
-            effects += fill_ahead(state, roster)
+            effects += fill_ahead(state, roster, now)
             effects += plan_handover(state, roster)
             effects += provide(roster)
             effects += tell_room(state, roster, now)
@@ -130,29 +130,29 @@ class Scheduler:
             room = make_room(roster)
             if room:
                 lengthen_turn(self._state, roster, now)
-            orders = [*room, *move_excess_out(roster)]
+            orders = [*room, *move_over_limit_out(roster)]
             effects += orders
-            leader = self._leader()
-            is_same = (leader.id if leader else None) == self._state.leader
+            head = self._head()
+            is_same = (head.id if head else None) == self._state.head
             if not roster.host.is_tight or (is_same and not orders):
                 break
             # What leaves for one takes the host's room from another.
         return effects
 
     def grant(self, client: Client, now: float, *, is_guest: bool = False) -> Grant:
-        """Open a client's gate. A turn begins with the first to run, and with a leader.
+        """Open a client's gate. A turn begins with the first to run, and with a head.
 
-        Who is let in while the leader waits for other devices is a guest in its turn.
+        Who is let in while the head waits for other devices is a guest in its turn.
         """
-        leads, settings = client.id == self._state.leader, self._state.settings
-        begins = leads or not (self._roster.running or is_guest)
+        is_head, settings = client.id == self._state.head, self._state.settings
+        begins = is_head or not (self._roster.running or is_guest)
         if begins:
             # Who was interrupted goes on with its turn.
             self._state.turn_started = now - (client.interrupted or 0.0)
             self._state.deadline, self._state.kept_until = None, 0.0
             self._state.turn_limit = prompt_limit(client, self._roster, settings)
-        if leads:
-            self._state.appoint(None, now)
+        if is_head:
+            self._state.set_head(None, now)
         if client.state is State.IDLE:
             earn(client, self._roster, settings, now)
         turn = client.next_turn or self._state.number_turn()
@@ -193,10 +193,10 @@ class Scheduler:
             return handover.missing
         return missing
 
-    def _appoint(self, leader: Client | None, now: float) -> None:
-        name = leader.id if leader else None
-        if name is None or name != self._state.leader:
-            self._state.appoint(name, now)
+    def _set_head(self, head: Client | None, now: float) -> None:
+        name = head.id if head else None
+        if name is None or name != self._state.head:
+            self._state.set_head(name, now)
             self._state.deadline = None
 
     def _follow_regime(self, now: float) -> list[Effect]:
@@ -219,40 +219,40 @@ class Scheduler:
 
     def _open_all(self, now: float) -> list[Effect]:
         roster = self._roster
-        self._appoint(None, now)
+        self._set_head(None, now)
         closed = [*roster.waiting, *(one for one in roster.idle.values() if not one.park)]
         effects = relax(self._state, roster, now)
         return [*effects, *(self.grant(one, now) for one in closed if one.gang is None)]
 
     def _take_turns(self, now: float) -> list[Effect]:
         effects = [*split(self._state, self._roster, now), *self._admit(now)]
-        leader = self._leader()
-        if leader is None:
+        head = self._head()
+        if head is None:
             effects += relax(self._state, self._roster, now)
             effects += self._let_somebody_in(now)
-        elif self._roster.running_admits(*self._roster.party(leader)):
+        elif self._roster.running_admits(*self._roster.party(head)):
             # Only those who are giving way already are in its way.
             self._state.deadline = None
-        elif self.may_end_turn(leader, now) and leader.gang is None:
-            effects += self.end_turn(leader, now)
+        elif self.may_end_turn(head, now) and head.gang is None:
+            effects += self.end_turn(head, now)
         else:
-            effects += ask(self._state, self._roster, leader, now)
+            effects += ask(self._state, self._roster, head, now)
         return effects
 
-    def may_end_turn(self, leader: Client, now: float) -> bool:
-        """Whether the leader may have those told to go who are in its way: the turn is over.
+    def may_end_turn(self, head: Client, now: float) -> bool:
+        """Whether the head may have those told to go who are in its way: the turn is over.
 
         Or it has a claim, and need not wait for that.
         """
-        end = turn_end(self._state, self._roster, leader)
-        claim = note_claim(self._state, self._roster, leader, now)
+        end = turn_end(self._state, self._roster, head)
+        claim = note_claim(self._state, self._roster, head, now)
         return now >= max(min(end, claim), self._state.kept_until)
 
-    def end_turn(self, leader: Client, now: float) -> list[Effect]:
+    def end_turn(self, head: Client, now: float) -> list[Effect]:
         """Tell them to go."""
-        if now >= turn_end(self._state, self._roster, leader):
-            return self._switch(leader, now)
-        return self._interrupt(leader, now)
+        if now >= turn_end(self._state, self._roster, head):
+            return self._switch(head, now)
+        return self._interrupt(head, now)
 
     def _let_somebody_in(self, now: float) -> list[Effect]:
         """Have somebody run who pushes nothing out, if nobody else could."""
@@ -263,21 +263,21 @@ class Scheduler:
         whole = (c for c in able if not c.memory.swapped and not c.grown)
         return [self.grant(client, now) for client in islice(whole, 1)]
 
-    def _leader(self) -> Client | None:
+    def _head(self) -> Client | None:
         roster = self._roster
-        first = next((client for client in roster.waiting if self._may_lead(client)), None)
-        if self._state.leader is not None:
-            leader = roster.clients.get(self._state.leader)
-            waits = leader and leader.state is State.WAITING and not leader.is_barred
-            waits = waits and leader and self._may_lead(leader)
-            if leader and first and waits:
-                # With gangs it takes one order on all devices for somebody to lead on all of its.
-                stays = leader.gang is None and first.gang is None
-                return leader if stays and first.place[:2] >= leader.place[:2] else first
+        first = next((client for client in roster.waiting if self._may_be_head(client)), None)
+        if self._state.head is not None:
+            head = roster.clients.get(self._state.head)
+            waits = head and head.state is State.WAITING and not head.is_barred
+            waits = waits and head and self._may_be_head(head)
+            if head and first and waits:
+                # With gangs it takes one order on all devices for one to be the head on all of its.
+                stays = head.gang is None and first.gang is None
+                return head if stays and first.place[:2] >= head.place[:2] else first
         return first
 
-    def _may_lead(self, client: Client) -> bool:
-        return self.could_lead(client) and not client.stalled and not self.owes(client)
+    def _may_be_head(self, client: Client) -> bool:
+        return self.could_be_head(client) and not client.stalled and not self.owes(client)
 
     def owes(self, client: Client) -> bool:
         """Whether a client that waits has to let others go before it, and is in their way."""
@@ -285,81 +285,81 @@ class Scheduler:
             return False
         return pays(self._state, self._roster, client, self._now)
 
-    def could_lead(self, client: Client) -> bool:
+    def could_be_head(self, client: Client) -> bool:
         """Whether a client could run here as soon as those have given way who can."""
-        return self._roster.host_lets(client) and may_lead(self._roster, client)
+        return self._roster.host_lets(client) and may_be_head(self._roster, client)
 
     def _admit(self, now: float) -> list[Effect]:
         roster, effects = self._roster, list[Effect]()
         while True:
-            while (leader := self._leader()) and leader.gang is None and roster.admits(leader):
-                effects.append(self.grant(leader, now))
-            self._appoint(leader, now)
-            riders = self._riders(leader) if leader else []
+            while (head := self._head()) and head.gang is None and roster.admits(head):
+                effects.append(self.grant(head, now))
+            self._set_head(head, now)
+            riders = self._riders(head) if head else []
             effects += [self.grant(client, now) for client in riders]
             if not riders:
                 return effects
-            # Who has to let others go first depends on who runs (debts.py), and so does who leads.
+            # Who has to let others go first depends on who runs (debts.py), and so does the head.
 
-    def _riders(self, leader: Client) -> list[Client]:
-        """Choose who may be let in now although the leader has to wait."""
+    def _riders(self, head: Client) -> list[Client]:
+        """Choose who may be let in now although the head has to wait."""
         roster = self._roster
         everybody_weighs = roster.waiting_load.heavy == len(roster.waiting)
         if len(roster.waiting) == 1 or (roster.headroom <= 0 and everybody_weighs):
             return []
-        others = (one for one in roster.waiting if one is not leader and one.gang is None)
-        leaders = {one.id: one for one in roster.party(leader)}
+        others = (one for one in roster.waiting if one is not head and one.gang is None)
+        head_party = {one.id: one for one in roster.party(head)}
         held = {**roster.running, **roster.yielding}
-        return pick(others, self._room_beside(leader), roster, leaders, held)
+        return pick(others, self._room_beside(head), roster, head_party, held)
 
-    def _room_beside(self, leader: Client) -> int:
-        """Return what may be taken now of the room that the leader leaves."""
-        roster, party = self._roster, self._roster.party(leader)
-        beside_leader = roster.capacity - sum(one.weight for one in party)
+    def _room_beside(self, head: Client) -> int:
+        """Return what may be taken now of the room that the head leaves."""
+        roster, party = self._roster, self._roster.party(head)
+        beside_head = roster.capacity - sum(one.weight for one in party)
         if roster.running_admits(*party):
-            beside_leader -= roster.running_load.weight
-        return min(roster.headroom, beside_leader)
+            beside_head -= roster.running_load.weight
+        return min(roster.headroom, beside_head)
 
-    def has_room_for(self, party: list[Client], leader: Client) -> bool:
-        """Whether these could be let in now although the leader has to wait."""
+    def has_room_for(self, party: list[Client], head: Client) -> bool:
+        """Whether these could be let in now although the head has to wait."""
         roster = self._roster
-        room = self._room_beside(leader)
-        leaders = {one.id: one for one in roster.party(leader)}
+        room = self._room_beside(head)
+        head_party = {one.id: one for one in roster.party(head)}
         held = {**roster.running, **roster.yielding}
         weight = sum(one.weight for one in party)
-        return weight <= max(0, room) and pick(party, room, roster, leaders, held) == party
+        return weight <= max(0, room) and pick(party, room, roster, head_party, held) == party
 
-    def let_guests_in(self, leader: Client, now: float) -> list[Effect]:
-        """Let those in who fit beside who runs, while the leader waits for other devices.
+    def let_guests_in(self, head: Client, now: float) -> list[Effect]:
+        """Let those in who fit beside who runs, while the head waits for other devices.
 
-        They take the leader's room, and give it back when it comes.
+        They take the head's room, and give it back when it comes.
         """
         roster = self._roster
-        others = (one for one in roster.waiting if one is not leader and one.gang is None)
+        others = (one for one in roster.waiting if one is not head and one.gang is None)
         held = {**roster.running, **roster.yielding}
         guests = pick(others, roster.headroom, roster, held)
         if guests and not roster.running:
-            # Nobody's turn has begun that the leader would have to wait for.
+            # Nobody's turn has begun that the head would have to wait for.
             self._state.turn_limit, self._state.deadline = 0.0, None
         return [self.grant(client, now, is_guest=True) for client in guests]
 
-    def _interrupt(self, leader: Client, now: float) -> list[Effect]:
-        """End the turn before its end: who has to go goes on with it when the leader rests."""
+    def _interrupt(self, head: Client, now: float) -> list[Effect]:
+        """End the turn before its end: who has to go goes on with it when the head rests."""
         lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
-        charge_claim(self._state, self._roster, leader)
-        effects = self._switch(leader, now)
+        charge_claim(self._state, self._roster, head)
+        effects = self._switch(head, now)
         for name, client in self._roster.yielding.items():
             if name not in gone:
                 self._roster.set_interrupted(client, lasted)
         return effects
 
-    def _switch(self, leader: Client, now: float) -> list[Effect]:
-        """End the turn: keep of those who run whoever fits into the leader's group."""
+    def _switch(self, head: Client, now: float) -> list[Effect]:
+        """End the turn: keep of those who run whoever fits into the head's group."""
         roster = self._roster
-        fixed, party = roster.undrained, roster.party(leader)
+        fixed, party = roster.undrained, roster.party(head)
         room = roster.capacity - sum(one.weight for one in (*party, *fixed.values()))
         group = {**{one.id: one for one in party}, **fixed}
-        others = (one for one in roster.waiting if one is not leader and one.gang is None)
+        others = (one for one in roster.waiting if one is not head and one.gang is None)
         coming = pick(others, room, roster, group)
         room -= sum(client.weight for client in coming)
         group |= {client.id: client for client in coming}

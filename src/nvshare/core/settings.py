@@ -60,7 +60,7 @@ class Settings:
     # The longest turn with the policy "batch".
     batch_turn: float = 3600.0
     # The part of the time that may go into moving memory so that who computes in bursts need not
-    # wait for the end of a turn (budget.py); and one for those of high priority alone, if not 0.
+    # wait for the end of a turn (move_budget.py); and one for high priority alone, if not 0.
     move_budget: float = 0.1
     high_move_budget: float = 0.0
     # The length of turns among programs that fit together and compute all the time; 0: none.

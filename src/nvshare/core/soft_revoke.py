@@ -16,8 +16,8 @@ from nvshare.core.state import DeviceState
 APART = 0.5
 
 
-def ask(state: DeviceState, roster: Roster, leader: Client, now: float) -> list[Effect]:
-    """Ask everybody who is in the leader's way, and was not asked yet."""
+def ask(state: DeviceState, roster: Roster, head: Client, now: float) -> list[Effect]:
+    """Ask everybody who is in the head's way, and was not asked yet."""
     # Who was asked may weigh nothing by now, and then is in nobody's way. Who cannot give way is
     # not asked.
     heavy = roster.running_load.heavy - sum(one.weight > 0 for one in roster.undrained.values())
@@ -28,7 +28,7 @@ def ask(state: DeviceState, roster: Roster, leader: Client, now: float) -> list[
         roster.ask(client, now)
     # Where one of them suffices, not all are to go at once: the longest unheard of is to be first.
     places = {client.id: place for place, client in enumerate(sorted(new, key=_unheard))}
-    return [_please(state, roster, client, leader, now, places[client.id]) for client in new]
+    return [_please(state, roster, client, head, now, places[client.id]) for client in new]
 
 
 def _unheard(client: Client) -> tuple[float, int]:
@@ -36,19 +36,19 @@ def _unheard(client: Client) -> tuple[float, int]:
 
 
 def _please(
-    state: DeviceState, roster: Roster, client: Client, leader: Client, now: float, place: int
+    state: DeviceState, roster: Roster, client: Client, head: Client, now: float, place: int
 ) -> Revoke:
-    # Memory only has to move if the leader can come as soon as this one has gone.
+    # Memory only has to move if the head can come as soon as this one has gone.
     evicted = 0
     rest = roster.running_load.weight - client.weight
-    alone = roster.running_load.heavy == 1 or rest + leader.weight <= roster.capacity
+    alone = roster.running_load.heavy == 1 or rest + head.weight <= roster.capacity
     # What it moves by itself, some time, cannot be weighed against what others move meanwhile. So
     # where the host may not hold everything, it is told when it has given way.
     if alone and not roster.yielding and not roster.host.is_tight:
-        evicted = max(0, min(client.staying, outgoing_bytes(roster, leader)))
+        evicted = max(0, min(client.staying, outgoing_bytes(roster, head)))
         roster.offer(client, evicted)
-    way = choose_way(state, roster, [client], [leader], evicted)
-    client.idle_seconds = rest_asked(state, roster, client, leader, now)
+    way = choose_way(state, roster, [client], [head], evicted)
+    client.idle_seconds = rest_asked(state, roster, client, head, now)
     if evicted:
         client.idle_seconds += place * APART * state.settings.idle_grace
     client.sliced = roster.regime.is_sliced

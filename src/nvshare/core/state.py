@@ -7,10 +7,10 @@ from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 
-from nvshare.core.budget import Budget
 from nvshare.core.client import Client
 from nvshare.core.effects import Handover
 from nvshare.core.events import TimerKind
+from nvshare.core.move_budget import MoveBudget
 from nvshare.core.settings import Settings
 from nvshare.core.turns import Pace
 from nvshare.core.ways import Ways
@@ -51,14 +51,14 @@ class DeviceState:
     last_turn: int = 0
     # Who waits for the end of the turn and will run after it. It stays so until it runs or goes,
     # or somebody who may have the device before it comes.
-    leader: int | None = None
-    # When the leader may end the turn before its end; and out of which budgets.
+    head: int | None = None
+    # When the head may end the turn before its end; and out of which budgets.
     claim_at: float | None = None
-    budget: Budget = field(default_factory=Budget)
-    high_budget: Budget = field(default_factory=Budget)
-    # For how long somebody has waited for the end of turns, before the present leader.
+    budget: MoveBudget = field(default_factory=MoveBudget)
+    high_budget: MoveBudget = field(default_factory=MoveBudget)
+    # For how long somebody has waited for the end of turns, before the present head.
     contested_seconds: float = 0.0
-    led_since: float = 0.0
+    head_since: float = 0.0
     # By owner, until when others go before it (debts.py).
     debts: dict[str, float] = field(default_factory=dict)
     # What those have of it who are no clients.
@@ -88,14 +88,14 @@ class DeviceState:
         self.last_turn += 1
         return self.last_turn
 
-    def appoint(self, leader: int | None, now: float) -> None:
+    def set_head(self, head: int | None, now: float) -> None:
         """Have somebody else wait for the end of the turn, or nobody."""
         self.contested_seconds = self.contested(now)
-        self.leader, self.led_since = leader, now
+        self.head, self.head_since = head, now
 
     def contested(self, now: float) -> float:
         """Return for how long somebody has waited for the end of turns, in all."""
-        since = now if self.leader is None else self.led_since
+        since = now if self.head is None else self.head_since
         return self.contested_seconds + now - since
 
     def copy(self) -> "DeviceState":

@@ -56,7 +56,7 @@ class Sums:
         # Those who had work on the device when they last told; and whether who is there together
         # has changed since somebody looked.
         self.active: dict[int, Client] = {}
-        self.company_changed = True
+        self.neighbours_changed = True
         # How many there are of each priority, of those who compete for anything.
         self.classes: Counter[Priority] = Counter()
         # Those who bring memory in, and have no room for all of it or have to be told that they do.

@@ -99,7 +99,7 @@ class TimeLog:
         for client in self._followers:
             self._follow(nanoseconds(now), client)
 
-    def settle(self, now: float) -> None:
+    def tell_until(self, now: float) -> None:
         """Have the recorder told of everything until now."""
         for client in self._followers:
             self.spent(client, now)

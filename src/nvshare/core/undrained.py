@@ -6,7 +6,7 @@ for a thread which waits at the gate. The client finds that out when it is told 
 before, and is told nothing for a while, each time longer:
 
 * It counts with all the memory that it has, so that nobody is let in who does not fit beside it.
-  Who does not fit waits and leads nobody, so that others can take turns meanwhile.
+  Who does not fit waits and does not become the head, so that others can take turns meanwhile.
 * Of turns that are not for memory it takes no part, and holds nobody up.
 * Then it is told to give way again, if anybody needs that. It may have come to an end by then.
 
@@ -118,7 +118,7 @@ def next_try(roster: Roster) -> float:
     return min((client.retry_at for client in clients if client.retry_at), default=inf)
 
 
-def may_lead(roster: Roster, client: Client) -> bool:
+def may_be_head(roster: Roster, client: Client) -> bool:
     """Whether a client fits beside those who cannot give way now."""
     load = Load()
     for one in roster.undrained.values():

@@ -96,8 +96,8 @@ class Config(BaseModel):
     log: Literal["debug", "info", "warn"] = "info"
     log_format: Literal["text", "json"] = "text"
     log_file: str = ""
-    # After a restart, how long those whose gates are open have to come back before others start.
-    settle: float = Field(default=1.0, ge=0)
+    # After a restart, how long programs whose gates are open have to reconnect before others start.
+    reconnect_seconds: float = Field(default=1.0, ge=0)
     # Without clients for so long, the daemon ends; 0: never.
     idle_exit: float = Field(default=0.0, ge=0)
     # On an emulated node, the settings of GPUs count its seconds: a turn of 30 s is over when 30 s
@@ -219,7 +219,14 @@ def _merge(low: dict[str, Any], high: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
+# Fields that had another name once: a file of that time gets an error that names the new one.
+_RENAMED = {"settle": "reconnect_seconds"}
+
+
 def _check(source: str, values: dict[str, Any]) -> Config:
+    for old in _RENAMED.keys() & values.keys():
+        new = _RENAMED[old]
+        raise BadInputError(f"{source}: {old} is called {new} now", do=f"write {new} instead")
     try:
         config = Config.model_validate(values)
         for name, table in config.gpus.items():

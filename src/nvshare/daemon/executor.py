@@ -67,8 +67,8 @@ class Executor:
         self._gpu_clock = gpu_clock
         self._recipients: dict[int, Recipient] = {}
         self._timers: dict[Timer, asyncio.TimerHandle] = {}
-        # To whom each client may have handed which turn. What it says about that is checked here.
-        self._heirs: dict[int, dict[int, int]] = {}
+        # To whom each client may have handed over which turn: what it says is checked here.
+        self._next_clients: dict[int, dict[int, int]] = {}
         # The number of the Hold or StepOnce that a client was sent last, unless that is over; and
         # the last one that anybody was sent.
         self._numbers: dict[int, int] = {}
@@ -88,16 +88,16 @@ class Executor:
     def remove(self, client: int) -> None:
         """Forget a client."""
         self._recipients.pop(client, None)
-        self._heirs.pop(client, None)
+        self._next_clients.pop(client, None)
         self._numbers.pop(client, None)
 
     def is_answer(self, client: int, number: int) -> bool:
         """Whether a client means the last Hold or StepOnce, and not one that is over."""
         return self._numbers.get(client) == number
 
-    def heir(self, client: int, turn: int) -> int | None:
+    def handed_to(self, client: int, turn: int) -> int | None:
         """Return whom a client was told to hand this turn to, if anybody; asked once."""
-        return self._heirs.pop(client, {}).get(turn)
+        return self._next_clients.pop(client, {}).get(turn)
 
     def dispatch(self, event: Event) -> None:
         """Tell the core what has happened, and do what it says."""
@@ -163,15 +163,15 @@ class Executor:
             log.warning("no direct hand-over this time", extra=fields(why=error.strerror))
             return
         with giver, taker:
-            # The successor first, so that it listens when the holder writes.
+            # The next client first, so that it listens when the holder writes.
             standby = frames.Standby(effect.turn, _said(effect.fill_bytes), _said(effect.missing))
             self._send(effect.to_client, standby, taker.fileno())
-            pass_to = frames.PassTo(effect.from_turn, effect.turn)
-            self._send(effect.from_client, pass_to, giver.fileno())
-        self._heirs.setdefault(effect.from_client, {})[effect.turn] = effect.to_client
+            handover = frames.Handover(effect.from_turn, effect.turn)
+            self._send(effect.from_client, handover, giver.fileno())
+        self._next_clients.setdefault(effect.from_client, {})[effect.turn] = effect.to_client
 
     def _cancel_handover(self, effect: effects.CancelHandover) -> None:
-        self._send(effect.from_client, frames.CancelPass(effect.from_turn))
+        self._send(effect.from_client, frames.CancelHandover(effect.from_turn))
 
     def _trim(self, effect: effects.Trim) -> None:
         self._send(effect.client, frames.Trim(_said(effect.trim_bytes)))

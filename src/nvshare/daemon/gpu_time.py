@@ -84,13 +84,13 @@ class GpuTime:
         except OSError as error:
             self._silent.add(gpu.uuid)
             log.warning(
-                "the GPU does not tell whom it works for: shares are kept, but programs that run "
+                "NVML reports no utilisation per process: shares are kept, but programs that run "
                 "beside others get less than theirs",
                 extra=fields(device=gpu.index, why=error),
             )
             return
-        members = self._node.sessions_of(gpu)
-        if not any(session.identity.pid in samples for session in members):
+        sessions = self._node.sessions_of(gpu)
+        if not any(session.identity.pid in samples for session in sessions):
             # Nothing is new, or NVML knows the processes by other numbers than we do.
             return
         now = self._node.now()

@@ -34,8 +34,8 @@ class Group:
     """Processes with one limit."""
 
     key: str
-    members: dict[int, "Session"] = field(default_factory=dict)
-    # Of its members.
+    sessions: dict[int, "Session"] = field(default_factory=dict)
+    # Of its sessions.
     ids: tuple[int, ...] = ()
     pids: tuple[int, ...] = ()
     # What its members were started with, taken together.
@@ -53,22 +53,22 @@ class Group:
     @property
     def identity(self) -> Identity:
         """Who its first member is: the others are in the same pod and container."""
-        return next(iter(self.members.values())).identity
+        return next(iter(self.sessions.values())).identity
 
     def add(self, client: int, session: "Session") -> None:
         """Take a member in."""
-        self.members[client] = session
+        self.sessions[client] = session
         self._take_stock()
 
     def remove(self, client: int) -> None:
         """Let a member go."""
-        del self.members[client]
+        del self.sessions[client]
         self._take_stock()
 
     def _take_stock(self) -> None:
-        sessions = self.members.values()
+        sessions = self.sessions.values()
         self.environment = together(one.own_limits for one in sessions)
-        self.ids = tuple(sorted(self.members))
+        self.ids = tuple(sorted(self.sessions))
         self.pids = tuple(sorted({one.identity.pid for one in sessions}))
 
 
@@ -95,14 +95,15 @@ class Groups:
         None of them goes beyond the ceiling of its pod; which of them would have, is noted.
         """
         who, own = group.identity, group.environment.changed(group.chosen)
-        asked, limits = self._pods.asked(who, own).settled(), self._pods.limits(who, own).settled()
+        asked = self._pods.asked(who, own).normalized()
+        limits = self._pods.limits(who, own).normalized()
         group.capped = frozenset(
             one.name for one in LIMITS if getattr(asked, one.name) != getattr(limits, one.name)
         )
         return limits
 
     def in_force(self, group: Group) -> ClientLimits:
-        """Return the same, as it was reckoned last: who changes something applies it at once."""
+        """Return the same, as it was worked out last: who changes something applies it at once."""
         return group.in_force or self.limits(group)
 
     def sources(self, group: Group) -> dict[str, Source]:
@@ -138,17 +139,17 @@ class Groups:
         has_page = group is not None and device in group.pages
         return not has_page and self._notes.is_out(key, device)
 
-    def seat(
-        self, group: Group, device: str, seat: int, handed: int = -1
+    def take_slot(
+        self, group: Group, device: str, key: int, handed: int = -1
     ) -> tuple[Page, int, int] | None:
-        """Give a client its place in the page of its group; None: there is no page, or no place.
+        """Give a client its slot in the page of its group; None: there is no page, or no slot.
 
         ``handed`` is the page that the client has from an earlier daemon, and ours from now on.
         """
         try:
             page = self._page(group, device, handed)
             self.limit_page(group, page)
-            place = page.sit(seat)
+            place = page.take_slot(key)
         except OSError as error:
             log.warning(
                 "the members of a group are limited one by one",
@@ -186,7 +187,7 @@ class Groups:
         page.name_source(source)
         page.limit = limit
 
-    def leave(self, group: Group, client: int, device: str, seat: int) -> None:
+    def leave(self, group: Group, client: int, device: str, key: int) -> None:
         """Forget a client. With the last one, forget what was set for the group.
 
         After a start of the daemon, others of the group may still be on their way.
@@ -194,11 +195,11 @@ class Groups:
         group.remove(client)
         page = group.pages.get(device)
         if page is not None:
-            page.leave(seat)
+            page.free_slot(key)
             if page.is_empty:
                 group.pages.pop(device).close()
                 self._notes.remove(group.key, device)
-        if group.members:
+        if group.sessions:
             return
         del self._groups[group.key]
         for page in group.pages.values():

@@ -46,7 +46,7 @@ class Held:
             if page is None:
                 continue
             members: dict[int, Session] = {}
-            for session in group.members.values():
+            for session in group.sessions.values():
                 if session.member is not None and session.member.gpu is gpu:
                     members[session.identity.pid] = session
             page.hold(sum(self._of(node, gpu, session) for session in members.values()))
@@ -58,6 +58,6 @@ class Held:
             return 0
         if node.core.client_view(member.id).kind is not Kind.MANAGED:
             return 0
-        kept = member.group.pages[gpu.uuid].kept(session.seat)
+        kept = member.group.pages[gpu.uuid].kept(session.slot_key)
         more = found - self._bare[gpu.uuid] - kept
         return more if more >= _LITTLE else 0

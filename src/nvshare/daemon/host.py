@@ -7,8 +7,8 @@ from pathlib import Path
 from nvshare.daemon.cgroup import MemoryGroup, MemoryGroups, charges_pages
 from nvshare.daemon.headroom import Reader, no_limits
 from nvshare.daemon.hierarchy import PROC, MemoryHierarchy
-from nvshare.emulator.emulated_node import host_bytes, keeps_data, node_speed
 from nvshare.errors import BadInputError
+from nvshare.lab.emulator.emulated_node import host_bytes, keeps_data, node_speed
 from nvshare.quantity import parse_quantity
 from nvshare.wire import environment
 

@@ -194,10 +194,10 @@ class _Daemon:
             hides=self._config.hide_others,
         )
         await self._looking.start()
-        self._settle = self._config.settle if self._marker.was_set else 0.0
+        self._reconnect_seconds = self._config.reconnect_seconds if self._marker.was_set else 0.0
         arrivals = Arrivals(node, self._config.devices, self._admit)
         await arrivals.take_note(self._found)
-        self._settle = self._config.settle
+        self._reconnect_seconds = self._config.reconnect_seconds
         self._run_beside(arrivals.follow())
         self._run_beside(GpuTime(node).follow())
         self._run_beside(node.headroom.follow())
@@ -271,7 +271,7 @@ class _Daemon:
     async def _admit(self, gpu: Gpu) -> None:
         """Begin to share a GPU, unless another daemon does."""
         lock = self._possession.take_one(gpu)
-        self._node.add_gpu(gpu, self._settings_of(gpu), self._settle)
+        self._node.add_gpu(gpu, self._settings_of(gpu), self._reconnect_seconds)
         if lock is not None:
             await self._looking.serve(lock, full=self._config.look_mode & 0o006 == 0o006)
 

@@ -38,7 +38,7 @@ class Newcomer:
     def must_wait(self, who: Identity, hello: frames.Hello) -> bool:
         """Whether it is too early for a client to begin."""
         self.end()
-        is_back = hello.seat or hello.flags & frames.HelloFlags.RESUMING
+        is_back = hello.slot_key or hello.flags & frames.HelloFlags.RESUMING
         if is_back or not self._node.awaits_page(who, hello):
             return False
         now = self._loop.time()

@@ -19,11 +19,11 @@ from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
 from nvshare.core.settings import Limits
 from nvshare.daemon.absence import Absences
+from nvshare.daemon.admission import Admission
 from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.belief import Belief
 from nvshare.daemon.client_settings import client_settings
 from nvshare.daemon.devices import Gpu
-from nvshare.daemon.door import Door
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.extents import Extents
 from nvshare.daemon.footprint import Footprint
@@ -89,7 +89,7 @@ class Node:
         self._version = version
         self.max_clients = max_clients
         self.peers = Peers(loop, peers, max_clients)
-        self._door = Door(self.peers, self._begin)
+        self._admission = Admission(self.peers, self._begin)
         # What "auto" stands for in host_memory.
         self.spare_memory = spare_memory
         self._on_population = on_population
@@ -191,7 +191,7 @@ class Node:
             return
         for page in group.pages.values():
             self.groups.limit_page(group, page)
-        for session in group.members.values():
+        for session in group.sessions.values():
             member = session.member
             if member is None or limits == limits_of(self.core, member):
                 continue
@@ -243,7 +243,7 @@ class Node:
 
     def connect(self, sock: socket.socket) -> bool:
         """Let a connection in, which may introduce itself; false: not now, or not at all."""
-        return self._door.connect(sock)
+        return self._admission.connect(sock)
 
     def _begin(self, sock: socket.socket, seen: Visitor) -> None:
         self._strangers.add(Session(sock, self._loop, self, seen))
@@ -275,7 +275,7 @@ class Node:
         self.sessions[number] = session
         self.executor.add(number, session)
         self.extents.enter(number)
-        self._seat(session, member, hello.seat)
+        self._give_slot(session, member, hello.slot_key)
         session.decision = decide(
             hello,
             settings,
@@ -294,17 +294,17 @@ class Node:
 
     def _tell_settings(self, gpu: Gpu) -> None:
         """Tell the clients of a GPU what they have to know; that depends on how many they are."""
-        members = self.sessions_of(gpu)
-        told = client_settings(self.settings[gpu.uuid], len(members))
-        for session in members:
+        sessions = self.sessions_of(gpu)
+        told = client_settings(self.settings[gpu.uuid], len(sessions))
+        for session in sessions:
             session.tell_settings(told)
 
-    def _seat(self, session: Session, member: Member, seat: int) -> None:
+    def _give_slot(self, session: Session, member: Member, key: int) -> None:
         """Show a client the limits of its group, before it is told that it may begin."""
-        place = self.groups.seat(member.group, member.gpu.uuid, seat, session.take_page())
+        place = self.groups.take_slot(member.group, member.gpu.uuid, key, session.take_page())
         if place is not None:
-            page, slot, session.seat = place
-            session.send(frames.Quota(slot, session.seat), page.descriptor)
+            page, slot, session.slot_key = place
+            session.send(frames.Quota(slot, session.slot_key), page.descriptor)
 
     def leave(self, session: Session) -> None:
         """Forget a connection that has ended."""
@@ -321,18 +321,18 @@ class Node:
         del self.sessions[number]
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
         self._tell_settings(session.member.gpu)
-        self.groups.leave(group, number, session.member.gpu.uuid, session.seat)
-        if group.members:
+        self.groups.leave(group, number, session.member.gpu.uuid, session.slot_key)
+        if group.sessions:
             self.apply_limits(group, f"end of pid {session.identity.pid}")
         self.headroom.soon()
         self._on_population(len(self.sessions))
 
-    def heir(self, member: Member, turn: int) -> int | None:
-        """Return to whom a client has handed its turn, if it has."""
-        heir = self.executor.heir(member.id, turn)
-        if heir is not None:
+    def handed_to(self, member: Member, turn: int) -> int | None:
+        """Return to whom a client has handed over its turn, if it has."""
+        next_client = self.executor.handed_to(member.id, turn)
+        if next_client is not None:
             self.handovers[member.gpu.uuid] += 1
-        return heir
+        return next_client
 
     def counts_of(self, session: Session, now: float) -> dict[str, int]:
         """Return all that was counted for a client, for a sum over clients."""
@@ -347,7 +347,7 @@ class Node:
         """Let go of everybody. They run on without us."""
         self.executor.close()
         self._forgetting.cancel()
-        self._door.close()
+        self._admission.close()
         for session in [*self.sessions.values(), *self._strangers]:
             session.member = None
             session.close("the daemon ends")

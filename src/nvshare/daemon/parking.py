@@ -43,7 +43,7 @@ def unpark(node: "Node", group: "Group", by: str) -> None:
 
 def _change(node: "Node", group: "Group", *, parked: bool, by: str) -> None:
     group.parked = parked
-    for client in list(group.members):
+    for client in list(group.sessions):
         node.dispatch(events.ParkChanged(now=node.now(), client=client, parked=parked))
     what = "parked" if parked else "unparked"
     log.info(what, extra=fields(group=group.key, name=name_of(group, node.pods), by=by))

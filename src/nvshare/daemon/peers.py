@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from nvshare.daemon.budget import Budget
+from nvshare.daemon.cpu_budget import CpuBudget
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.logs import fields
 from nvshare.daemon.reading import Rejection
@@ -76,7 +76,7 @@ class Tenant:
     """A container, or a user."""
 
     key: str
-    budget: Budget
+    budget: CpuBudget
     connections: int = 0
     # None: of somebody who is to be let in, and pays for that itself.
     queue: "deque[tuple[Peer | None, Reader]]" = field(default_factory=deque)
@@ -91,9 +91,9 @@ class Peer:
 
     who: Identity
     tenant: Tenant
-    budget: Budget
+    budget: CpuBudget
     # What it may take, and still be calm; and since when it has been here.
-    calm: Budget
+    calm: CpuBudget
     since: float
     connections: int = 0
     # How many of them wait in the queue.
@@ -277,8 +277,8 @@ class Peers:
             if len(self._peers) >= self._prune_at:
                 self._prune()
             now, most = self._loop.time(), self._settings.burst
-            budget = Budget(self._settings.process_percent / 100, most, most, now)
-            calm = Budget(_CALM, _CALM_AT_ONCE, _CALM_AT_ONCE, now)
+            budget = CpuBudget(self._settings.process_percent / 100, most, most, now)
+            calm = CpuBudget(_CALM, _CALM_AT_ONCE, _CALM_AT_ONCE, now)
             peer = self._peers[key] = Peer(who, self._tenant(who, now), budget, calm, now)
         return peer
 
@@ -287,7 +287,7 @@ class Peers:
         tenant = self._tenants.get(key)
         if tenant is None:
             most = 2 * self._settings.burst
-            budget = Budget(self._settings.tenant_percent / 100, most, most, now)
+            budget = CpuBudget(self._settings.tenant_percent / 100, most, most, now)
             tenant = self._tenants[key] = Tenant(key, budget)
         return tenant
 

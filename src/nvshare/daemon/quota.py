@@ -32,9 +32,9 @@ _SOURCE_AT = 32
 SOURCES = {None: 0, "environment": 1, "set": 2, "pod": 3, "ceiling": 4}
 _HELD = struct.Struct("<Q")
 _HELD_AT = 40
-_SEATS = struct.Struct("<I")
-_SEATS_AT = 24
-_SEAT = struct.Struct("<Q")
+_USED_SLOTS = struct.Struct("<I")
+_USED_SLOTS_AT = 24
+_KEY = struct.Struct("<Q")
 _SLOT = struct.Struct("<QQQQ")
 # No GPU has that much memory.
 _MOST_BYTES = MOST_BYTES
@@ -45,7 +45,8 @@ class Page:
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self._seats: dict[int, int] = {}
+        # By key.
+        self._slots: dict[int, int] = {}
         # Those whose processes have not come back since the daemon was started.
         self._missing: set[int] = set()
         self._limit: int | None = None
@@ -85,7 +86,7 @@ class Page:
         if page._read(0, _MAGIC) != (MAGIC,):
             os.close(descriptor)
             return None
-        page._find_seats()
+        page._find_slots()
         return page
 
     @property
@@ -94,29 +95,29 @@ class Page:
         found = os.fstat(self.descriptor)
         return found.st_dev, found.st_ino
 
-    def sit(self, seat: int) -> tuple[int, int] | None:
-        """Give a process a slot and a seat: those that it says to have, or new ones.
+    def take_slot(self, key: int) -> tuple[int, int] | None:
+        """Give a process a slot and its key: those that it says to have, or new ones.
 
         None: there is no slot left.
         """
-        slot = self._seats.get(seat)
-        if slot is not None and seat in self._missing:
-            self._missing.discard(seat)
-            return slot, seat
-        taken = set(self._seats.values())
+        slot = self._slots.get(key)
+        if slot is not None and key in self._missing:
+            self._missing.discard(key)
+            return slot, key
+        taken = set(self._slots.values())
         slot = next((number for number in range(SLOTS) if number not in taken), None)
         if slot is None:
             return None
-        seat = secrets.randbits(63) + 1
-        self._write(_slot_at(slot), _SLOT.pack(seat, 0, 0, 0))
-        self._seats[seat] = slot
+        key = secrets.randbits(63) + 1
+        self._write(_slot_at(slot), _SLOT.pack(key, 0, 0, 0))
+        self._slots[key] = slot
         self._count()
-        return slot, seat
+        return slot, key
 
-    def leave(self, seat: int) -> None:
+    def free_slot(self, key: int) -> None:
         """Clear the slot of a process that is gone."""
-        slot = self._seats.pop(seat, None)
-        self._missing.discard(seat)
+        slot = self._slots.pop(key, None)
+        self._missing.discard(key)
         if slot is not None:
             self._write(_slot_at(slot), _SLOT.pack(0, 0, 0, 0))
             self._count()
@@ -124,8 +125,8 @@ class Page:
     def forget_missing(self) -> None:
         """Those who have not come back are gone."""
         self.inherited = None
-        for seat in list(self._missing):
-            self.leave(seat)
+        for key in list(self._missing):
+            self.free_slot(key)
 
     @property
     def limit(self) -> int | None:
@@ -150,40 +151,40 @@ class Page:
             self._held = held
             self._write(_HELD_AT, _HELD.pack(held))
 
-    def kept(self, seat: int) -> int:
+    def kept(self, key: int) -> int:
         """What the memory pools of a member keep."""
-        slot = self._seats.get(seat)
+        slot = self._slots.get(key)
         found = None if slot is None else self._read(_slot_at(slot), _SLOT)
         return 0 if found is None else min(found[3], _MOST_BYTES)
 
     def used(self) -> int:
         """What the group uses by now. What somebody has scribbled over is put right by the way."""
-        end = _slot_at(max(self._seats.values(), default=-1) + 1)
+        end = _slot_at(max(self._slots.values(), default=-1) + 1)
         content = os.pread(self.descriptor, end, 0)
         self._mend(content)
-        slots = (_SLOT.unpack_from(content, _slot_at(slot)) for slot in self._seats.values())
+        slots = (_SLOT.unpack_from(content, _slot_at(slot)) for slot in self._slots.values())
         own = sum(min(slot[1] + slot[3], _MOST_BYTES) for slot in slots)
         return int(own) + self._held
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody has a seat."""
-        return not self._seats
+        """Whether nobody has a slot."""
+        return not self._slots
 
     def close(self) -> None:
         """Leave the page to those who use it, and to the next daemon."""
         os.close(self.descriptor)
 
-    def _find_seats(self) -> None:
+    def _find_slots(self) -> None:
         limit = self._read(_LIMIT_AT, _LIMIT)
         if limit is not None and limit[0] ^ CHECK == limit[1] and limit[0] != NO_LIMIT:
             self._limit = self.inherited = limit[0]
         content = os.pread(self.descriptor, SIZE, 0)
         for slot in range(SLOTS):
-            seat = _SLOT.unpack_from(content, _slot_at(slot))[0]
-            if seat and seat not in self._seats:
-                self._seats[seat] = slot
-        self._missing = set(self._seats)
+            key = _SLOT.unpack_from(content, _slot_at(slot))[0]
+            if key and key not in self._slots:
+                self._slots[key] = slot
+        self._missing = set(self._slots)
         self._count()
 
     def _mend(self, content: bytes) -> None:
@@ -198,15 +199,15 @@ class Page:
         return [
             (0, _MAGIC.pack(MAGIC)),
             (_LIMIT_AT, _LIMIT.pack(value, value ^ CHECK)),
-            (_SEATS_AT, _SEATS.pack(max(self._seats.values(), default=-1) + 1)),
+            (_USED_SLOTS_AT, _USED_SLOTS.pack(max(self._slots.values(), default=-1) + 1)),
             (_SOURCE_AT, _SOURCE.pack(SOURCES[self._source])),
             (_HELD_AT, _HELD.pack(self._held)),
-            *((_slot_at(slot), _SEAT.pack(seat)) for seat, slot in self._seats.items()),
+            *((_slot_at(slot), _KEY.pack(key)) for key, slot in self._slots.items()),
         ]
 
     def _count(self) -> None:
-        count = max(self._seats.values(), default=-1) + 1
-        self._write(_SEATS_AT, _SEATS.pack(count))
+        count = max(self._slots.values(), default=-1) + 1
+        self._write(_USED_SLOTS_AT, _USED_SLOTS.pack(count))
 
     def _read(self, at: int, layout: struct.Struct) -> tuple[int, ...] | None:
         content = os.pread(self.descriptor, layout.size, at)

@@ -1,9 +1,16 @@
 """What clients say of themselves in their frames, as values. Ranges are checked in nvshare.wire."""
 
-from nvshare.core.memory import Memory
+from nvshare.core.memory import Kind, Memory
 from nvshare.limits.table import LIMITS
 from nvshare.settings import ClientLimits
 from nvshare.wire import frames
+
+KINDS = {
+    frames.AllocationKind.MANAGED: Kind.MANAGED,
+    frames.AllocationKind.NATIVE: Kind.NATIVE,
+    frames.AllocationKind.EXPLICIT: Kind.EXPLICIT,
+    frames.AllocationKind.MIXED: Kind.MIXED,
+}
 
 
 class Rejection(Exception):  # noqa: N818  (it is an answer, not a failure)

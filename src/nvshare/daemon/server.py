@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable
 
-from nvshare.daemon.budget import Budget
+from nvshare.daemon.cpu_budget import CpuBudget
 from nvshare.daemon.identity import EXHAUSTED
 from nvshare.daemon.logs import fields
 
@@ -41,7 +41,7 @@ class Server:
         self._on_client = on_client
         self._resuming: asyncio.TimerHandle | None = None
         most = _REFUSING_AT_ONCE
-        self._refusing = Budget(_REFUSING, most, most, loop.time())
+        self._refusing = CpuBudget(_REFUSING, most, most, loop.time())
         loop.add_reader(sock.fileno(), self._accept)
 
     def close(self) -> None:

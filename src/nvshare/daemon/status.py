@@ -14,7 +14,8 @@ from nvshare.daemon.identity import shown_name
 from nvshare.daemon.minute import Sample, look, time_parts
 from nvshare.daemon.naming import name_of
 from nvshare.daemon.node import Node, shown_limits
-from nvshare.daemon.session import KINDS, Session
+from nvshare.daemon.reading import KINDS
+from nvshare.daemon.session import Session
 from nvshare.daemon.tally import REFUSALS
 from nvshare.telemetry.snapshot import (
     ClientStatus,
@@ -213,7 +214,7 @@ def describe_client(node: Node, session: Session, sample: Sample, group_used: in
 
 def describe_group(node: Node, group: Group) -> GroupStatus:
     """Return one group."""
-    members = [session.member for session in group.members.values() if session.member]
+    members = [session.member for session in group.sessions.values() if session.member]
     devices = dict.fromkeys([member.gpu.uuid for member in members])
     limits = node.groups.in_force(group)
     return GroupStatus(
@@ -234,7 +235,9 @@ def _used_by(node: Node, group: Group, device: str) -> int:
     page = group.pages.get(device)
     if page is not None:
         return page.used()
-    members = [s.member for s in group.members.values() if s.member and s.member.gpu.uuid == device]
+    members = [
+        s.member for s in group.sessions.values() if s.member and s.member.gpu.uuid == device
+    ]
     return sum(node.core.client_view(one.id).memory.own for one in members)
 
 
@@ -242,7 +245,7 @@ def _use(node: Node, group: Group, device: str, limit: int | None) -> GroupUse:
     used = _used_by(node, group, device)
     swapped = [
         holding.swapped
-        for holding in map(node.core.holding, group.members)
+        for holding in map(node.core.holding, group.sessions)
         if holding is not None and holding.device == device
     ]
     return GroupUse(

@@ -87,15 +87,15 @@ class Tracing:
         while now < ends:
             await response.write(listener.lines())
             await asyncio.sleep(min(_PERIOD, ends - now))
-            now = self._settle()
+            now = self._tell_until_now()
         listener.take(Ended(nanoseconds(now), listener.dropped))
         await response.write(listener.lines())
         await response.write_eof()
 
-    def _settle(self) -> float:
+    def _tell_until_now(self) -> float:
         now = self._node.now()
         if self._recorder is not None:
-            self._recorder.settle(now)
+            self._recorder.tell_until(now)
         return now
 
     def _join(self, uid: int | None) -> _Listener:
@@ -118,7 +118,7 @@ class Tracing:
             self._recorder.begin(now)
         else:
             # What others were not told yet is before this one's time.
-            self._recorder.settle(now)
+            self._recorder.tell_until(now)
             self._listeners.append(listener)
             for program, owner in self._programs.values():
                 listener.take(program, owner)

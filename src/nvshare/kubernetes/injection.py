@@ -6,10 +6,10 @@ The variables are those of ``nvshare run``, and come from the same function.
 from collections.abc import Sequence
 from pathlib import Path
 
-from nvshare.emulator.emulated_node import find
 from nvshare.kubernetes.api.deviceplugin_pb2 import CDIDevice, ContainerAllocateResponse, Mount
 from nvshare.kubernetes.layout import EMULATOR, INSIDE, PLACE, PRELOAD_FILE, version_folder
 from nvshare.kubernetes.settings import PluginSettings
+from nvshare.lab.emulator.emulated_node import find
 from nvshare.launch.preload import LIBRARY, Wishes, program_environment
 
 _CDI_KIND = "nvidia.com/gpu"

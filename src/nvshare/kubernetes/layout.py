@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import nvshare
-from nvshare.emulator.libraries import DRIVER, NVML, RUNTIMES, library_folder
+from nvshare.lab.emulator.libraries import DRIVER, NVML, RUNTIMES, library_folder
 from nvshare.launch.preload import LIBRARY, library
 
 # Where it is inside of containers.

@@ -10,12 +10,12 @@ import os
 import sys
 from pathlib import Path
 
-from nvshare.emulator.conf import Settings, write_conf
-from nvshare.emulator.emulated_node import CONF_FILE, create, remove
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import NVML, library_folder
 from nvshare.errors import NvshareError
 from nvshare.kubernetes.layout import install
+from nvshare.lab.emulator.conf import Settings, write_conf
+from nvshare.lab.emulator.emulated_node import CONF_FILE, create, remove
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import NVML, library_folder
 from nvshare.wire import environment
 
 

@@ -77,8 +77,8 @@ class Limit(ABC):
         """Return what its variable is set to."""
         return str(value)
 
-    def settled(self, value: Any) -> Any:
-        """Return None for what means nothing in particular."""
+    def normalized(self, value: Any) -> Any:
+        """Return None for the default."""
         return value
 
     def to_core(self, value: Any) -> Any:
@@ -190,7 +190,7 @@ class Permission(Limit):
     def variable_text(self, value: bool) -> str:
         return "1" if value else "0"
 
-    def settled(self, value: bool | None) -> bool | None:
+    def normalized(self, value: bool | None) -> bool | None:
         return value or None
 
     def to_core(self, value: bool | None) -> bool:
@@ -240,11 +240,11 @@ class Choice(Limit):
     def flags(self, value: str | None) -> int:
         return self.choice_flags.get(value or self.default, 0)
 
-    def settled(self, value: str | None) -> str | None:
+    def normalized(self, value: str | None) -> str | None:
         return None if value == self.default else value
 
     def to_core(self, value: str | None) -> Enum:
         return self.enum(value or self.default)
 
     def from_core(self, value: Enum) -> str | None:
-        return self.settled(str(value.value))
+        return self.normalized(str(value.value))

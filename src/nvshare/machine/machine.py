@@ -105,8 +105,8 @@ class _Machine(ctypes.Structure):
         ("trim", ctypes.c_uint64),
         ("fill", ctypes.c_uint64),
         ("missing", ctypes.c_uint64),
-        ("pass_to", ctypes.c_int32),
-        ("pass_turn", ctypes.c_uint64),
+        ("next_descriptor", ctypes.c_int32),
+        ("next_turn", ctypes.c_uint64),
         ("standby", ctypes.c_uint32),
         ("standby_turn", ctypes.c_uint64),
         ("standby_fill", ctypes.c_uint64),
@@ -115,7 +115,7 @@ class _Machine(ctypes.Structure):
 
 
 def library_path() -> Path:
-    """Return where the library is installed; see nvshare.emulator.libraries for why it is asked."""
+    """Return where the library is installed; see nvshare.launch.preload for why it is asked."""
     return Path(str(files("nvshare") / "lib" / LIBRARY))
 
 
@@ -201,7 +201,7 @@ class Machine:
 
     @property
     def standby(self) -> Standby:
-        """Who watches for a turn that another program hands on."""
+        """Who watches for a turn that another program hands over."""
         return Standby(self._machine.standby)
 
     @property

@@ -31,8 +31,8 @@ class Event(IntEnum):
     GRANT = 3
     HANDED = 4
     STANDBY = 5
-    PASS_TO = 6
-    CANCEL_PASS = 7
+    HANDOVER = 6
+    CANCEL_HANDOVER = 7
     REVOKE = 8
     KEEP = 9
     HOLD = 10
@@ -68,7 +68,7 @@ class Act(IntEnum):
     ARM_SESSION = 9
     DISARM = 10
     DISARM_OR_BEGIN = 11
-    HAND_ON = 12
+    HAND_OVER = 12
     DROP = 13
     SET_MISSING = 14
     ORDER_OUT = 15
@@ -79,7 +79,7 @@ class Act(IntEnum):
     ORDER_RETURN = 20
     ORDER_REST = 21
     DISPLACE = 22
-    SETTLE = 23
+    COUNT_ALL_THERE = 23
     HELLO = 24
     WANT = 25
     RELEASED = 26
@@ -110,7 +110,7 @@ class Job(IntEnum):
 
 
 class Standby(IntEnum):
-    """Who watches for a turn that another program hands on."""
+    """Who watches for a turn that another program hands over."""
 
     NOBODY = 0
     SESSION = 1

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nvshare.emulator.report import read_report
 from nvshare.errors import NvshareError
+from nvshare.lab.emulator.report import read_report
 from nvshare.probe.clock import Clock
 from nvshare.probe.driver import CudaError, Driver
 from nvshare.probe.gpu import BLOCK, MIB, Gpu, Took

@@ -1,7 +1,7 @@
 """A profile of an emulated GPU, written from a report of a real one.
 
 What was measured says so, and when; what was not is that of the profile that is nearest, and is
-marked as assumed. Which fields there are is what ``nvshare.emulator.profile`` says.
+marked as assumed. Which fields there are is what ``nvshare.lab.emulator.profile`` says.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from nvshare.emulator.profile import Profile, known_profiles, load_known
+from nvshare.lab.emulator.profile import Profile, known_profiles, load_known
 from nvshare.probe.derived import Measured, derive, why_not
 from nvshare.probe.report import Report
 

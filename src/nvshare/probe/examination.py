@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nvshare.emulator.emulated_node import CONF_FILE
 from nvshare.errors import BadInputError, NvshareError
+from nvshare.lab.emulator.emulated_node import CONF_FILE
 from nvshare.probe import host
 from nvshare.probe.bench import PIECE, QUICK_PIECE, Bench, fitting_piece
 from nvshare.probe.clock import Clock

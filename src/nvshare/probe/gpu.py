@@ -145,7 +145,7 @@ class Gpu:
     def function(self, name: str) -> int:
         """Return one of the kernels that come with nvshare."""
         if not self._module:
-            code = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes()
+            code = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
             self._module = self.driver.handle("cuModuleLoadData", code)
         if name not in self._functions:
             made = self.driver.handle("cuModuleGetFunction", self._module, name.encode())

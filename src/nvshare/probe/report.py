@@ -25,7 +25,7 @@ TOPICS = (
     "untouched",
     "faults",
     "crowded",
-    "company",
+    "side_by_side",
     "gate",
     "capture",
 )

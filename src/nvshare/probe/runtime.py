@@ -42,7 +42,7 @@ class Runtime:
     def launch(self, count: int) -> None:
         """Launch a kernel that does nothing, so many times."""
         library, kernel = c_void_p(), c_void_p()
-        code = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes()
+        code = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
         none = [None, None, c_uint(0)]
         self._call("cudaLibraryLoadData", ctypes.byref(library), code, *none, *none)
         self._call("cudaLibraryGetKernel", ctypes.byref(kernel), library, c_char_p(b"nvshare_spin"))

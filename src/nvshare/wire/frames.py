@@ -118,7 +118,7 @@ class AllocationFlags(IntFlag):
 class RevokeFlags(IntFlag):
     """How memory leaves when a turn ends."""
 
-    DISPLACE = 1  # the successor displaces it, oldest arrival first; nothing to move
+    DISPLACE = 1  # the next client displaces it, oldest arrival first; nothing to move
 
 
 class LimitFlags(IntFlag):
@@ -161,7 +161,7 @@ class Hello:
     turn: int  # that it holds, or held last, from an earlier daemon; 0: none
     group: bytes  # token that `nvshare run` gave the process tree; zeros: none
     library_version: str  # of libnvshare.so
-    seat: int  # that it has in its group, from an earlier daemon; 0: none
+    slot_key: int  # of the slot that it has in its group's page, from an earlier daemon; 0: none
     untouched: int = 0  # as in MEMORY
     kept: int = 0  # as in MEMORY
 
@@ -180,7 +180,7 @@ class Hello:
             self.turn,
             self.group,
             self.library_version.encode()[:31],
-            self.seat,
+            self.slot_key,
             self.untouched,
             self.kept,
         )
@@ -203,7 +203,7 @@ class Hello:
             turn,
             group,
             library_version,
-            seat,
+            slot_key,
             untouched,
             kept,
         ) = cls.LAYOUT.unpack_from(payload)
@@ -236,7 +236,7 @@ class Hello:
             turn,
             group,
             library_version.split(b"\0", 1)[0].decode(errors="replace"),
-            seat,
+            slot_key,
             untouched,
             kept,
         )
@@ -286,7 +286,7 @@ class Released:
     turn: int  # the turn that it gives back
     reason: ReleaseReason  # why
     wants: int  # 1: it has more work, as if WANT followed; 0: not now
-    handed_turn: int  # the turn that it has handed on by itself; 0: none
+    handed_turn: int  # the turn that it has handed over itself; 0: none
     allocated: int  # as in MEMORY
     pinned: int  # as in MEMORY
     swapped_out: int  # as in MEMORY; what is still on its way counts
@@ -1075,7 +1075,7 @@ class Revoke:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Nobody waits any more: REVOKE, HOLD and PASS_TO of this turn are void.
+    """Nobody waits any more: REVOKE, HOLD and HANDOVER of this turn are void.
 
     From daemon to client.
     """
@@ -1104,7 +1104,7 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
-class PassTo:
+class Handover:
     """To the holder: when you release this turn, write to the socket before you send RELEASED.
 
     From daemon to client.
@@ -1125,7 +1125,7 @@ class PassTo:
         )
 
     @classmethod
-    def unpack(cls, payload: bytes | bytearray | memoryview) -> "PassTo":
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "Handover":
         """Read the fields; there may be more bytes behind them."""
         (
             turn,
@@ -1143,7 +1143,7 @@ class PassTo:
 
 @dataclass(frozen=True, slots=True)
 class Standby:
-    """To the successor: when the socket is readable, you hold this turn, as if GRANT had come.
+    """To the next client: when the socket is readable, you hold this turn, as if GRANT had come.
 
     From daemon to client.
     """
@@ -1188,8 +1188,8 @@ class Standby:
 
 
 @dataclass(frozen=True, slots=True)
-class CancelPass:
-    """PASS_TO of this turn is void: wake nobody when you release it.
+class CancelHandover:
+    """HANDOVER of this turn is void: wake nobody when you release it.
 
     From daemon to client.
     """
@@ -1207,7 +1207,7 @@ class CancelPass:
         )
 
     @classmethod
-    def unpack(cls, payload: bytes | bytearray | memoryview) -> "CancelPass":
+    def unpack(cls, payload: bytes | bytearray | memoryview) -> "CancelHandover":
         """Read the fields; there may be more bytes behind them."""
         (turn,) = cls.LAYOUT.unpack_from(payload)
         if turn > MOST_TURN:
@@ -1584,13 +1584,13 @@ class Quota:
     DESCRIPTOR: ClassVar[bool] = True
 
     slot: int  # its number in the page that the descriptor is of
-    seat: int  # drawn by the daemon; the client's for as long as it has the slot
+    slot_key: int  # drawn by the daemon: a client that names it later has this slot
 
     def pack(self) -> bytes:
         """The payload, with its header."""
         return HEADER.pack(MAGIC, 1, self.TYPE, 16, 0) + self.LAYOUT.pack(
             self.slot,
-            self.seat,
+            self.slot_key,
         )
 
     @classmethod
@@ -1598,13 +1598,13 @@ class Quota:
         """Read the fields; there may be more bytes behind them."""
         (
             slot,
-            seat,
+            slot_key,
         ) = cls.LAYOUT.unpack_from(payload)
         if slot > MOST_SLOT:
             raise ValueError(f"slot of {slot}")
         return cls(
             slot,
-            seat,
+            slot_key,
         )
 
 
@@ -1804,9 +1804,9 @@ FromDaemon: TypeAlias = (
     | Grant
     | Revoke
     | Keep
-    | PassTo
+    | Handover
     | Standby
-    | CancelPass
+    | CancelHandover
     | Evict
     | Fill
     | Trim

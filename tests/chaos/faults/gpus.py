@@ -2,7 +2,7 @@
 
 import time
 
-from nvshare.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
+from nvshare.lab.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
 from nvshare.quantity import parse_quantity
 
 from ..excuses import MEMORY

@@ -19,13 +19,13 @@ from typing import TypeAlias
 import pytest
 
 from nvshare.cli.control import Daemon
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import DRIVER, library_folder
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
 from nvshare.errors import NvshareError
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import DRIVER, library_folder
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 from nvshare.launch.place import control_socket
 from nvshare.launch.start import find_or_start
 from tools.cache import folder, kept

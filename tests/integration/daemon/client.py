@@ -33,7 +33,7 @@ def hello(uuid: str, **changes: Any) -> frames.Hello:
         "turn": 0,
         "group": bytes(16),
         "library_version": "test",
-        "seat": 0,
+        "slot_key": 0,
     }
     return frames.Hello(**{**values, **changes})
 
@@ -48,7 +48,7 @@ class Client:
         self.sock.settimeout(SECONDS)
         self.received: deque[FromDaemon] = deque()
         self.descriptors: deque[int] = deque()
-        self.seat = 0
+        self.slot_key = 0
         self.page = -1
         self._decoder = daemon_frames()
 
@@ -83,7 +83,7 @@ class Client:
         welcome = self.receive()
         if isinstance(welcome, frames.Quota) or needs_page:
             assert isinstance(welcome, frames.Quota), welcome
-            self.seat, self.page = welcome.seat, self.take_descriptor()
+            self.slot_key, self.page = welcome.slot_key, self.take_descriptor()
             welcome = self.receive()
         assert isinstance(welcome, frames.Welcome), welcome
         self.expect(frames.Settings)

@@ -153,13 +153,13 @@ def strange_names(trouble: Trouble) -> None:
     assert "\x1b" not in trouble.daemon.log
 
 
-def anothers_seat(trouble: Trouble) -> None:
-    """Claims the seat that another has in the page of its group."""
+def anothers_slot(trouble: Trouble) -> None:
+    """Claims the slot that another has in the page of its group."""
     victim = trouble.honest[0]
     for _ in range(10):
         client = trouble.connect()
-        client.join(trouble.gpu, seat=victim.seat)
-        assert client.seat != victim.seat
+        client.join(trouble.gpu, slot_key=victim.slot_key)
+        assert client.slot_key != victim.slot_key
 
 
 def closes_what_it_gets(trouble: Trouble) -> None:
@@ -339,7 +339,7 @@ class Honest(Client):
 
 KINDS: list[Callable[[Trouble], None]] = [
     *(half_a_frame, never_reads, half_closed, descriptors, a_byte_at_a_time, strange_names),
-    *(anothers_seat, closes_what_it_gets, gives_back_what_it_has_not, a_gpu_that_is_not_there),
+    *(anothers_slot, closes_what_it_gets, gives_back_what_it_has_not, a_gpu_that_is_not_there),
     *(memory_up_and_down, asks_and_asks, stopped_in_its_turn, many_groups, never_can_go),
     *(changes_its_own_limits, another_way_each_time, host_memory_of_others, gone_with_all_unread),
     *(holds_the_turn_of_another, changes_its_descriptors),

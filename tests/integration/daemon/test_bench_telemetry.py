@@ -1,6 +1,6 @@
 """What looking costs the daemon: that it is measured at all. How much it is, is not for a test."""
 
-from nvshare.cli.bench import telemetry
+from nvshare.cli.lab.bench import telemetry
 
 
 def test_a_daemon_with_a_few_clients_is_looked_at_in_every_way() -> None:

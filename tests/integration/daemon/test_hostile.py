@@ -110,7 +110,7 @@ def granted(client: Client) -> int:
 
 
 def take_turns(daemon: Daemon, seconds: float) -> list[float]:
-    """Two honest programs of this process pass a turn to and fro; returns how long each took."""
+    """Two honest programs of this process hand a turn to and fro; returns how long each took."""
     pair = [daemon.connect() for _ in range(2)]
     for client in pair:
         client.sock.settimeout(30)

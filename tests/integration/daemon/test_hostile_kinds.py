@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 
 from .conftest import Daemon
 from .hostile_kinds import KINDS, SECONDS, Honest, Trouble

@@ -71,7 +71,7 @@ def test_a_waiter_that_is_killed_waits_for_nothing(serial: Daemon) -> None:
     turn = holder.expect(frames.Grant).turn
     with client_process(serial, gpu) as waiter:
         holder.expect(frames.Revoke)
-        holder.expect(frames.PassTo)
+        holder.expect(frames.Handover)
         kill(waiter)
     assert holder.expect(frames.Keep).turn == turn
 
@@ -127,7 +127,7 @@ def test_clients_come_back_after_a_restart(serial: Daemon, number: int) -> None:
     waiter.join(gpu, flags=HelloFlags.WANTS)
     waiter.expect(frames.Standby)
     holder.expect(frames.Revoke)
-    holder.expect(frames.PassTo)
+    holder.expect(frames.Handover)
 
     serial.stop(number)
     assert holder.receive() is None
@@ -136,11 +136,11 @@ def test_clients_come_back_after_a_restart(serial: Daemon, number: int) -> None:
 
     # The waiter is faster, and still does not get in beside a holder whose gate is open.
     again = serial.connect()
-    again.join(gpu, flags=HelloFlags.WANTS, seat=waiter.seat)
+    again.join(gpu, flags=HelloFlags.WANTS, slot_key=waiter.slot_key)
     resumed = serial.connect()
     resumed.join(gpu, flags=HelloFlags.RESUMING, turn=turn)
     assert resumed.expect(frames.Revoke).turn == turn
-    resumed.expect(frames.PassTo)
+    resumed.expect(frames.Handover)
     again.expect(frames.Standby)
     resumed.release(turn)
     assert again.expect(frames.Grant).turn > turn

@@ -50,11 +50,11 @@ def test_a_tenant_that_holds_everything_it_can_open_keeps_no_daemon_away(
 ) -> None:
     daemon = start_daemon()
     sockets = {"nvshare.sock", "control.sock", "look.sock"}
-    seat = 0
+    key = 0
     for _ in range(RESTARTS):
         client = daemon.connect()
-        client.join(daemon.gpus[0], flags=HelloFlags.WANTS, seat=seat)
-        seat = client.seat
+        client.join(daemon.gpus[0], flags=HelloFlags.WANTS, slot_key=key)
+        key = client.slot_key
         assert {path.name for path in daemon.folder.iterdir()} == sockets
         tenant = hold(daemon)
         try:

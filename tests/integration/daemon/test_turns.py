@@ -46,7 +46,7 @@ def test_one_at_a_time_with_the_daemon_in_between(serial: Daemon) -> None:
     revoke = holder.expect(frames.Revoke)
     assert (revoke.turn, revoke.urgency) == (1, Urgency.WHEN_IDLE)
     assert waiter.expect(frames.Standby).turn == 2
-    # It does not use the socket, as if it had released before PASS_TO arrived.
+    # It does not use the socket, as if it had released before HANDOVER arrived.
     holder.release(1)
     assert waiter.expect(frames.Grant).turn == 2
 
@@ -54,9 +54,9 @@ def test_one_at_a_time_with_the_daemon_in_between(serial: Daemon) -> None:
 def test_a_turn_is_handed_over_without_the_daemon(serial: Daemon) -> None:
     holder, waiter = two_in_turn(serial)
     holder.expect(frames.Revoke)
-    pass_to = holder.expect(frames.PassTo)
+    handover = holder.expect(frames.Handover)
     standby = waiter.expect(frames.Standby)
-    assert (pass_to.turn, pass_to.next_turn, standby.turn) == (1, 2, 2)
+    assert (handover.turn, handover.next_turn, standby.turn) == (1, 2, 2)
     ours, theirs = holder.take_descriptor(), waiter.take_descriptor()
 
     assert not select.select([theirs], [], [], 0)[0]
@@ -86,7 +86,7 @@ def test_the_turn_ends_by_the_clock(start_daemon: StartDaemon) -> None:
     daemon = start_daemon("--mode=serial", "--turn=0.05")
     holder, waiter = two_in_turn(daemon)
     kinds = {holder.expect(frames.Revoke).urgency}
-    holder.expect(frames.PassTo)
+    holder.expect(frames.Handover)
     kinds.add(holder.expect(frames.Revoke).urgency)
     assert kinds == {Urgency.WHEN_IDLE, Urgency.NOW}
     waiter.expect(frames.Standby)
@@ -97,7 +97,7 @@ def test_the_turn_ends_by_the_clock(start_daemon: StartDaemon) -> None:
 def test_when_the_waiter_goes_the_holder_keeps_its_turn(serial: Daemon) -> None:
     holder, waiter = two_in_turn(serial)
     holder.expect(frames.Revoke)
-    holder.expect(frames.PassTo)
+    holder.expect(frames.Handover)
     waiter.close()
     assert holder.expect(frames.Keep).turn == 1
 
@@ -153,7 +153,7 @@ def test_who_computes_all_the_time_takes_short_turns(daemon: Daemon) -> None:
     # It is asked to go when idle, and told to when its turn is over. On a slow machine it may be
     # too late for being asked.
     while not isinstance(order := first.receive(), frames.Revoke) or order.idle_us:
-        assert isinstance(order, frames.Settings | frames.Revoke | frames.PassTo)
+        assert isinstance(order, frames.Settings | frames.Revoke | frames.Handover)
     assert (order.urgency, order.evict_bytes) == (Urgency.NOW, 0)
     gpu = daemon.control.status().devices[0]
     assert (gpu.turn_changes, gpu.slices) == (0, 1)

@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 GRAIN = 2 << 20
-PTX = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes()
+PTX = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
 
 
 def properties(cu: Any, *, device: int = 0, shared: bool = False) -> Any:

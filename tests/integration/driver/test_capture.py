@@ -11,7 +11,7 @@ import pytest
 
 Emulated = Callable[..., str]
 
-PTX = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes()
+PTX = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
 U64, U32 = ctypes.c_uint64, ctypes.c_uint32
 GLOBAL, THREAD_LOCAL, RELAXED = range(3)
 NON_BLOCKING = 1

@@ -12,7 +12,7 @@ import pytest
 
 Emulated = Callable[..., str]
 
-PTX = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes()
+PTX = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
 U64, U32 = ctypes.c_uint64, ctypes.c_uint32
 COUNT = 16
 

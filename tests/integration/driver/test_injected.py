@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.report import read_report
 from tests.integration.driver.physical import GRAIN, Window, access, properties
 
 MIB = 1 << 20
@@ -92,27 +92,27 @@ def nothing_is_left(cu: Any) -> None:
     folder = Path(os.environ["NVSHARE_EMULATOR_NODE"])
     libraries = Path(os.environ["LD_LIBRARY_PATH"].split(":")[0])
 
-    def books() -> dict[str, int]:
+    def leaks() -> dict[str, int]:
         process = read_report(folder, libraries).process(os.getpid())
         assert process is not None
         return {name: getattr(process, name) for name in NOTHING}
 
-    assert books() == NOTHING
+    assert leaks() == NOTHING
     window = Window(cu)
     memory = mmap.mmap(-1, 4096)
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     cu.cuMemHostRegister(address, 4096, 0)
     host = cu.cuMemHostAlloc(4096, 0)
-    assert books() == dict.fromkeys(NOTHING, 1)
+    assert leaks() == dict.fromkeys(NOTHING, 1)
     again = cu.cuMemRetainAllocationHandle(window.address)
-    assert books()["handles"] == 2
+    assert leaks()["handles"] == 2
     cu.cuMemRelease(again)
     cu.cuMemUnmap(window.address, GRAIN)
     cu.cuMemRelease(window.handle)
     cu.cuMemAddressFree(window.address, GRAIN)
     cu.cuMemHostUnregister(address)
     cu.cuMemFreeHost(host)
-    assert books() == NOTHING
+    assert leaks() == NOTHING
 
 
 def something_is_left(cu: Any) -> None:
@@ -149,17 +149,17 @@ def test_a_process_tells_what_it_has(emulated: Any) -> None:
 
 
 def test_a_process_that_ends_tells_what_it_left(emulated: Any, tmp_path: Path) -> None:
-    books = tmp_path / "books"
+    leaks = tmp_path / "leaks"
     for body in (nothing_is_left, something_is_left):
-        emulated(body, variables={"NVSHARE_EMULATOR_BOOKS": str(books)})
-    first, second = (json.loads(line) for line in books.read_text().splitlines())
+        emulated(body, variables={"NVSHARE_EMULATOR_LEAKS": str(leaks)})
+    first, second = (json.loads(line) for line in leaks.read_text().splitlines())
     del first["pid"], second["pid"]
     assert first == NOTHING | {"injected": 0}
     assert second == NOTHING | {"handles": 1, "mappings": 1, "reservations": 2, "injected": 0}
 
 
 def test_it_tells_how_many_calls_were_made_to_fail(emulated: Any, tmp_path: Path) -> None:
-    books = tmp_path / "books"
-    variables = {"NVSHARE_EMULATOR_FAIL": FAULTS, "NVSHARE_EMULATOR_BOOKS": str(books)}
+    leaks = tmp_path / "leaks"
+    variables = {"NVSHARE_EMULATOR_FAIL": FAULTS, "NVSHARE_EMULATOR_LEAKS": str(leaks)}
     emulated(every_so_many_calls, variables=variables)
-    assert json.loads(books.read_text())["injected"] == 10
+    assert json.loads(leaks.read_text())["injected"] == 10

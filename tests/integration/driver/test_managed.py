@@ -1,6 +1,6 @@
 """Managed memory as a program sees it: calls that wait, limits that kill, errors that stay.
 
-The rules are tested one by one in tests/unit/emulator/model, in virtual time.
+The rules are tested one by one in tests/unit/lab/emulator/model, in virtual time.
 """
 
 import signal

@@ -11,7 +11,7 @@ import pytest
 
 Emulated = Callable[..., str]
 
-PTX = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes()
+PTX = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
 

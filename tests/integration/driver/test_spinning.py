@@ -15,7 +15,7 @@ NOT_READY = 600
 
 
 def launch(cu: Any, name: str, stream: Any, *words: int) -> None:
-    image = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes()
+    image = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
     function = cu.cuModuleGetFunction(cu.cuModuleLoadData(image), name.encode())
     values = [Word(word) for word in words]
     pointers = (ctypes.c_void_p * len(words))(*(ctypes.addressof(one) for one in values))

@@ -17,7 +17,7 @@ SOON_MS = WHOLE_MS / 10
 
 def milliseconds(cu: Any, launches: list[tuple[str, list[int]]]) -> list[float]:
     """How long each of several launches takes that are in the queue together."""
-    image = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes()
+    image = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
     module = cu.cuModuleLoadData(image)
     word = ctypes.c_uint64
 

@@ -15,7 +15,7 @@ from nvshare.wire.frames import Grant, Memory, Moved, Released, Revoke, RevokeFl
 
 from .scripted import Link, Scripted
 
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 ALL = 1 << 40
 Told = TypeVar("Told", Moved, Released)
 
@@ -99,9 +99,9 @@ def lodging(
         process.communicate()
 
 
-def left_by(lodger: Lodger, books: Path) -> dict[str, int]:
+def left_by(lodger: Lodger, leaks: Path) -> dict[str, int]:
     """What one that has ended had not given back, and how many of its calls were made to fail."""
-    left: dict[str, int] = json.loads(books.read_text())
+    left: dict[str, int] = json.loads(leaks.read_text())
     assert left.pop("pid") == lodger.process.pid
-    books.unlink()
+    leaks.unlink()
     return left

@@ -34,7 +34,7 @@ Told = TypeVar("Told")
 
 
 def hand_over_ends() -> tuple[int, int]:
-    """Two ends of a socket pair, as the daemon makes one for holder and successor."""
+    """Two ends of a socket pair, as the daemon makes one for holder and next program."""
     ours, theirs = socket.socketpair()
     return ours.detach(), theirs.detach()
 

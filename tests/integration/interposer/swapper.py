@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from nvshare.emulator.report import Account, GpuReport, read_report
+from nvshare.lab.emulator.report import Account, GpuReport, read_report
 from nvshare.wire.frames import (
     Grant,
     HelloFlags,

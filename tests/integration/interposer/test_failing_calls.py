@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.fault import steal_memory
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.fault import steal_memory
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
 
 from ..hammering import build_hammer
 from .conftest import preloaded
@@ -67,16 +67,16 @@ def play(
     lodger: Path, node: Node, environment: dict[str, str], scripted: Scripted, tmp_path: Path
 ) -> Play:
     """Play the program through with a fault. Returns how often that has happened."""
-    books = tmp_path / "books"
+    leaks = tmp_path / "leaks"
 
     def play(fault: str) -> int:
-        variables = {"NVSHARE_EMULATOR_FAIL": fault, "NVSHARE_EMULATOR_BOOKS": str(books)}
+        variables = {"NVSHARE_EMULATOR_FAIL": fault, "NVSHARE_EMULATOR_LEAKS": str(leaks)}
         with lodging(lodger, scripted, environment | variables) as one:
             for _ in range(ROUNDS):
                 one.move_out()
                 one.look()
             one.end()
-        left = left_by(one, books)
+        left = left_by(one, leaks)
         happened = left.pop("injected")
         # Host memory is given back a little later than what was in it, or goes with the program.
         assert left.pop("registrations") <= MOST_EXTENTS

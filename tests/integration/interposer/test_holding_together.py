@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import pytest
 
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.workload import installed_program
 from nvshare.wire.frames import Grant, Held, HelloFlags, Hold, Keep, Step, Want
 
 from .conftest import Guest, StartGuest
 from .gang import Gang, Member
 from .scripted import Link, Scripted
 
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 ROUNDS = 1000
 # The numbers of a HOLD and of a STEP.
 HOLDS, STEPS = 8, 9

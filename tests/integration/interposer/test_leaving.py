@@ -138,7 +138,7 @@ def test_a_turn_does_not_end_while_a_thread_is_inside(
 def test_a_gate_does_not_open_by_itself_if_memory_was_allocated_behind_it(
     swapper: Swapper,
 ) -> None:
-    """The turn is handed on by another program, which knows nothing of that."""
+    """The turn is handed over by another program, which knows nothing of that."""
     guest = swapper.guest
     swapper.swap_out(0)
     guest.ask("gpu.start('gpu.launch()')")

@@ -13,7 +13,7 @@ from .conftest import LIBRARY
 ROOT = Path(__file__).parents[3]
 VICTIMS = ROOT / "native" / "tests" / "victims"
 
-# The interposer answers this one from its own books.
+# The interposer answers this one from its own records.
 ANSWERED = "cuMemGetInfo_v2"
 
 LOADERS = {

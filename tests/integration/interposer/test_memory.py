@@ -36,7 +36,7 @@ def link(scripted: Scripted, guest: Guest) -> Link:
     return link
 
 
-def settled(link: Link) -> Memory:
+def last_report(link: Link) -> Memory:
     """What the client says last, of several reports on the way."""
     memory: Memory = link.next(Memory)
     while not link.silent(0.1):
@@ -51,7 +51,7 @@ def test_the_program_sees_its_own_use_only(link: Link, guest: Guest) -> None:
     guest.ask("gpu.alloc(10 << 20)")
     assert guest.ask("gpu.info()") == [total - 1 - 10 * MIB, total]
     assert guest.ask("gpu.nvml()")[0] == 10 * MIB + 1
-    assert settled(link).allocated == 10 * MIB + 1
+    assert last_report(link).allocated == 10 * MIB + 1
 
 
 def limits(memory_limit: int) -> Limits:
@@ -142,7 +142,7 @@ def test_rows_are_as_the_driver_makes_them(
         code, _, pitch = guest.ask(f"gpu.alloc_pitch({width}, {height})")
         assert (code, pitch) == tuple(bare.ask(f"gpu.alloc_pitch({width}, {height})")[::2])
     assert guest.ask("gpu.alloc_pitch(0, 1)")[0] == INVALID_VALUE
-    assert settled(link).allocated == 1 + 512 + 512 * 3 + 1024 * 7 + 100_352 * 2
+    assert last_report(link).allocated == 1 + 512 + 512 * 3 + 1024 * 7 + 100_352 * 2
 
 
 def test_native_memory_is_pinned(scripted: Scripted, start_guest: StartGuest) -> None:
@@ -152,7 +152,7 @@ def test_native_memory_is_pinned(scripted: Scripted, start_guest: StartGuest) ->
     link = scripted.accept()
     hello = link.welcome()
     _, pointer = guest.answer()
-    memory = hello if hello.allocated else settled(link)
+    memory = hello if hello.allocated else last_report(link)
     assert (memory.allocated, memory.pinned) == (MIB, MIB)
     assert guest.ask(f"gpu.attribute({IS_MANAGED}, {pointer})") == [0, 0]
 

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import pytest
 
-from nvshare.cli.bench import overhead
-from nvshare.cli.bench.group import Line
+from nvshare.cli.lab.bench import overhead
+from nvshare.cli.lab.bench.group import Line
 
 # Of the session's thread, more is counted on a busy machine.
 pytestmark = pytest.mark.timed

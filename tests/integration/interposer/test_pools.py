@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.report import read_report
 from nvshare.wire.frames import Memory, Released
 
 from .conftest import Guest, StartGuest

@@ -24,9 +24,9 @@ def page() -> Iterator[Page]:
     page.close()
 
 
-def seat(link: Link, page: Page) -> int:
+def give_slot(link: Link, page: Page) -> int:
     """Do what the daemon does before WELCOME."""
-    place = page.sit(0)
+    place = page.take_slot(0)
     assert place is not None
     link.send(Quota(*place), page.descriptor)
     return place[1]
@@ -37,7 +37,7 @@ def test_the_first_allocation_waits_for_a_limit_that_only_the_daemon_knows(
 ) -> None:
     guest.put("gpu.init() or gpu.alloc(33 << 20)[0]")
     link = scripted.accept()
-    seat(link, page)
+    give_slot(link, page)
     link.welcome()
     assert guest.answer() == OUT_OF_MEMORY
     assert guest.ask("gpu.info()") == [32 * MIB, 32 * MIB]
@@ -86,7 +86,7 @@ def test_a_refusal_is_said_once_with_the_limit_and_who_has_set_it(
     guest = start_guest(**environ)
     guest.put("gpu.init() or gpu.alloc(1 << 20)[0]")
     link = scripted.accept()
-    seat(link, page)
+    give_slot(link, page)
     link.welcome()
     assert guest.answer() == 0
     for _ in range(3):
@@ -113,7 +113,7 @@ def test_a_program_without_standard_error_is_refused_all_the_same(
     guest = start_guest()
     guest.put("__import__('os').close(2) or gpu.init() or gpu.alloc(33 << 20)[0]")
     link = scripted.accept()
-    seat(link, page)
+    give_slot(link, page)
     link.welcome()
     assert guest.answer() == OUT_OF_MEMORY
     assert guest.end() == ""
@@ -124,10 +124,10 @@ def test_what_is_shown_is_what_the_group_has_left(
 ) -> None:
     guest.put("gpu.init() or gpu.alloc(8 << 20)[1]")
     link = scripted.accept()
-    seat(link, page)
+    give_slot(link, page)
     link.welcome()
     pointer = guest.answer()
-    other = page.sit(0)
+    other = page.take_slot(0)
     assert other is not None
     os.pwrite(page.descriptor, (20 * MIB).to_bytes(8, "little"), 192 + 32 * other[0] + 8)
     assert guest.ask("gpu.info()") == [4 * MIB, 32 * MIB]
@@ -138,40 +138,40 @@ def test_what_is_shown_is_what_the_group_has_left(
     page.limit = 64 * MIB
     assert guest.ask("gpu.info()") == [36 * MIB, 64 * MIB]
     assert guest.ask(f"gpu.free({pointer})") == 0
-    page.leave(other[1])
+    page.free_slot(other[1])
     assert guest.ask("gpu.info()") == [64 * MIB, 64 * MIB]
     page.limit = None
     free, total = guest.ask("gpu.info()")
     assert free == total > 64 * MIB
 
 
-def test_the_next_daemon_hears_of_the_seat_and_may_give_another(
+def test_the_next_daemon_hears_of_the_slot_and_may_give_another(
     scripted: Scripted, guest: Guest, page: Page
 ) -> None:
     guest.put("gpu.init() or gpu.alloc(8 << 20)[0]")
     link = scripted.accept()
-    number = seat(link, page)
-    assert link.welcome().seat == 0
+    number = give_slot(link, page)
+    assert link.welcome().slot_key == 0
     assert guest.answer() == 0
     link.close()
     again = scripted.accept()
     hello: Hello = again.next(Hello)
-    assert (hello.seat, hello.allocated) == (number, 8 * MIB)
-    # Until it has another seat, it keeps to the page that it has.
+    assert (hello.slot_key, hello.allocated) == (number, 8 * MIB)
+    # Until it has another slot, it keeps to the page that it has.
     assert guest.ask("gpu.info()") == [24 * MIB, 32 * MIB]
     fresh = Page.make()
     fresh.limit = 16 * MIB
-    seat(again, fresh)
+    give_slot(again, fresh)
     while guest.ask("gpu.info()") != [8 * MIB, 16 * MIB]:
         pass
     assert (page.used(), fresh.used()) == (0, 8 * MIB)
     fresh.close()
 
 
-def test_a_child_has_no_seat_of_its_parent(scripted: Scripted, guest: Guest, page: Page) -> None:
+def test_a_child_has_no_slot_of_its_parent(scripted: Scripted, guest: Guest, page: Page) -> None:
     guest.put("gpu.init() or gpu.alloc(8 << 20)[0]")
     link = scripted.accept()
-    seat(link, page)
+    give_slot(link, page)
     link.welcome()
     assert guest.answer() == 0
     # CUDA does not work there; to try changes nothing for the parent.

@@ -1,4 +1,4 @@
-"""A million allocations, frees and destroyed contexts from eight threads: the books stay exact."""
+"""A million allocations, frees and destroyed contexts, eight threads: the records stay exact."""
 
 import os
 import subprocess
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 
 from ..building import build_on_driver
 from .conftest import LIBRARY

@@ -158,7 +158,7 @@ def test_the_half_that_is_never_used_never_crosses_the_bus(swapper: Swapper) -> 
 
 
 def test_what_is_displaced_is_marked_and_comes_back(swapper: Swapper) -> None:
-    """The successor's prefetch would push it out. Here nobody does, and to fetch it is harmless."""
+    """The next program's prefetch would push it out. Here nobody does; to fetch it is harmless."""
     old, new = swapper.allocate(48), swapper.allocate(48)
     swapper.touch(old)
     swapper.touch(new)

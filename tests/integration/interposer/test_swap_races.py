@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.report import Account
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.report import Account
 from nvshare.wire.frames import Evict, Keep, Moved, Released, ReleaseReason, Urgency
 
 from .conftest import StartGuest
@@ -33,7 +33,9 @@ CHANGES = {
 
 @pytest.fixture
 def gpus(tmp_path: Path) -> str:
-    text = (files("nvshare") / "emulator" / "profiles" / "tiny.toml").read_text(encoding="utf-8")
+    text = (files("nvshare") / "lab" / "emulator" / "profiles" / "tiny.toml").read_text(
+        encoding="utf-8"
+    )
     for field, value in CHANGES.items():
         text = re.sub(f"(?m)^{field} = [0-9.]+", f"{field} = {value}", text)
     (tmp_path / "slow.toml").write_text(text, encoding="utf-8")

@@ -9,14 +9,14 @@ from contextlib import suppress
 import pytest
 
 from nvshare.wire.frames import (
-    CancelPass,
+    CancelHandover,
     Evict,
     Grant,
+    Handover,
     HelloFlags,
     Keep,
     Memory,
     Moved,
-    PassTo,
     Released,
     ReleaseReason,
     Revoke,
@@ -157,7 +157,7 @@ def test_keep_comes_while_the_gate_is_closed(running: Link, guest: Guest) -> Non
 
 def test_a_turn_is_passed_on_by_its_socket(running: Link) -> None:
     ours, theirs = hand_over_ends()
-    running.send(PassTo(turn=5, next_turn=8), theirs)
+    running.send(Handover(turn=5, next_turn=8), theirs)
     running.send(revoke(5))
     assert running.next(Released).handed_turn == 8
     assert readable(ours, 1)
@@ -179,11 +179,11 @@ def fill_end(ours: int, theirs: int) -> None:
 
 
 @pytest.mark.parametrize("harm", [close_end, fill_end])
-def test_a_successor_cannot_hold_up_who_hands_its_turn_on(
+def test_the_next_program_cannot_hold_up_the_holder(
     running: Link, guest: Guest, harm: Callable[[int, int], None]
 ) -> None:
     ours, theirs = hand_over_ends()
-    running.send(PassTo(turn=5, next_turn=8), theirs)
+    running.send(Handover(turn=5, next_turn=8), theirs)
     running.until_taken_in()
     harm(ours, theirs)
     running.send(revoke(5))
@@ -192,10 +192,12 @@ def test_a_successor_cannot_hold_up_who_hands_its_turn_on(
     assert guest.ask("gpu.launch()") == 0
 
 
-@pytest.mark.parametrize("cancel", [CancelPass(turn=5), Keep(turn=5)])
-def test_a_pass_that_was_cancelled_wakes_nobody(running: Link, cancel: CancelPass | Keep) -> None:
+@pytest.mark.parametrize("cancel", [CancelHandover(turn=5), Keep(turn=5)])
+def test_a_handover_that_was_cancelled_wakes_nobody(
+    running: Link, cancel: CancelHandover | Keep
+) -> None:
     ours, theirs = hand_over_ends()
-    running.send(PassTo(turn=5, next_turn=8), theirs)
+    running.send(Handover(turn=5, next_turn=8), theirs)
     running.send(cancel)
     running.send(revoke(5))
     assert running.next(Released).handed_turn == 0
@@ -292,7 +294,7 @@ def test_frames_of_other_turns_are_void(running: Link, guest: Guest) -> None:
     running.send(revoke(4))
     running.send(Grant(turn=5, fill_bytes=0))
     running.send(Standby(turn=5, fill_bytes=0), theirs)
-    running.send(PassTo(turn=4, next_turn=9), theirs)
+    running.send(Handover(turn=4, next_turn=9), theirs)
     assert running.silent()
     running.send(revoke(5))
     assert running.next(Released).handed_turn == 0

@@ -8,8 +8,8 @@ from nvshare.wire.frames import (
     CanDrain,
     CannotDrain,
     Grant,
+    Handover,
     HelloFlags,
-    PassTo,
     Released,
     Revoke,
     UndrainedReason,
@@ -72,7 +72,7 @@ def test_a_stream_that_waits_for_another_gets_what_it_waits_for(link: Link, gues
 def test_a_turn_that_goes_on_is_handed_to_nobody(link: Link, guest: Guest) -> None:
     ours, theirs = hand_over_ends()
     guest.ask(AWAIT.format(stream="gpu.streams[0]"))
-    link.send(PassTo(turn=TURN, next_turn=TURN + 1), theirs)
+    link.send(Handover(turn=TURN, next_turn=TURN + 1), theirs)
     close(link)
     call = SET.format(stream="gpu.streams[1]")
     guest.ask(f"gpu.start({call!r})")

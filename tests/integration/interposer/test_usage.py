@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.report import read_report
 from nvshare.wire.frames import Grant, SettingFlags, Settings, Usage
 
 from .conftest import Guest

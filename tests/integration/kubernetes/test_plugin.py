@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.fault import set_fault
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
 from nvshare.kubernetes.placement import gpu_of
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.fault import set_fault
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 
 from .kubelet import Kubelet, PluginCaller
 

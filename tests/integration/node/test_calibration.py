@@ -1,4 +1,4 @@
-"""The T4 profile against what was measured on a real T4 (workloads/README.md has the figures).
+"""The T4 profile against what was measured on a real T4 (lab/workloads/README.md has the figures).
 
 Everything follows from one bandwidth constant. Times are emulated; a busy machine can only make
 them longer, so a run that was disturbed is tried again.
@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.workload import Run
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.workload import Run
 
 pytestmark = pytest.mark.timed
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
 
 from ..cgroups import LIMIT_MIB, cgroup
 

@@ -42,7 +42,7 @@ def tree(request: pytest.FixtureRequest) -> Iterator[tuple[int, Path]]:
     try:
         for folder in folders:
             folder.mkdir(exist_ok=True)
-            hand_on_memory(folder)
+            delegate_memory(folder)
         for folder, mib in ((top, 900), (top / "burst", 700), (top / "burst" / "c1", 500)):
             for name in ("memory.limit_in_bytes", "memory.max"):
                 if (folder / name).exists():
@@ -54,7 +54,7 @@ def tree(request: pytest.FixtureRequest) -> Iterator[tuple[int, Path]]:
                 folder.rmdir()
 
 
-def hand_on_memory(folder: Path) -> None:
+def delegate_memory(folder: Path) -> None:
     """Have version 2 count the memory of what will lie in a cgroup: processes are in leaves."""
     controllers = folder / "cgroup.controllers"
     if not controllers.exists() or "memory" not in controllers.read_text().split():

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
-from nvshare.emulator.workload import Result, Run
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
+from nvshare.lab.emulator.workload import Result, Run
 
 from ..rates import rates
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import Report, read_report
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import Report, read_report
 
 from ..hammering import build_hammer
 
 MakeNode = Callable[..., Node]
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 ROUNDS = 200
 PROCESSES = 4
 

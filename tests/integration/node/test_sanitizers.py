@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.report import read_report
 
 from ..building import build_native
 from ..hammering import build_hammer
 
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 SANITIZE = "-fsanitize=address,undefined"
 PROCESSES = 16
 THREADS = 2
@@ -28,7 +28,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Optimised as much as the sanitizers' authors advise: with -O2 the build takes twice as long.
     options = ("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -g1")
     build_native(folder, "-DNVSHARE_SANITIZE=ON", *options, targets=["cuda"])
-    return folder / "native" / "emulator"
+    return folder / "lab" / "emulator"
 
 
 @pytest.mark.timeout(300)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
+from nvshare.lab.emulator.emulated_node import Node
 
 from ..rates import rates
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.conf import Conf, read_conf
-from nvshare.emulator.emulated_node import CONF_FILE, Node
-from nvshare.emulator.libraries import NVML, library_folder
+from nvshare.lab.emulator.conf import Conf, read_conf
+from nvshare.lab.emulator.emulated_node import CONF_FILE, Node
+from nvshare.lab.emulator.libraries import NVML, library_folder
 
 ROOT = Path(__file__).parents[3]
-EMULATOR = ROOT / "native" / "emulator"
+EMULATOR = ROOT / "lab" / "emulator"
 
 MakeNode = Callable[..., Node]
 Guest = Callable[..., "subprocess.Popen[str]"]

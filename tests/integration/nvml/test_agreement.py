@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
 
 PROGRAM = """
 import json, os, sys

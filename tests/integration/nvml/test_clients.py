@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
 
 MakeNode = Callable[..., Node]
 Guest = Callable[..., "subprocess.Popen[str]"]

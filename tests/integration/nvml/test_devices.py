@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.conf import Conf
-from nvshare.emulator.emulated_node import Node
+from nvshare.lab.emulator.conf import Conf
+from nvshare.lab.emulator.emulated_node import Node
 
 Begin = Callable[[Node], Any]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
 from nvshare.errors import BadInputError
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.fault import XID_LOST, refuse_answers, set_fault, steal_memory
 
 
 def recovery_action(nvml: Any, handle: Any) -> int:

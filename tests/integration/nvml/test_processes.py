@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nvshare.emulator.conf import Conf
-from nvshare.emulator.emulated_node import Node
+from nvshare.lab.emulator.conf import Conf
+from nvshare.lab.emulator.emulated_node import Node
 
 if TYPE_CHECKING:
     import subprocess
@@ -88,7 +88,7 @@ def test_the_dead_leave(
     assert nvml.nvmlDeviceGetMemoryInfo(handle).free == int(conf.gpus[0]["usable_bytes"])
 
 
-def test_the_successor_of_a_busy_dead_process_can_work(
+def test_the_next_user_of_the_slot_of_a_busy_dead_process_can_work(
     on_node: Any, make_node: MakeNode, guest: Guest, eventually: Eventually
 ) -> None:
     node = make_node("1xt4", speed=10)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import NVML, library_folder
-from nvshare.emulator.report import Account, read_report
 from nvshare.errors import NvshareError
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import NVML, library_folder
+from nvshare.lab.emulator.report import Account, read_report
 
 if TYPE_CHECKING:
     import subprocess

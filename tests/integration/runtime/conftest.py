@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 import pytest
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.root import node_root
-from nvshare.emulator.transient import transient_node
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
 
 HERE = Path(__file__).parent
 NVIDIA = Path(sysconfig.get_path("purelib")) / "nvidia"

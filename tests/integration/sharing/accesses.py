@@ -20,7 +20,7 @@ _INSTRUCTION = re.compile(r" +([0-9a-f]+):\t(.+)")
 _OPERAND = re.compile(
     r"(?:%([fg]s):)?(-?0x[0-9a-f]+)?\((?:%(\w+))?(?:,%(\w+)(?:,([1248]))?)?\)(?:.*# ([0-9a-f]+))?"
 )
-# They only reckon with an address, or do not even that.
+# They only compute with an address, or do not even that.
 _USES_NOTHING = re.compile(r"(cs |data16 )*(lea|nop)")
 _WORD = 2**64
 

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import pytest
 
 from nvshare.cli.control import Daemon
-from nvshare.cli.trial.realtime import ahead_of_others
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import Account, Report, read_report
+from nvshare.cli.lab.trial.realtime import ahead_of_others
 from nvshare.errors import NvshareError
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import Account, Report, read_report
 from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.launch.start import find_or_start

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.emulated_node import Node, create
-from nvshare.emulator.gpus import parse_gpus
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.root import node_root
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.emulated_node import Node, create
+from nvshare.lab.emulator.gpus import parse_gpus
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.private import LOCK, private_folder
 
 from ..users import as_user, environment_of

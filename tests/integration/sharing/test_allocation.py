@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus
 
@@ -18,7 +18,7 @@ from ..hammering import build_hammer
 from .conftest import Sharing
 
 Share = Callable[..., Sharing]
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 AUTO = Wishes(allocation="auto")
 MIB = 1 << 20
 BEGIN = "gpu.init() or gpu.alloc(1 << 20)[0]"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.report import Report, read_report
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.report import Report, read_report
+from nvshare.lab.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 

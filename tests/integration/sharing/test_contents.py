@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.libraries import library_folder
 from nvshare.launch.preload import Wishes
 
 from ..hammering import build_hammer
 from .conftest import Sharing
 
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
-# The emulated GPU moves managed memory by a note in its books, and copies bytes of any other.
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
+# The emulated GPU moves managed memory by a note in its records, and copies bytes of any other.
 TURNS = {"managed": 150, "explicit": 50}
 PROGRAMS = 4
 

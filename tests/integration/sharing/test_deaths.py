@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import Report
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import Report
+from nvshare.lab.emulator.workload import workload_command
 
 from ..hammering import build_hammer
 from .conftest import Sharing, kill_and_wait
@@ -18,7 +18,7 @@ from .conftest import Sharing, kill_and_wait
 pytestmark = pytest.mark.timed
 
 Share = Callable[..., Sharing]
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 ENDLESS = workload_command("pytorch-add-small", "--iterations", "1000000000")
 
 

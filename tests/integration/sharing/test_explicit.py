@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
 
@@ -19,7 +19,7 @@ from ..hammering import build_hammer
 from .conftest import Sharing, short_turns
 
 Share = Callable[..., Sharing]
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 EXPLICIT = Wishes(allocation="explicit")
 GIB = 1 << 30
 NEED = 4 * 28_000**2 * 4
@@ -145,14 +145,14 @@ def test_calls_of_the_driver_that_fail_harm_nobody(
     sharing.daemon().change_devices(
         "all", {"turn_seconds": 0.01, "context": "24Mi", "reserve": "48Mi"}
     )
-    books = tmp_path / "books"
-    injected = {"NVSHARE_EMULATOR_FAIL": faults, "NVSHARE_EMULATOR_BOOKS": str(books)}
+    leaks = tmp_path / "leaks"
+    injected = {"NVSHARE_EMULATOR_FAIL": faults, "NVSHARE_EMULATOR_LEAKS": str(leaks)}
     programs = [
         sharing.start(keeper, "2", "25", str(seed), KERNELS, wishes=EXPLICIT, **injected)
         for seed in range(2)
     ]
     assert [ending(program) for program in programs] == [(0, []), (0, [])]
     # What a program does not free itself is left when it ends, and nothing of ours beside that.
-    left = [json.loads(line) for line in books.read_text().splitlines()]
+    left = [json.loads(line) for line in leaks.read_text().splitlines()]
     assert all(one["mappings"] <= one["handles"] for one in left)
     assert read_report(sharing.node.folder).difference is None

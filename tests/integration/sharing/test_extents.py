@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.fault import steal_memory
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import Report, read_report
+from nvshare.lab.emulator.fault import steal_memory
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import Report, read_report
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.wire.frames import UNASKED_BYTES
@@ -23,7 +23,7 @@ from ..hammering import build_hammer
 from .conftest import Sharing
 
 Share = Callable[..., Sharing]
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 MIB = 1 << 20
 LOOKS = 10
 DEATHS = 1

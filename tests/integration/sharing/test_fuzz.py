@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import read_report
 from nvshare.launch.preload import Wishes
 
 from ..hammering import build_hammer
 from .conftest import Sharing
 
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 SECONDS = float(os.environ.get("NVSHARE_FUZZ_SECONDS", "30"))
 SEED = int(os.environ.get("NVSHARE_FUZZ_SEED", "1"))
 # Three programs with up to 300 MiB each, on a GPU of 256 MiB with little room for contexts.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.telemetry.snapshot import NodeStatus
 
 from ..cgroups import cgroup

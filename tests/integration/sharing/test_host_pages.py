@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.report import read_report
 from nvshare.telemetry.snapshot import ClientStatus
 
 from ..interposer.conftest import Guest

@@ -5,7 +5,7 @@ what it has done to the world outside, and between two calls the interposer's ow
 to that: it uses no memory that others have, too, which is looked at for every instruction. So it
 suffices to kill at each place where the thread returns into the interposer, and after each of its
 system calls. What the emulated driver leaves in the node when it dies in the middle of a call is
-looked at instruction by instruction elsewhere (tests/unit/emulator/model/test_kill.py).
+looked at instruction by instruction elsewhere (tests/unit/lab/emulator/model/test_kill.py).
 
 By default a few places are tried. NVSHARE_EVERY_POSITION=1, with --timeout=0, tries all of them.
 """
@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import Report
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import Report
 from nvshare.launch.preload import Wishes, library
 
 from ..hammering import build_hammer
@@ -27,7 +27,7 @@ from .accesses import shared_accesses
 from .conftest import Sharing
 from .stepping import Place, Stepper, killed_anywhere_but, killed_at, traced
 
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 # Room for one of two programs with 10 MiB each.
 SETTINGS = {"context": "10Mi", "reserve": "217Mi", "turn_seconds": 0.01}
 EVERY = os.environ.get("NVSHARE_EVERY_POSITION") == "1"

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 
 from nvshare.cli.control import Daemon
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.fault import XID_LOST, refuse_answers, set_fault
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.fault import XID_LOST, refuse_answers, set_fault
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.report import read_report
 from nvshare.launch.preload import Wishes
 
 from .conftest import Sharing

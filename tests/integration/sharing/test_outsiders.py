@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from nvshare.cli.status_table import notes
 from nvshare.daemon.outsiders import UNKNOWN
-from nvshare.emulator.fault import steal_memory
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.fault import steal_memory
+from nvshare.lab.emulator.libraries import library_folder
 
 from ..interposer.conftest import GUEST, Guest
 from .conftest import Sharing

@@ -111,9 +111,9 @@ def test_a_page_that_is_none_is_not_taken_from_a_member(sharing: Sharing) -> Non
     unsealed = os.memfd_create("page")
     os.pwrite(unsealed, os.pread(Page.make().descriptor, SIZE, 0), 0)
     with group.client() as hostile:
-        group.join(hostile, unsealed, seat=5)
+        group.join(hostile, unsealed, slot_key=5)
         quota = hostile.expect(Quota)
-        assert quota.seat != 5
+        assert quota.slot_key != 5
         given = hostile.take_descriptor()
         assert os.fstat(given).st_ino != os.fstat(unsealed).st_ino
         with pytest.raises(PermissionError):

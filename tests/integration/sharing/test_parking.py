@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nvshare.cli.main import cli
-from nvshare.emulator.libraries import library_folder
-from nvshare.emulator.report import ProcessReport, Report
-from nvshare.emulator.workload import workload_command
 from nvshare.errors import BadInputError
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.report import ProcessReport, Report
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
@@ -26,7 +26,7 @@ MIB = 1 << 20
 GIB = 1 << 30
 # What guests write into their memory, and find there again.
 WORDS = "bytes(range(256)) * 4096"
-KERNELS = str(files("nvshare") / "emulator" / "kernels.ptx")
+KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 both = pytest.mark.parametrize("allocation", ["managed", "explicit"])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.workload import workload_command
 
 from ..users import ALICE, BOB
 from .several import Machine, machine_for_all

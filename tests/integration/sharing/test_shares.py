@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.cli.trial.realtime import ahead_of_others
-from nvshare.emulator.report import Report
-from nvshare.emulator.workload import installed_program
+from nvshare.cli.lab.trial.realtime import ahead_of_others
+from nvshare.lab.emulator.report import Report
+from nvshare.lab.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus
 
@@ -218,7 +218,7 @@ BUS_BYTES_PER_SECOND = 12e9
 
 
 def test_copies_count_where_the_setting_says_so(share: Share) -> None:
-    """Copies that return when they are done, which are most of those that programs make."""
+    """Synchronous copies, which are most of those that programs make."""
     sharing = share("3xt4", data="off")
     for counting in ("0", "1"):
         sharing.daemon().change_devices(counting, {"count_copies": True})

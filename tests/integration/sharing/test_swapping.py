@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from nvshare.emulator.report import Report, read_report
-from nvshare.emulator.workload import workload_command
+from nvshare.lab.emulator.report import Report, read_report
+from nvshare.lab.emulator.workload import workload_command
 from nvshare.telemetry.snapshot import NodeStatus
 
 from .conftest import Sharing

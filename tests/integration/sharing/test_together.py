@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from nvshare.cli.control import Daemon
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
 from nvshare.launch.place import control_socket
 
 from ..rates import rates

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.workload import installed_program
 
 from .conftest import Sharing
 from .terminal import Terminal

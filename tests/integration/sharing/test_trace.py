@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from nvshare.cli.main import cli
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.trace.items import Item
 from nvshare.telemetry.trace.recording import gather

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.libraries import library_folder
 from nvshare.launch.start import find_or_start
 
 from ..users import ALICE, BOB

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.report import read_report
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.report import read_report
+from nvshare.lab.emulator.report import read_report
 
 from ..interposer.conftest import Guest
 from .conftest import Sharing

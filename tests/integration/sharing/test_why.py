@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.fault import XID_LOST, set_fault
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.fault import XID_LOST, set_fault
+from nvshare.lab.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 from nvshare.telemetry.why import Explanation, explain
@@ -24,7 +24,7 @@ GIB = 1 << 30
 KERNELS = ("--kernel", "0.005")
 LARGE = (*KERNELS, "--memory", str(11 * GIB))
 # What programs do when they begin is not what is staged.
-SETTLED = 8.0
+AFTER_START = 8.0
 
 
 def start(sharing: Sharing, *options: str, wishes: Wishes | None = None) -> int:
@@ -35,7 +35,7 @@ def start(sharing: Sharing, *options: str, wishes: Wishes | None = None) -> int:
     return pid
 
 
-def after_a_while(sharing: Sharing, pid: int, seconds: float = SETTLED) -> NodeStatus:
+def after_a_while(sharing: Sharing, pid: int, seconds: float = AFTER_START) -> NodeStatus:
     return sharing.until_status(
         lambda now: client_of(now, pid).connected_seconds > seconds, seconds=60
     )
@@ -141,7 +141,7 @@ def test_host_memory(share: Share) -> None:
         program = installed_program("workloads", "driver-kernels")
         sharing.start(program, *large)
     status = sharing.until_status(
-        lambda now: any(one.held_up and one.state_seconds > SETTLED for one in now.clients),
+        lambda now: any(one.held_up and one.state_seconds > AFTER_START for one in now.clients),
         seconds=60,
     )
     held_up = max((one for one in status.clients if one.held_up), key=lambda one: one.state_seconds)

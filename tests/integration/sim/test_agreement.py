@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.emulator.emulated_node import Node
-from nvshare.emulator.workload import Run
-from nvshare.sim.engine import simulate
-from nvshare.sim.scenario import Scenario
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.workload import Run
+from nvshare.lab.sim.engine import simulate
+from nvshare.lab.sim.scenario import Scenario
 
 pytestmark = pytest.mark.timed
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from nvshare.cli.trial.outcome import figures_of
-from nvshare.cli.trial.play import on_simulator, prepare
-from nvshare.sim.scenario import Scenario
+from nvshare.cli.lab.trial.outcome import figures_of
+from nvshare.cli.lab.trial.play import on_simulator, prepare
+from nvshare.lab.sim.scenario import Scenario
 
 pytestmark = pytest.mark.timed
 

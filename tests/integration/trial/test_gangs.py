@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from nvshare.cli.bench.gangs import measure
+from nvshare.cli.lab.bench.gangs import measure
 from nvshare.cli.main import cli
 
 pytestmark = pytest.mark.timed

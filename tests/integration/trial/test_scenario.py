@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from nvshare.cli.main import cli
-from nvshare.sim.scenario import load_file
+from nvshare.lab.sim.scenario import load_file
 
 pytestmark = pytest.mark.timed
 
@@ -91,7 +91,7 @@ def test_the_simulator_says_the_same(file: str) -> None:
     assert (line["on"], line["speed"]) == ("simulator", None)
 
 
-def test_without_nvshare_the_driver_pages_and_the_end_is_reckoned(file: str) -> None:
+def test_without_nvshare_the_driver_pages_and_the_end_is_extrapolated(file: str) -> None:
     line = played(file, "--unmanaged", "--limit", "9")
     assert [*KEYS, "extrapolated"] == list(line)
     assert line["scenario"] == "two-and-one/unmanaged"

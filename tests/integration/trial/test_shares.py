@@ -2,8 +2,8 @@
 
 import pytest
 
-from nvshare.cli.bench.share_cases import Case, Client
-from nvshare.cli.bench.share_runs import run
+from nvshare.cli.lab.bench.share_cases import Case, Client
+from nvshare.cli.lab.bench.share_runs import run
 
 pytestmark = pytest.mark.timed
 

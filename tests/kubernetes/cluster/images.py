@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nvshare
-from nvshare.emulator.workload import installed_program
+from nvshare.lab.emulator.workload import installed_program
 from tools.cache import kept_last
 
 from .archive import write_archive

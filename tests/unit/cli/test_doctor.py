@@ -10,8 +10,8 @@ from click.testing import Result
 from nvshare.cli import doctor as verb
 from nvshare.cli import doctor_checks
 from nvshare.cli.doctor_checks import Finding, State
-from nvshare.emulator.libraries import RUNTIMES, library_folder
 from nvshare.errors import NvshareError
+from nvshare.lab.emulator.libraries import RUNTIMES, library_folder
 
 
 def check(*findings: Finding) -> Callable[[], Iterator[Finding]]:

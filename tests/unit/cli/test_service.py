@@ -105,10 +105,10 @@ def test_what_is_not_done_below_another_folder_is_said(
 def test_a_configuration_that_is_there_is_left_alone(
     call: Callable[..., Result], installed: Path
 ) -> None:
-    (installed / CONFIG).write_text("settle = 2\n")
+    (installed / CONFIG).write_text("reconnect_seconds = 2\n")
     result = call("service", "install", "--root", str(installed))
     assert "left as it is" in result.output
-    assert (installed / CONFIG).read_text() == "settle = 2\n"
+    assert (installed / CONFIG).read_text() == "reconnect_seconds = 2\n"
 
 
 def test_everybody(

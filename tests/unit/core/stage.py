@@ -38,7 +38,7 @@ class Stage:
     def __init__(
         self,
         usable: int = 16,
-        settle: float = 0.0,
+        reconnect_seconds: float = 0.0,
         journal_events: int = 100,
         context: int = 0,
         unasked: int = 0,
@@ -53,7 +53,7 @@ class Stage:
                 device=GPU,
                 usable_bytes=usable,
                 settings=self.settings,
-                reconnect_seconds=settle,
+                reconnect_seconds=reconnect_seconds,
                 context_bytes=context,
                 unasked_bytes=unasked,
             )

@@ -185,3 +185,45 @@ def test_who_could_bring_in_nothing_is_told_again_only_when_there_is_more_room()
     assert fills(stage.moved(3, Memory(12, 0, 11), in_bytes=0, seconds=0.0)) == []
     assert fills(stage.memory(1, 8)) == []
     assert fills(stage.memory(1, 6)) == [(3, 9)]
+
+
+def regular() -> Stage:
+    """Have 1 run with 8 bytes, and 2 and 3 rest with 12 on the host; 2 does so regularly."""
+    stage = Stage(initial_bandwidth=12.0, move_budget=0.0)
+    stage.join(1, 8)
+    for client in (2, 3):
+        stage.join(client, 12, swapped=12, turn=1)
+    resting = stage.device.roster.clients
+    for client, rests in ((2, (20.0, 24.0)), (3, (20.0, 90.0))):
+        resting[client].rest_before, resting[client].last_rest = rests
+        resting[client].rests_since = stage.now - 10
+        resting[client].most_out = 12
+    return stage
+
+
+def test_a_client_with_a_rhythm_is_foreseen_while_nobody_waits() -> None:
+    assert fills(regular().leave(1)) == [(2, 12)]
+
+
+def test_a_client_without_one_is_not() -> None:
+    stage = regular()
+    stage.device.roster.clients[2].rest_before = 0.0
+    assert fills(stage.leave(1)) == []
+
+
+def test_a_client_that_waits_goes_before_one_that_is_foreseen() -> None:
+    stage = regular()
+    stage.join(4, 16, swapped=16, turn=1)
+    stage.want(4)
+    stage.device.roster.clients[4].most_out = 16
+    assert (2, 12) not in fills(stage.leave(1))
+
+
+def test_a_foreseen_client_gives_the_room_back_to_one_that_wants_it() -> None:
+    stage = regular()
+    stage.leave(1)
+    effects = stage.want(3)
+    assert granted(effects) == [3]
+    assert fills(effects) == [(2, 0)]
+    effects = stage.moved(2, Memory(12, 0, 4), in_bytes=8, seconds=0.7)
+    assert evicted(effects) == [(2, 4)]

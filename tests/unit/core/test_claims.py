@@ -116,10 +116,10 @@ def test_those_who_compute_in_bursts_are_served_one_after_the_other() -> None:
 def test_who_comes_in_a_burst_goes_before_those_who_wait_for_a_whole_turn() -> None:
     stage = begin()
     wait_for_a_whole_turn(stage, 3)
-    assert stage.device.state.leader == 3
+    assert stage.device.state.head == 3
     stage.now += 20
     stage.want(2)
-    assert stage.device.state.leader == 2
+    assert stage.device.state.head == 2
 
 
 def test_when_the_budget_is_used_up_waits_grow_but_never_beyond_the_turn() -> None:

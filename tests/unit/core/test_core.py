@@ -63,13 +63,13 @@ def test_what_one_device_takes_of_the_host_another_one_cannot_have(core: Core) -
         memory = Memory(12) if client in (1, 3) else Memory(12, 0, 12, untouched=12)
         core.handle(ClientJoined(now=0.0, client=client, device=device, memory=memory))
         core.handle(Wanted(now=0.0, client=client))
-    leaders = [core._devices[name].state.leader for name in ("a", "b")]
-    assert leaders == [2, 4]
+    heads = [core._devices[name].state.head for name in ("a", "b")]
+    assert heads == [2, 4]
     # What has to leave of client 3 takes all that the host has, and nothing of client 1 can.
     end = core._devices["b"].state.alarms[TimerKind.TURN]
     core.handle(TimerFired(now=end, timer=Timer("b", TimerKind.TURN)))
-    leaders = [core._devices[name].state.leader for name in ("a", "b")]
-    assert leaders == [None, 4]
+    heads = [core._devices[name].state.head for name in ("a", "b")]
+    assert heads == [None, 4]
 
 
 def test_an_illegal_step_comes_with_the_journal_of_its_client(core: Core) -> None:

@@ -131,12 +131,12 @@ def test_who_is_late_once_waits_for_as_long_as_others_have_waited() -> None:
     assert stage.state(2) is State.YIELDING
     stage.now += 11
     stage.release(2, wants=True)
-    # The other one runs, and nobody leads, until that is paid.
+    # The other one runs, and there is no head, until that is paid.
     assert stage.state(1) is State.RUNNING
-    assert stage.device.state.leader is None
+    assert stage.device.state.head is None
     assert stage.device.state.alarms[TimerKind.DEBT] == pytest.approx(stage.now + 10)
     stage.fire(TimerKind.DEBT)
-    assert stage.device.state.leader == 2
+    assert stage.device.state.head == 2
 
 
 def test_an_idle_device_is_nobodys_punishment() -> None:

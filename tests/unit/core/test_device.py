@@ -248,7 +248,7 @@ def test_another_policy_puts_those_who_wait_in_another_order() -> None:
     assert [client.id for client in stage.device.roster.waiting] == [3, 2]
     stage.change(policy="fair")
     assert [client.id for client in stage.device.roster.waiting] == [2, 3]
-    assert stage.device.state.leader == 2
+    assert stage.device.state.head == 2
 
 
 def test_another_length_counts_for_the_turn_that_runs() -> None:

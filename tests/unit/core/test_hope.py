@@ -53,7 +53,7 @@ def give_way(stage: Stage, client: int, swapped: int = 0) -> list[Effect]:
     return stage.release(client, memory=memory, moved_bytes=swapped, wants=True)
 
 
-def hand_on(stage: Stage, client: int) -> list[Effect]:
+def hand_over(stage: Stage, client: int) -> list[Effect]:
     """Let a turn end, and the next begin."""
     orders = ordered(stage.fire(TimerKind.TURN))
     return give_way(stage, client, orders.get(client, 0))
@@ -62,7 +62,7 @@ def hand_on(stage: Stage, client: int) -> list[Effect]:
 def test_of_those_who_grow_one_runs_that_can_grow_into_everything() -> None:
     """With both, 12 + 6 bytes would have to leave for either, which keeps 3: that is too much."""
     stage = crowd(19)
-    assert granted(hand_on(stage, 1)) == [2]
+    assert granted(hand_over(stage, 1)) == [2]
     assert stage.states() == {1: "waiting", 2: "running", 3: "waiting"}
     for size in (9, 12, 14):
         assert verdict(ask(stage, 2, size)) is Verdict.YES
@@ -72,19 +72,19 @@ def test_of_those_who_grow_one_runs_that_can_grow_into_everything() -> None:
 
 def test_a_host_that_holds_what_they_could_need_lets_them_run_together() -> None:
     stage = crowd(20)
-    assert granted(hand_on(stage, 1)) == [2, 3]
+    assert granted(hand_over(stage, 1)) == [2, 3]
 
 
 def test_a_host_that_holds_everything_is_not_looked_at() -> None:
     stage = crowd(1000)
-    hand_on(stage, 1)
+    hand_over(stage, 1)
     assert stage.states() == {1: "waiting", 2: "running", 3: "running"}
     assert TimerKind.GROWTH not in stage.device.state.alarms
 
 
 def test_who_would_take_the_last_hope_keeps_what_it_asks_for_and_waits_with_it() -> None:
     stage = crowd(20)
-    hand_on(stage, 1)
+    hand_over(stage, 1)
     use(stage, 2)
     use(stage, 3)
     effects = ask(stage, 3, 9)
@@ -105,7 +105,7 @@ def test_who_would_take_the_last_hope_keeps_what_it_asks_for_and_waits_with_it()
 
 def test_it_is_said_why_somebody_waits() -> None:
     stage = crowd(19)
-    effects = [*hand_on(stage, 1), *use(stage, 2)]
+    effects = [*hand_over(stage, 1), *use(stage, 2)]
     texts = {e.client: e.text for e in effects if isinstance(e, Report)}
     assert texts[3] == (
         "has to wait: with the 0.0 GiB that it has by now, and may still add to, nobody would be "
@@ -117,7 +117,7 @@ def test_it_is_said_why_somebody_waits() -> None:
 def test_who_has_gained_nothing_for_half_a_turn_has_grown_and_others_may_go_on() -> None:
     """Beside 6 bytes that need no more, and can end, the other one may grow."""
     stage = crowd(19)
-    hand_on(stage, 1)
+    hand_over(stage, 1)
     use(stage, 2)
     roster, begun = stage.device.roster, stage.now
     assert held_up_clients(roster) == [roster.clients[3]]
@@ -128,7 +128,7 @@ def test_who_has_gained_nothing_for_half_a_turn_has_grown_and_others_may_go_on()
 
 def test_who_gains_memory_again_is_growing_again() -> None:
     stage = crowd(19)
-    hand_on(stage, 1)
+    hand_over(stage, 1)
     use(stage, 2)
     stage.now += TURN / 4
     ask(stage, 2, 7)
@@ -172,8 +172,8 @@ def test_who_has_grown_runs_wherever_it_can() -> None:
     stage = limited(20, 14, turn_seconds=TURN)
     for client in (1, 2, 3):
         stage.busy(client, 11)
-    hand_on(stage, 1)
-    hand_on(stage, 2)
+    hand_over(stage, 1)
+    hand_over(stage, 2)
     assert stage.states() == {1: "waiting", 2: "waiting", 3: "running"}
 
 

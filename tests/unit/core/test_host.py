@@ -84,9 +84,9 @@ def test_it_runs_as_soon_as_there_is_room_in_the_cgroup() -> None:
     stage.busy(1, 112)
     stage.busy(2, 112)
     look(stage, 74, 1)
-    assert stage.device.state.leader is None
+    assert stage.device.state.head is None
     look(stage, 75, 1)
-    assert stage.device.state.leader == 2
+    assert stage.device.state.head == 2
     orders, running = end_turn(stage, 1)
     assert (orders, running) == ({1: 75}, [2])
 
@@ -97,7 +97,7 @@ def test_a_cgroup_without_a_limit_any_more_holds_nobody_up() -> None:
     stage.busy(1, 112)
     stage.busy(2, 112)
     look(stage, None)
-    assert stage.device.state.leader == 2
+    assert stage.device.state.head == 2
 
 
 def test_when_it_shrinks_the_other_runs_beside_it() -> None:
@@ -117,11 +117,11 @@ def test_three_of_which_the_host_holds_two_take_turns_as_far_as_it_goes() -> Non
     assert stage.core._host.room.kept == 75 + 112
     # Only 13 of the third could leave, and 75 would have to.
     assert stage.states() == {1: "waiting", 2: "waiting", 3: "running"}
-    assert stage.device.state.leader is None
+    assert stage.device.state.head is None
     stage.leave(3)
     assert stage.states() == {1: "running", 2: "waiting"}
-    for holder, heir in ((1, 2), (2, 1), (1, 2)):
-        assert end_turn(stage, holder) == ({holder: 75}, [heir])
+    for holder, next_client in ((1, 2), (2, 1), (1, 2)):
+        assert end_turn(stage, holder) == ({holder: 75}, [next_client])
 
 
 def test_nobody_else_runs_out_of_turns_because_the_first_in_the_queue_is_held_up() -> None:
@@ -132,7 +132,7 @@ def test_nobody_else_runs_out_of_turns_because_the_first_in_the_queue_is_held_up
     stage.busy(3, 9)
     assert stage.states() == {1: "running", 2: "waiting", 3: "running"}
     stage.busy(4, 9)
-    assert stage.device.state.leader == 4
+    assert stage.device.state.head == 4
     assert told(stage.fire(TimerKind.TURN)) == [3]
     assert granted(stage.release(3, wants=True, memory=Memory(9, 0, 8))) == [4]
 
@@ -210,13 +210,13 @@ def test_one_device_goes_on_when_there_is_room_because_of_another() -> None:
             core.handle(ClientJoined(now=0.0, client=client, device=name, memory=memory))
             core.handle(Wanted(now=0.0, client=client))
     a, b = core._devices.values()
-    assert (a.state.leader, b.state.leader) == (2, 12)
+    assert (a.state.head, b.state.head) == (2, 12)
     a.roster.note_out(a.roster.clients[1], 8)
     core._host.judge("a", None)
     core.handle(MemoryChanged(now=1.0, client=12, memory=Memory(12, 0, 12)))
-    assert b.state.leader is None
+    assert b.state.head is None
     core.handle(ClientLeft(now=2.0, client=1))
-    assert b.state.leader == 12
+    assert b.state.head == 12
 
 
 # What is kept.

@@ -73,11 +73,11 @@ def fit_but_stay_closed(stage: Stage) -> None:
     stage.device.state.usable_bytes = 100
 
 
-def lose_the_leader(stage: Stage) -> None:
-    stage.device.state.leader = None
+def lose_the_head(stage: Stage) -> None:
+    stage.device.state.head = None
 
 
-def keep_the_leader_waiting(stage: Stage) -> None:
+def keep_the_head_waiting(stage: Stage) -> None:
     move(stage, 1, Step.RELEASE)
 
 
@@ -135,7 +135,7 @@ def grow_beside_what_cannot_leave(stage: Stage) -> None:
 
 def push_others_out(stage: Stage) -> None:
     limit_everybody(stage)
-    stage.device.state.leader = 3
+    stage.device.state.head = 3
 
 
 def wait_for_ever(stage: Stage) -> None:
@@ -156,8 +156,8 @@ def wait_for_ever(stage: Stage) -> None:
         (let_too_many_in, "do not fit together"),
         (fit_but_stay_closed, "somebody's gate is closed"),
         (fit_but_stay_closed, "somebody was asked"),
-        (lose_the_leader, "leader is not one of those who wait"),
-        (keep_the_leader_waiting, "leader fits and is kept waiting"),
+        (lose_the_head, "head is not one of those who wait"),
+        (keep_the_head_waiting, "head fits and is kept waiting"),
         (keep_somebody_light_waiting, "in nobody's way"),
         (stand_idle, "the device is idle"),
         (ask_for_nobody, "nobody waits, but"),
@@ -167,7 +167,7 @@ def wait_for_ever(stage: Stage) -> None:
         (lose_track_of_the_host, "not what the clients take"),
         (lose_track_of_a_cgroup, "left of pod is wrong"),
         (grow_beside_what_cannot_leave, "has grown beside what cannot leave"),
-        (push_others_out, "leader is not one of those who wait, and could run"),
+        (push_others_out, "head is not one of those who wait, and could run"),
         (overlook_the_limit, "whether the limit is exceeded is wrong"),
         (wait_for_ever, "timer of patience is wrong"),
     ],
@@ -187,8 +187,8 @@ def test_what_is_broken_comes_with_the_journal(stage: Stage) -> None:
         validate(stage.core)
 
 
-def test_while_a_node_settles_nobody_has_to_run() -> None:
-    stage = Stage(settle=1.0)
+def test_while_programs_reconnect_nobody_has_to_run() -> None:
+    stage = Stage(reconnect_seconds=1.0)
     stage.busy(1, 8)
     validate(stage.core)
     stage.device.state.settings = replace(stage.settings, turn_seconds=1.0)

@@ -46,7 +46,7 @@ def test_what_it_may_gain_without_asking_is_left_free() -> None:
     join(stage, 1, 0)
     assert stage.memory(1, USABLE - CONTEXT - 5, ticket=1)[-1] == Answer(1, 1)
     assert stage.memory(1, USABLE - CONTEXT, ticket=2)[-1] == Answer(1, 2, Verdict.TOO_LARGE)
-    # With company no context is left free, but this is.
+    # Beside others no context is left free, but this is.
     stage.join(2, CONTEXT, pinned=CONTEXT)
     assert stage.memory(1, USABLE - CONTEXT - 5, ticket=3)[-1] == Answer(1, 3)
     assert stage.memory(1, USABLE - CONTEXT - 4, ticket=4)[-1] == Answer(1, 4, Verdict.TOO_LARGE)

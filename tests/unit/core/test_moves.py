@@ -46,13 +46,13 @@ def test_what_is_brought_in_is_all_or_as_much_as_there_is_room(
 # How long somebody may rest before it gives way.
 
 
-def rests(stage: Stage, client: int, leader: int, seconds: float) -> None:
-    """Have a client give way to the leader because it rests, for so long in all."""
+def rests(stage: Stage, client: int, head: int, seconds: float) -> None:
+    """Have a client give way to the head because it rests, for so long in all."""
     stage.now += stage.device.roster.clients[client].idle_seconds
     stage.release(client, memory=stage.device.roster.clients[client].memory)
     stage.now += seconds - stage.device.roster.clients[client].idle_seconds
     asks(stage, client)
-    stage.release(leader)
+    stage.release(head)
 
 
 def asks(stage: Stage, client: int) -> float:

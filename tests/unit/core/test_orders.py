@@ -192,7 +192,7 @@ def test_with_several_in_the_way_there_is_no_hand_over() -> None:
     assert handovers(stage.busy(3, 16)) == []
 
 
-def test_a_holder_does_not_wake_the_leader_while_somebody_else_gives_way() -> None:
+def test_a_holder_does_not_wake_the_head_while_somebody_else_gives_way() -> None:
     stage = Stage()
     stage.join(1, 8)
     stage.join(2, 8)
@@ -202,7 +202,7 @@ def test_a_holder_does_not_wake_the_leader_while_somebody_else_gives_way() -> No
     assert handovers(effects) == []
 
 
-def test_the_last_of_several_who_give_way_wakes_the_leader() -> None:
+def test_the_last_of_several_who_give_way_wakes_the_head() -> None:
     stage = Stage()
     stage.join(1, 8)
     stage.join(2, 8)

@@ -25,7 +25,7 @@ def limit(stage: Stage, memory: int | None, *clients: int) -> list[Effect]:
     return [effect for event in events for effect in stage.core.handle(event)]
 
 
-def excess(stage: Stage) -> list[int]:
+def over_limit(stage: Stage) -> list[int]:
     return [stage.core.client_view(one).over_limit for one in sorted(stage.states())]
 
 
@@ -42,11 +42,11 @@ def test_the_first_move_first_as_far_as_their_memory_can_move(stage: Stage) -> N
     join(stage, 2, 4)
     assert trims(limit(stage, 8, 1, 2)) == {}
     assert trims(limit(stage, 6, 1, 2)) == {1: 1, 2: 1}
-    assert excess(stage) == [1, 1]
+    assert over_limit(stage) == [1, 1]
     assert trims(limit(stage, 1, 1, 2)) == {2: 3}
-    assert excess(stage) == [1, 4]
+    assert over_limit(stage) == [1, 4]
     limit(stage, None, 1, 2)
-    assert excess(stage) == [0, 0]
+    assert over_limit(stage) == [0, 0]
 
 
 def test_a_group_is_judged_when_all_of_it_has_the_limit(stage: Stage) -> None:
@@ -73,10 +73,10 @@ def test_others_are_not_concerned(stage: Stage) -> None:
     join(stage, 3, 3, group="")
     join(stage, 4, 3, group="")
     limit(stage, 2, 1)
-    assert excess(stage) == [2, 0, 0, 0]
+    assert over_limit(stage) == [2, 0, 0, 0]
     # Who is in no group has its limit for itself.
     limit(stage, 1, 3)
-    assert excess(stage) == [2, 0, 2, 0]
+    assert over_limit(stage) == [2, 0, 2, 0]
 
 
 def test_a_context_does_not_count(stage: Stage) -> None:
@@ -84,20 +84,20 @@ def test_a_context_does_not_count(stage: Stage) -> None:
     memory = Memory(6, 2, context=2)
     stage.core.handle(MemoryChanged(now=stage.now, client=1, memory=memory))
     limit(stage, 4, 1)
-    assert excess(stage) == [0]
+    assert over_limit(stage) == [0]
     limit(stage, 3, 1)
-    assert excess(stage) == [1]
+    assert over_limit(stage) == [1]
 
 
 def test_it_follows_what_is_allocated_and_who_is_there(stage: Stage) -> None:
     join(stage, 1, 4)
     join(stage, 2, 4)
     limit(stage, 3, 1, 2)
-    assert excess(stage) == [4, 1]
+    assert over_limit(stage) == [4, 1]
     stage.memory(2, 1)
-    assert excess(stage) == [2, 0]
+    assert over_limit(stage) == [2, 0]
     stage.leave(2)
-    assert excess(stage) == [1]
+    assert over_limit(stage) == [1]
 
 
 def test_an_answer_comes_after_all_that_follows(stage: Stage) -> None:
@@ -112,14 +112,14 @@ def test_without_the_setting_there_is_none(stage: Stage) -> None:
     join(stage, 1, 4)
     join(stage, 2, 4, group="other")
     limit(stage, 3, 1, 2)
-    assert excess(stage) == [1, 1]
+    assert over_limit(stage) == [1, 1]
     stage.change(swap_excess=False)
-    assert excess(stage) == [0, 0]
+    assert over_limit(stage) == [0, 0]
     limit(stage, 2, 1, 2)
     stage.memory(1, 5)
-    assert excess(stage) == [0, 0]
+    assert over_limit(stage) == [0, 0]
     stage.change(swap_excess=True)
-    assert excess(stage) == [3, 2]
+    assert over_limit(stage) == [3, 2]
 
 
 def test_what_an_old_journal_tells_stays_so() -> None:
@@ -130,7 +130,7 @@ def test_what_an_old_journal_tells_stays_so() -> None:
     stage.memory(1, 5)
     limit(stage, 1, 1)
     stage.change(turn_min=1.0)
-    assert excess(stage) == [2]
+    assert over_limit(stage) == [2]
 
 
 def test_a_journal_tells_what_has_happened_and_all_that_follows(stage: Stage) -> None:
@@ -147,4 +147,4 @@ def test_memory_that_its_owner_copies_is_all_there_in_a_turn(stage: Stage) -> No
     join(stage, 1, 4, kind=Kind.EXPLICIT)
     join(stage, 2, 4)
     limit(stage, 5, 1, 2)
-    assert excess(stage) == [0, 0]
+    assert over_limit(stage) == [0, 0]

@@ -84,11 +84,11 @@ def test_who_waits_as_it_is_parked_does_not_lead_any_more() -> None:
     effects = park(stage, 2)
     # Nobody waits, so the other one need not give way; Keep takes the hand-over back as well.
     assert Keep(1, 1) in effects
-    assert stage.device.state.leader is None
+    assert stage.device.state.head is None
     assert list(stage.device.roster.barred) == [2]
-    # The next one leads.
+    # The next one is the head.
     stage.busy(3, 12)
-    assert stage.device.state.leader == 3
+    assert stage.device.state.head == 3
     assert asked(unpark(stage, 2)) == []
     assert [client.id for client in stage.device.roster.waiting] == [3, 2]
 

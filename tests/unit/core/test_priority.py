@@ -95,14 +95,14 @@ def test_a_change_of_priority_counts_for_those_who_wait() -> None:
     for client in (1, 2, 3):
         stage.join(client, 12)
         stage.want(client)
-    assert stage.device.state.leader == 2
+    assert stage.device.state.head == 2
     stage.core.handle(LimitsChanged(now=stage.now, client=3, limits=HIGH))
-    assert stage.device.state.leader == 3
+    assert stage.device.state.head == 3
     stage.core.handle(LimitsChanged(now=stage.now, client=3, limits=LOW))
-    assert stage.device.state.leader == 2
+    assert stage.device.state.head == 2
 
 
-def test_a_turn_without_an_end_gets_one_when_nobody_goes_before_the_leader_any_more() -> None:
+def test_a_turn_without_an_end_gets_one_when_nobody_goes_before_the_head_any_more() -> None:
     stage = Stage(turn_seconds=100.0)
     stage.join(1, 12, limits=HIGH)
     stage.join(2, 12, swapped=12)

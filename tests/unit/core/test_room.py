@@ -69,7 +69,7 @@ def test_who_was_handed_its_turn_is_told_if_less_has_left_than_was_expected() ->
     stage = Stage()
     stage.join(1, 12)
     stage.busy(2, 12)
-    # It has grown since the hand-over was planned: what the successor knows is too little.
+    # It has grown since the hand-over was planned: what the next client knows is too little.
     stage.memory(1, 14)
     effects = stage.release(1, wants=True, handed_to=2, handed_turn=2, left=0)
     assert rooms(effects) == [Room(2, 2, 10)]

@@ -119,7 +119,7 @@ def test_when_everything_fits_again_the_holder_keeps_its_turn() -> None:
     assert granted(effects) == [2]
 
 
-def test_the_turn_of_a_new_leader_is_counted_from_its_beginning() -> None:
+def test_the_turn_of_a_new_head_is_counted_from_its_beginning() -> None:
     stage = contended()
     stage.now += 10
     effects = stage.release(1, wants=True)
@@ -151,13 +151,13 @@ def test_serial_mode_takes_turns_even_if_all_would_fit() -> None:
 # Groups.
 
 
-def test_others_ride_along_if_they_fit_beside_holder_and_leader() -> None:
+def test_others_ride_along_if_they_fit_beside_holder_and_head() -> None:
     stage = contended()
     assert granted(stage.busy(3, 4)) == [3]
     assert granted(stage.busy(4, 4)) == []
 
 
-def test_nobody_takes_the_room_that_the_leader_will_need() -> None:
+def test_nobody_takes_the_room_that_the_head_will_need() -> None:
     stage = Stage()
     stage.join(1, 8)
     stage.busy(2, 12)
@@ -165,7 +165,7 @@ def test_nobody_takes_the_room_that_the_leader_will_need() -> None:
     assert granted(stage.busy(3, 8)) == []
 
 
-def test_nobody_takes_the_room_that_the_leader_needs_beside_those_who_stay() -> None:
+def test_nobody_takes_the_room_that_the_head_needs_beside_those_who_stay() -> None:
     stage = Stage()
     stage.join(1, 8)
     stage.join(2, 4)
@@ -176,7 +176,7 @@ def test_nobody_takes_the_room_that_the_leader_needs_beside_those_who_stay() -> 
     assert granted(stage.release(1)) == [3]
 
 
-def test_the_leader_stays_the_leader_whoever_comes() -> None:
+def test_the_head_stays_the_head_whoever_comes() -> None:
     stage = Stage(mode=Mode.SERIAL)
     for client in (3, 1, 2):
         stage.now += 1
@@ -228,7 +228,7 @@ def test_a_small_one_is_let_in_while_others_give_way() -> None:
     stage = contended()
     stage.fire(TimerKind.TURN)
     assert granted(stage.busy(3, 0)) == [3]
-    # The leader is still the leader, and the turn is its.
+    # The head is still the head, and the turn is its.
     assert granted(stage.release(1)) == [2]
 
 
@@ -345,7 +345,7 @@ def test_a_silent_program_is_reported_once() -> None:
 
 
 def test_nobody_is_let_in_until_those_who_run_have_had_time_to_register() -> None:
-    stage = Stage(settle=1.0)
+    stage = Stage(reconnect_seconds=1.0)
     assert timers(stage.opening) == {TimerKind.RECONNECT: stage.now + 1}
     assert stage.busy(1, 12) == []
     assert stage.join(2, 12, running=True, turn=5) == []

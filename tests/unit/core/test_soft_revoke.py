@@ -36,7 +36,7 @@ def test_who_weighs_nothing_is_not_asked() -> None:
     assert asked(stage.busy(3, 16)) == [1]
 
 
-def test_a_holder_moves_memory_when_idle_only_if_that_lets_the_leader_in() -> None:
+def test_a_holder_moves_memory_when_idle_only_if_that_lets_the_head_in() -> None:
     stage = Stage()
     stage.join(1, 8)
     stage.join(2, 8)

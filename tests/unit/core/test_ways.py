@@ -67,11 +67,11 @@ def two(make_room: RoomSetting) -> Stage:
     return stage
 
 
-def test_a_client_is_displaced_by_its_only_successor() -> None:
+def test_a_client_is_displaced_by_the_only_next_one() -> None:
     stage = two(RoomSetting.DISPLACE)
     asked = stage.busy(2, 12)
     assert [(order.evict_bytes, order.displace) for order in revokes(asked)] == [(8, True)]
-    # Nobody makes room that the successor would have to wait for.
+    # Nobody makes room that the next client would have to wait for.
     assert Handover(1, 1, 2, 2) in asked
     told = stage.fire(TimerKind.TURN)
     assert [(order.evict_bytes, order.displace) for order in revokes(told)] == [(8, True)]

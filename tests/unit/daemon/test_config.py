@@ -53,6 +53,7 @@ def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
     ("text", "environ", "complaint"),
     [
         ("colour = 1", {}, "config.toml: colour: there is no such field"),
+        ("settle = 2", {}, "config.toml: settle is called reconnect_seconds now"),
         ('[gpu]\nmode = "up"', {}, "config.toml: gpu.mode: must be 'auto'"),
         ('[gpus.0]\nmode = "up"', {}, "gpus.0.mode: must be 'auto'"),
         ('[gpu]\nallocation = "mixed"', {}, "config.toml: gpu.allocation: must be 'managed'"),

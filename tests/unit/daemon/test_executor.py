@@ -113,7 +113,7 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
         (effects.Keep(1, 7), frames.Keep(7)),
         (effects.Hold(1, 7), frames.Hold(7, 1)),
         (effects.StepOnce(1, 7), frames.Step(7, 1)),
-        (effects.CancelHandover(1, 7), frames.CancelPass(7)),
+        (effects.CancelHandover(1, 7), frames.CancelHandover(7)),
         (effects.Evict(1, 100), frames.Evict(100)),
         (effects.Trim(1, 100), frames.Trim(100)),
         (effects.Answer(1, 5, missing=9), frames.Answer(5, frames.Verdict.YES, 9)),
@@ -166,13 +166,13 @@ def test_every_effect_is_known() -> None:
 def test_a_handover_connects_two_clients() -> None:
     async def scene(stage: Stage) -> None:
         stage.do(effects.Handover(1, 7, 2, 8, fill_bytes=9))
-        assert stage.one.heard == [frames.PassTo(7, 8)]
+        assert stage.one.heard == [frames.Handover(7, 8)]
         assert stage.two.heard == [frames.Standby(8, 9)]
         os.write(stage.one.descriptors[0], b"1")
         assert os.read(stage.two.descriptors[0], 2) == b"1"
         # Asked about once, and only for what was ordered.
-        assert stage.executor.heir(1, 8) == 2
-        assert stage.executor.heir(1, 8) is None
+        assert stage.executor.handed_to(1, 8) == 2
+        assert stage.executor.handed_to(1, 8) is None
 
     play(scene)
 
@@ -180,9 +180,9 @@ def test_a_handover_connects_two_clients() -> None:
 def test_a_later_handover_does_not_hide_an_earlier_one() -> None:
     async def scene(stage: Stage) -> None:
         stage.do(effects.Handover(1, 7, 2, 8), effects.Handover(1, 7, 3, 9))
-        assert stage.executor.heir(1, 8) == 2
+        assert stage.executor.handed_to(1, 8) == 2
         stage.do(effects.Handover(1, 7, 2, 8))
-        assert stage.executor.heir(1, 99) is None
+        assert stage.executor.handed_to(1, 99) is None
 
     play(scene)
 

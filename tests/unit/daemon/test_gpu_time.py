@@ -89,7 +89,7 @@ def test_a_gpu_that_does_not_tell_is_asked_once(
     for _ in range(3):
         asyncio.run(follower.look())
     assert (nvml.asked, heard) == ([0], [])
-    assert "does not tell whom it works for" in caplog.text
+    assert "NVML reports no utilisation per process" in caplog.text
 
 
 def test_who_has_come_back_begins_anew(stage: Stage) -> None:

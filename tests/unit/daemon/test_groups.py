@@ -75,10 +75,10 @@ def test_the_tightest_environment_holds_for_all() -> None:
 
 def test_members_of_a_run_share_limits_and_a_page(groups: Groups) -> None:
     group = groups.enter(session(ONE, memory_limit=100), 1, hello(TOKEN))
-    first = groups.seat(group, GPU, 0)
+    first = groups.take_slot(group, GPU, 0)
     other = replace(ONE, pid=9)
     assert groups.enter(session(other, memory_limit=90), 2, hello(TOKEN)) is group
-    second = groups.seat(group, GPU, 0)
+    second = groups.take_slot(group, GPU, 0)
     assert first is not None
     assert second is not None
     assert first[0] is second[0]
@@ -109,7 +109,7 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
     before = Groups(tmp_path / "groups", pods)
     group = before.enter(session(ONE), 1, hello(TOKEN))
     before.enter(session(ONE), 2, hello(TOKEN))
-    first, second = before.seat(group, GPU, 0), before.seat(group, GPU, 0)
+    first, second = before.take_slot(group, GPU, 0), before.take_slot(group, GPU, 0)
     assert first is not None
     assert second is not None
     before.choose(group, {"memory_limit": 300})
@@ -120,7 +120,7 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
     assert after.awaits_page(ONE, hello(TOKEN), GPU)
     again = after.enter(session(ONE), 5, hello(TOKEN))
     assert after.limits(again).memory_limit == 300
-    place = after.seat(again, GPU, first[2], os.dup(kept))
+    place = after.take_slot(again, GPU, first[2], os.dup(kept))
     assert not after.awaits_page(ONE, hello(TOKEN), GPU)
     assert place is not None
     assert place[1:] == first[1:]
@@ -128,7 +128,7 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
     after.leave(again, 5, GPU, first[2])
     late = after.enter(session(ONE), 6, hello(TOKEN))
     assert after.limits(late).memory_limit == 300
-    place = after.seat(late, GPU, second[2], kept)
+    place = after.take_slot(late, GPU, second[2], kept)
     assert place is not None
     assert place[1:] == second[1:]
     after.leave(late, 6, GPU, second[2])
@@ -138,12 +138,12 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
 def test_who_does_not_come_back_is_forgotten(tmp_path: Path, pods: Pods) -> None:
     before = Groups(tmp_path / "groups", pods)
     gone = before.enter(session(ONE), 1, hello())
-    before.seat(gone, GPU, 0)
+    before.take_slot(gone, GPU, 0)
     before.choose(gone, {"memory_limit": 300})
     before.close()
     after = Groups(tmp_path / "groups", pods)
     stays = after.enter(session(ONE), 1, hello(TOKEN))
-    after.seat(stays, GPU, 0)
+    after.take_slot(stays, GPU, 0)
     after.forget_missing()
     assert [path.name for path in (tmp_path / "groups").iterdir()] == [f"{stays.key}.{GPU}.page"]
     after.close()
@@ -158,7 +158,7 @@ def test_without_a_page_members_are_limited_one_by_one(
         raise OSError(errno.ENFILE, "Too many open files in system")
 
     monkeypatch.setattr("nvshare.daemon.quota.memory_file", refuse)
-    assert groups.seat(group, GPU, 0) is None
+    assert groups.take_slot(group, GPU, 0) is None
     assert "one by one" in caplog.text
     groups.leave(group, 1, GPU, 0)
 
@@ -167,13 +167,13 @@ def test_a_limit_holds_until_all_who_set_it_can_be_back(tmp_path: Path, pods: Po
     before = Groups(tmp_path / "groups", pods)
     group = before.enter(session(ONE), 1, hello(TOKEN))
     before.enter(session(replace(ONE, pid=9), memory_limit=100), 2, hello(TOKEN))
-    place = before.seat(group, GPU, 0)
+    place = before.take_slot(group, GPU, 0)
     assert place is not None
     kept = os.dup(place[0].descriptor)
     before.close()
     after = Groups(tmp_path / "groups", pods)
     group = after.enter(session(ONE), 1, hello(TOKEN))
-    place = after.seat(group, GPU, place[2], kept)
+    place = after.take_slot(group, GPU, place[2], kept)
     assert place is not None
     assert (after.limits(group).memory_limit, place[0].limit) == (None, 100)
     after.forget_missing()
@@ -183,10 +183,10 @@ def test_a_limit_holds_until_all_who_set_it_can_be_back(tmp_path: Path, pods: Po
 
 def test_the_page_of_another_group_is_not_taken_up(groups: Groups) -> None:
     mine = groups.enter(session(ONE, memory_limit=100), 1, hello(TOKEN))
-    place = groups.seat(mine, GPU, 0)
+    place = groups.take_slot(mine, GPU, 0)
     assert place is not None
     theirs = groups.enter(session(replace(ONE, pid=9), memory_limit=1), 2, hello())
-    other = groups.seat(theirs, GPU, place[2], os.dup(place[0].descriptor))
+    other = groups.take_slot(theirs, GPU, place[2], os.dup(place[0].descriptor))
     assert other is not None
     assert other[0].file != place[0].file
     assert (place[0].limit, other[0].limit) == (100, 1)

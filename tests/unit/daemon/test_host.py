@@ -4,8 +4,8 @@ import pytest
 
 from nvshare.daemon.cgroup import MemoryGroup
 from nvshare.daemon.host import memory_limits, spare_memory
-from nvshare.emulator.conf import Settings, write_conf
-from nvshare.emulator.profile import load_known
+from nvshare.lab.emulator.conf import Settings, write_conf
+from nvshare.lab.emulator.profile import load_known
 
 GIB = 1 << 30
 

@@ -6,7 +6,7 @@ from nvshare.wire import frames
 from .stage import GIB, GPU, Stage
 
 
-def excess(stage: Stage) -> list[int]:
+def over_limit(stage: Stage) -> list[int]:
     core = stage.node.core
     return [client.over_limit for client in core.client_views(stage.node.sessions)]
 
@@ -14,7 +14,7 @@ def excess(stage: Stage) -> list[int]:
 def limit(stage: Stage, memory: int | None) -> list[int]:
     """Set a limit; return what each client is over it."""
     stage.limit(memory_limit=memory)
-    return excess(stage)
+    return over_limit(stage)
 
 
 def test_members_share_it_as_far_as_their_memory_can_move(stage: Stage) -> None:
@@ -32,16 +32,16 @@ def test_it_follows_what_is_allocated_and_who_is_there(stage: Stage) -> None:
     assert limit(stage, 3 * GIB) == [4 * GIB, 1 * GIB]
     stage.clients[1].send(frames.Memory(1 * GIB, 0, 0, ticket=0).pack())
     stage.turn()
-    assert excess(stage) == [2 * GIB, 0]
+    assert over_limit(stage) == [2 * GIB, 0]
     stage.clients[0].close()
     stage.turn()
-    assert excess(stage) == [0]
+    assert over_limit(stage) == [0]
 
 
 def test_without_the_setting_there_is_none(stage: Stage) -> None:
     stage.join(4 * GIB)
     assert limit(stage, 3 * GIB) == [1 * GIB]
     stage.node.change_settings(GPU, DeviceSettings())
-    assert excess(stage) == [0]
+    assert over_limit(stage) == [0]
     stage.node.change_settings(GPU, DeviceSettings(swap_excess=True))
-    assert excess(stage) == [1 * GIB]
+    assert over_limit(stage) == [1 * GIB]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from nvshare.daemon.budget import Budget
+from nvshare.daemon.cpu_budget import CpuBudget
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.peers import Peer, Peers
 from nvshare.daemon.reading import Rejection
@@ -233,7 +233,7 @@ def test_who_waits_at_the_door_comes_in_when_there_is_a_budget_again() -> None:
 
 
 def test_a_budget_fills_up_to_its_most() -> None:
-    budget = Budget(rate=0.1, most=2.0, left=-1.0, at=5.0)
+    budget = CpuBudget(rate=0.1, most=2.0, left=-1.0, at=5.0)
     assert budget.pause == pytest.approx(10)
     budget.fill(20.0)
     assert budget.left == pytest.approx(0.5)

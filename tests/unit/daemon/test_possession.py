@@ -93,8 +93,8 @@ def test_nobody_keeps_root_from_its_gpus(
             # Another one of root's is told to stay away all the same.
             with pytest.raises(TakenError):
                 other.take([FIRST])
-        with Possession(environ) as heir:
-            heir.take([FIRST])
+        with Possession(environ) as next_daemon:
+            next_daemon.take([FIRST])
     finally:
         squatter.communicate()
 
@@ -127,8 +127,8 @@ Possession({environ!r}).take([Gpu(0, {FIRST.uuid!r}, "T", 1)])
 os.kill(os.getpid(), 9)
 """
     assert subprocess.run([sys.executable, "-c", program]).returncode == -9
-    with Possession(environ) as heir:
-        heir.take([FIRST])
+    with Possession(environ) as next_daemon:
+        next_daemon.take([FIRST])
 
 
 def test_a_daemon_that_cannot_be_seen_is_respected(

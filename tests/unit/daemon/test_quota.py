@@ -1,4 +1,4 @@
-"""The page of a group: seats that are given, taken back, and found again by the next daemon."""
+"""The page of a group: slots that are given, taken back, and found again by the next daemon."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ def words(page: Page, at: int, count: int) -> tuple[int, ...]:
     return struct.unpack(f"<{count}Q", os.pread(page.descriptor, 8 * count, at))
 
 
-def seats(page: Page) -> int:
+def used_slots(page: Page) -> int:
     return int.from_bytes(os.pread(page.descriptor, 4, 24), "little")
 
 
@@ -71,54 +71,54 @@ def test_who_has_set_the_limit_stands_beside_it(page: Page, source: str | None) 
 
 
 def test_the_lowest_free_slot_is_given(page: Page) -> None:
-    places = [page.sit(0) for _ in range(3)]
+    places = [page.take_slot(0) for _ in range(3)]
     assert [place[0] for place in places if place] == [0, 1, 2]
     assert len({place[1] for place in places if place}) == 3
-    assert seats(page) == 3
+    assert used_slots(page) == 3
     for slot in (0, 1, 2):
         use(page, slot, 100 + slot)
     assert page.used() == 303
     assert places[1] is not None
-    page.leave(places[1][1])
+    page.free_slot(places[1][1])
     assert page.used() == 202
-    again = page.sit(0)
+    again = page.take_slot(0)
     assert again is not None
     assert again[0] == 1
     # It has nothing of the one before.
     assert words(page, HEADER_SIZE + SLOT_SIZE, 3) == (again[1], 0, 0)
     assert places[2] is not None
-    page.leave(places[2][1])
-    assert seats(page) == 2
+    page.free_slot(places[2][1])
+    assert used_slots(page) == 2
 
 
 def test_there_are_only_so_many_slots(page: Page) -> None:
-    places = [page.sit(0) for _ in range(SLOTS)]
+    places = [page.take_slot(0) for _ in range(SLOTS)]
     assert None not in places
-    assert page.sit(0) is None
+    assert page.take_slot(0) is None
 
 
 def test_the_next_daemon_finds_everything(page: Page) -> None:
     page.limit = 500
-    first, second, third = page.sit(0), page.sit(0), page.sit(0)
+    first, second, third = page.take_slot(0), page.take_slot(0), page.take_slot(0)
     assert first is not None
     assert second is not None
     assert third is not None
     use(page, 1, 70)
     use(page, 2, 30)
-    page.leave(first[1])
+    page.free_slot(first[1])
 
     again = next_daemon(page)
     assert again.limit == again.inherited == 500
     assert again.used() == 100
-    assert again.sit(second[1]) == second
+    assert again.take_slot(second[1]) == second
     # Nobody gets the place of one who may still come back, not even under its name.
-    other = again.sit(second[1])
+    other = again.take_slot(second[1])
     assert other is not None
     assert other != second
     assert other[0] == 0
     again.forget_missing()
     assert again.used() == 70
-    late = again.sit(third[1])
+    late = again.take_slot(third[1])
     assert late is not None
     assert late[1] != third[1]
     again.close()
@@ -157,7 +157,7 @@ def test_what_is_no_page_is_not_believed(page: Page, tmp_path: Path) -> None:
 def test_nonsense_from_a_member_is_bounded_and_mended(page: Page) -> None:
     page.limit = 500
     page.name_source("set")
-    place = page.sit(0)
+    place = page.take_slot(0)
     use(page, 0, 2**64 - 1)
     assert page.used() == 1 << 52
     right = os.pread(page.descriptor, HEADER_SIZE + 8, 0)
@@ -168,13 +168,13 @@ def test_nonsense_from_a_member_is_bounded_and_mended(page: Page) -> None:
     assert place is not None
     assert (mended[:28], mended[32:40]) == (right[:28], right[32:40])
     assert int.from_bytes(mended[HEADER_SIZE:], "little") == place[1]
-    again = page.sit(0)
+    again = page.take_slot(0)
     assert again is not None
     assert again[0] == 1
 
 
 def test_what_pools_keep_and_drivers_hold_is_used(page: Page) -> None:
-    place = page.sit(0)
+    place = page.take_slot(0)
     assert place is not None
     use(page, 0, 100)
     os.pwrite(page.descriptor, struct.pack("<Q", 20), HEADER_SIZE + 24)

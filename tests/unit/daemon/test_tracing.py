@@ -34,9 +34,9 @@ def test_who_comes_later_is_told_who_is_there_and_nothing_of_before(stage: Stage
     first = tracing._join(None)
     stage.run(asyncio.sleep(0.02))
     second = tracing._join(None)
-    began = tracing._settle()
+    began = tracing._tell_until_now()
     stage.run(asyncio.sleep(0.02))
-    now = tracing._settle()
+    now = tracing._tell_until_now()
     for listener, least in ((first, 0.04), (second, 0.02)):
         items = items_of(listener.lines())
         (program,) = (item for item in items if isinstance(item, Program))
@@ -67,7 +67,7 @@ def test_who_does_not_read_misses_something_and_costs_no_memory(
     stage.join(GIB)
     for _ in range(50):
         stage.run(asyncio.sleep(0.001))
-        tracing._settle()
+        tracing._tell_until_now()
     assert listener.dropped > 20
     assert len(items_of(listener.lines())) == 10
 

@@ -34,7 +34,7 @@ def include() -> list[Path]:
 @pytest.fixture(scope="session")
 def modules() -> dict[str, ModuleType]:
     """The generator's modules, by name."""
-    paths = [str(INTERPOSER / "generator"), str(ROOT / "native" / "emulator" / "exports")]
+    paths = [str(INTERPOSER / "generator"), str(ROOT / "native" / "headers")]
     before = list(sys.path)
     sys.path[:0] = paths
     names = ("declarations", "pairing", "hook_list", "hook_text", "generate_hooks")

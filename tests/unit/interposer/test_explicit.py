@@ -1,4 +1,4 @@
-"""The books of memory that moves explicitly, without a driver, under the sanitizers."""
+"""The records of memory that moves explicitly, without a driver, under the sanitizers."""
 
 from pathlib import Path
 

@@ -25,7 +25,7 @@ def run(program: Path, *arguments: object) -> str:
 
 
 def test_ledger_against_a_model(build: Build) -> None:
-    program = build("ledger_check", "ledger.c", "account.c", "seat.c")
+    program = build("ledger_check", "ledger.c", "account.c", "own_slot.c")
     for seed in range(20):
         run(program, "model", seed, 10_000)
 
@@ -33,7 +33,7 @@ def test_ledger_against_a_model(build: Build) -> None:
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_ledger_from_eight_threads(build: Build, sanitizer: str) -> None:
     run(
-        build("ledger_check", "ledger.c", "account.c", "seat.c", sanitizer=sanitizer),
+        build("ledger_check", "ledger.c", "account.c", "own_slot.c", sanitizer=sanitizer),
         "threads",
         8,
         20_000,
@@ -41,7 +41,7 @@ def test_ledger_from_eight_threads(build: Build, sanitizer: str) -> None:
 
 
 def test_ledger_does_not_slow_down(build: Build) -> None:
-    program = build("ledger_check", "ledger.c", "account.c", "seat.c", sanitizer="")
+    program = build("ledger_check", "ledger.c", "account.c", "own_slot.c", sanitizer="")
     empty, full = (
         min(float(run(program, "cost", count)) for _ in range(5)) for count in (0, 100_000)
     )
@@ -50,8 +50,8 @@ def test_ledger_does_not_slow_down(build: Build) -> None:
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_seat_in_a_group_from_eight_threads(build: Build, sanitizer: str) -> None:
-    program = build("seat_check", "seat.c", "ledger.c", "account.c", sanitizer=sanitizer)
+def test_a_slot_in_a_group_from_eight_threads(build: Build, sanitizer: str) -> None:
+    program = build("own_slot_check", "own_slot.c", "ledger.c", "account.c", sanitizer=sanitizer)
     run(program, "states")
     run(program, "threads", 8, 20_000)
 
@@ -59,23 +59,25 @@ def test_seat_in_a_group_from_eight_threads(build: Build, sanitizer: str) -> Non
 def test_processes_of_a_group_never_pass_its_limit_though_some_are_killed(
     build: Build, tmp_path: Path
 ) -> None:
-    program = build("seat_check", "seat.c", "ledger.c", "account.c", sanitizer="")
+    program = build("own_slot_check", "own_slot.c", "ledger.c", "account.c", sanitizer="")
     run(program, "processes", tmp_path / "page", 6, 20_000, 40)
     run(program, "fill", tmp_path / "page", 6)
     run(program, "stopped", tmp_path / "page")
 
 
 def test_the_page_of_a_group_is_laid_out_as_the_daemon_has_it(build: Build) -> None:
-    layout = json.loads(run(build("seat_check", "seat.c", "ledger.c", "account.c"), "layout"))
+    layout = json.loads(
+        run(build("own_slot_check", "own_slot.c", "ledger.c", "account.c"), "layout")
+    )
     assert layout == {
         "magic": quota.MAGIC,
         "check": quota.CHECK,
         "size": quota.SIZE,
         "limit": 8,
-        "seats": 24,
+        "used_slots": 24,
         "slots": quota.HEADER_SIZE,
         "slot_size": quota.SLOT_SIZE,
-        "seat": 0,
+        "key": 0,
         "used": 8,
         "kept": 24,
         "held": 40,
@@ -132,7 +134,7 @@ def test_a_step_lets_one_call_pass_and_is_seen_to_end(build: Build, sanitizer: s
     run(build(*STEP, sanitizer=sanitizer), "steps", 6, 300)
 
 
-@pytest.mark.parametrize("what", ["states", "settled"])
+@pytest.mark.parametrize("what", ["states", "left"])
 def test_steps_and_threads_on_their_way(build: Build, what: str) -> None:
     run(build(*STEP), what)
 
@@ -263,7 +265,7 @@ RESIDENCY = (
     "recency.c",
     "ledger.c",
     "account.c",
-    "seat.c",
+    "own_slot.c",
 )
 
 
@@ -304,14 +306,16 @@ def test_residency_while_others_allocate_and_free(build: Build, residency: Path)
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_questions_from_many_threads(build: Build, sanitizer: str) -> None:
-    program = build("ask_check", "ask.c", "ledger.c", "account.c", "seat.c", sanitizer=sanitizer)
+    program = build(
+        "ask_check", "ask.c", "ledger.c", "account.c", "own_slot.c", sanitizer=sanitizer
+    )
     run(program, 6, 2_000)
     run(program, "silence")
 
 
 MOVER = (
     *("mover.c", "transfer.c", "lane.c", "residency.c", "ring.c", "ledger.c"),
-    *("account.c", "seat.c", "gate.c", "standby.c", "thread.c"),
+    *("account.c", "own_slot.c", "gate.c", "standby.c", "thread.c"),
 )
 
 

@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 
 import nvshare
-from nvshare.emulator.conf import Settings
-from nvshare.emulator.emulated_node import create
-from nvshare.emulator.gpus import parse_gpus
 from nvshare.kubernetes.api.deviceplugin_pb2 import ContainerAllocateResponse
 from nvshare.kubernetes.injection import inject
 from nvshare.kubernetes.settings import PluginSettings
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.emulated_node import create
+from nvshare.lab.emulator.gpus import parse_gpus
 
 GPUS = ["GPU-a", "GPU-b"]
 INSTALLED = f"/var/lib/nvshare/{nvshare.__version__}"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import nvshare
-from nvshare.emulator.libraries import library_folder
 from nvshare.kubernetes.layout import install
+from nvshare.lab.emulator.libraries import library_folder
 from nvshare.launch.preload import library
 
 

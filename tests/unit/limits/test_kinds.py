@@ -136,7 +136,7 @@ def test_there_and_back_by_frames_and_through_the_core(limit: Limit, values: lis
 
 
 def test_what_means_nothing_in_particular() -> None:
-    assert CHOICE.settled("usual") is CHOICE.settled(None) is None
-    assert PERMISSION.settled(False) is None
-    assert (NUMBER.settled(3), CHOICE.settled("least")) == (3, "least")
+    assert CHOICE.normalized("usual") is CHOICE.normalized(None) is None
+    assert PERMISSION.normalized(False) is None
+    assert (NUMBER.normalized(3), CHOICE.normalized("least")) == (3, "least")
     assert CHOICE.to_core(None) is Grade.USUAL

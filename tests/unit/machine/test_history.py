@@ -107,14 +107,14 @@ class Client(RuleBasedStateMachine):
 
     @precondition(lambda self: self.is_welcome)
     @rule(ahead=st.sampled_from([0, 0, 0, -1, 1]))
-    def pass_to(self, ahead: int) -> None:
+    def plan_handover(self, ahead: int) -> None:
         turn = max(0, self.machine.turn + ahead)
-        self.feed(Event.PASS_TO, turn=turn, next_turn=turn + 1, descriptor=self.give())
+        self.feed(Event.HANDOVER, turn=turn, next_turn=turn + 1, descriptor=self.give())
 
     @precondition(lambda self: self.is_welcome)
     @rule()
-    def cancel_pass(self) -> None:
-        self.feed(Event.CANCEL_PASS, turn=self.machine.turn)
+    def cancel_handover(self) -> None:
+        self.feed(Event.CANCEL_HANDOVER, turn=self.machine.turn)
 
     @precondition(lambda self: self.is_welcome)
     @rule(
@@ -292,7 +292,7 @@ class Client(RuleBasedStateMachine):
                 assert not self.is_explicit or not self.away
                 self.waits = False
             case Act.TELL_HELD:
-                # A turn that was handed on is known here before the daemon hears of it.
+                # A turn that was handed over is known here before the daemon hears of it.
                 assert action.turn == self.machine.turn
                 assert self.held in (None, action.turn)
                 self.told_held = bool(action.value)
@@ -305,7 +305,7 @@ class Client(RuleBasedStateMachine):
                 self.disarm()
             case Act.DISARM_OR_BEGIN:
                 self.disarm_or_begin()
-            case Act.HAND_ON:
+            case Act.HAND_OVER:
                 assert action.descriptor in self.alive
             case Act.DROP:
                 self.alive.remove(action.descriptor)
@@ -325,7 +325,7 @@ class Client(RuleBasedStateMachine):
                 assert 0 < action.bytes <= self.there
                 assert not self.is_explicit
                 self.away += action.bytes
-            case Act.SETTLE:
+            case Act.COUNT_ALL_THERE:
                 assert not self.is_explicit or not self.away
                 self.away = 0
             case Act.WANT:
@@ -380,9 +380,9 @@ class Client(RuleBasedStateMachine):
 
     @invariant()
     def descriptors_are_where_they_are_used_and_nowhere_else(self) -> None:
-        in_use = {self.machine.numbers["pass_to"], self.armed} - {-1, None}
+        in_use = {self.machine.numbers["next_descriptor"], self.armed} - {-1, None}
         assert self.alive == in_use
-        assert self.machine.holds or self.machine.numbers["pass_to"] == -1
+        assert self.machine.holds or self.machine.numbers["next_descriptor"] == -1
 
     @invariant()
     def a_standby_is_for_those_without_a_turn(self) -> None:

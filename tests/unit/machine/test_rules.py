@@ -42,7 +42,7 @@ def test_a_turn_that_begins_with_moving_memory_is_the_sessions_business() -> Non
         assert actions == [Action(act, descriptor=3)]
 
 
-def test_a_turn_that_is_handed_on_begins_with_what_its_standby_said() -> None:
+def test_a_turn_that_is_handed_over_begins_with_what_its_standby_said() -> None:
     machine = at(State.CLOSED)
     machine.feed(Event.STANDBY, turn=TURN, descriptor=3, must_fill=True, bytes=40, missing=20)
     _, actions = machine.feed(Event.HANDED, must_fill=True)
@@ -96,13 +96,13 @@ def test_evict_adds_to_what_leaves() -> None:
     assert actions == [Action(Act.ORDER_MORE, bytes=10)]
 
 
-def test_the_successor_is_woken_before_the_daemon_hears_of_it() -> None:
+def test_the_next_program_is_woken_before_the_daemon_hears_of_it() -> None:
     machine = at(State.CLOSING, evict=10)
-    machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=3)
+    machine.feed(Event.HANDOVER, turn=TURN, next_turn=9, descriptor=3)
     _, actions = machine.feed(Event.DRAINED, there=100, away=5, waits=True)
     assert actions == [
-        Action(Act.HAND_ON, descriptor=3, turn=9),
-        Action(Act.SETTLE),
+        Action(Act.HAND_OVER, descriptor=3, turn=9),
+        Action(Act.COUNT_ALL_THERE),
         Action(Act.ORDER_OUT, bytes=10),
         Action(Act.RELEASED, turn=TURN, value=Reason.TOLD, bytes=10),
         Action(Act.DROP, descriptor=3),
@@ -126,10 +126,10 @@ def test_why_a_turn_is_given_up(state: State, event: Event, reason: Reason) -> N
 
 
 @pytest.mark.parametrize("event", [Event.IDLE, Event.USED_UP])
-def test_a_gate_that_was_watched_is_closed_before_its_turn_is_handed_on(event: Event) -> None:
+def test_a_gate_that_was_watched_is_closed_before_its_turn_is_handed_over(event: Event) -> None:
     machine = at(State.WATCHED)
-    machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=3)
-    assert acts(machine.feed(event)[1])[:2] == [Act.CLOSE, Act.HAND_ON]
+    machine.feed(Event.HANDOVER, turn=TURN, next_turn=9, descriptor=3)
+    assert acts(machine.feed(event)[1])[:2] == [Act.CLOSE, Act.HAND_OVER]
 
 
 def test_who_waits_is_told_with_the_release_and_not_again() -> None:
@@ -162,7 +162,7 @@ def test_displacing_ends_with_the_turn() -> None:
 def test_a_fill_that_is_stopped_is_left_at_what_has_come() -> None:
     machine = at(State.STOPPING)
     _, actions = machine.feed(Event.DRAINED, there=50, away=50)
-    # What has not come counts as away: it does not settle.
+    # What has not come counts as away: not all is there.
     assert acts(actions) == [Act.ORDER_REST, Act.RELEASED, Act.CONTEND]
 
 
@@ -188,7 +188,7 @@ def test_one_that_waits_for_its_memory_is_not_idle() -> None:
 def test_keep_does_not_open_a_gate_before_the_memory_is_there() -> None:
     for state in (State.FILLING, State.GROWING, State.STOPPING):
         machine = at(state)
-        machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=3)
+        machine.feed(Event.HANDOVER, turn=TURN, next_turn=9, descriptor=3)
         _, actions = machine.feed(Event.KEEP, turn=TURN)
         assert Act.OPEN not in acts(actions)
         assert one(actions, Act.DROP).descriptor == 3
@@ -212,7 +212,7 @@ def test_keep_opens_a_gate_that_was_closing_and_voids_what_was_to_leave(state: S
 
 def test_what_cannot_drain_goes_on_with_its_turn_and_the_daemon_is_told() -> None:
     machine = at(State.CLOSING, evict=10)
-    machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=3)
+    machine.feed(Event.HANDOVER, turn=TURN, next_turn=9, descriptor=3)
     _, actions = machine.feed(Event.CANNOT_DRAIN)
     assert actions == [
         Action(Act.OPEN),
@@ -331,22 +331,22 @@ def test_progress_is_told_of_what_leaves_after_a_turn() -> None:
     assert machine.feed(Event.MOVED)[1] == [Action(Act.TELL_OUT, turn=BEFORE)]
 
 
-def test_a_later_pass_replaces_an_earlier_one() -> None:
+def test_a_later_handover_replaces_an_earlier_one() -> None:
     machine = at(State.OPEN)
-    machine.feed(Event.PASS_TO, turn=TURN, next_turn=8, descriptor=3)
-    _, actions = machine.feed(Event.PASS_TO, turn=TURN, next_turn=9, descriptor=4)
+    machine.feed(Event.HANDOVER, turn=TURN, next_turn=8, descriptor=3)
+    _, actions = machine.feed(Event.HANDOVER, turn=TURN, next_turn=9, descriptor=4)
     assert actions == [Action(Act.DROP, descriptor=3)]
     machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)
-    assert one(machine.feed(Event.DRAINED)[1], Act.HAND_ON) == Action(Act.HAND_ON, 4, 9)
+    assert one(machine.feed(Event.DRAINED)[1], Act.HAND_OVER) == Action(Act.HAND_OVER, 4, 9)
 
 
-def test_a_pass_that_was_cancelled_wakes_nobody() -> None:
+def test_a_handover_that_was_cancelled_wakes_nobody() -> None:
     machine = at(State.OPEN)
-    machine.feed(Event.PASS_TO, turn=TURN, next_turn=8, descriptor=3)
-    assert machine.feed(Event.CANCEL_PASS, turn=TURN)[1] == [Action(Act.DROP, descriptor=3)]
-    assert machine.feed(Event.CANCEL_PASS, turn=TURN)[1] == []
+    machine.feed(Event.HANDOVER, turn=TURN, next_turn=8, descriptor=3)
+    assert machine.feed(Event.CANCEL_HANDOVER, turn=TURN)[1] == [Action(Act.DROP, descriptor=3)]
+    assert machine.feed(Event.CANCEL_HANDOVER, turn=TURN)[1] == []
     machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)
-    assert Act.HAND_ON not in acts(machine.feed(Event.DRAINED)[1])
+    assert Act.HAND_OVER not in acts(machine.feed(Event.DRAINED)[1])
 
 
 def test_without_a_daemon_the_gate_opens_and_memory_comes_if_it_finds_room() -> None:
@@ -362,7 +362,7 @@ def test_without_a_daemon_the_gate_opens_and_memory_comes_if_it_finds_room() -> 
 
 def test_before_there_ever_was_a_daemon_memory_is_where_it_is_used() -> None:
     _, actions = Machine().feed(Event.LOST, must_fill=True)
-    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.SETTLE]
+    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.COUNT_ALL_THERE]
 
 
 def test_a_program_that_must_not_begin_alone_is_told_to_wait_by_a_daemon() -> None:
@@ -421,7 +421,7 @@ def test_explicit_memory_that_was_never_managed_by_a_daemon_comes_first_too() ->
     _, actions = Machine().feed(Event.LOST, must_fill=True, is_explicit=True)
     assert acts(actions) == [Act.CONTEND, Act.CLOSE, Act.ORDER_RETURN]
     _, actions = Machine().feed(Event.LOST, is_explicit=True)
-    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.SETTLE]
+    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.COUNT_ALL_THERE]
 
 
 @pytest.mark.parametrize(
@@ -437,12 +437,12 @@ def test_explicit_memory_that_is_away_stays_away_when_a_turn_ends(
     state: State, event: Event
 ) -> None:
     _, actions = at(state, evict=100).feed(event, there=50, away=50, is_explicit=True)
-    assert Act.SETTLE not in acts(actions)
+    assert Act.COUNT_ALL_THERE not in acts(actions)
     assert one(actions, Act.ORDER_OUT).bytes == 50
     # While nobody can tell what is in flight, nothing leaves.
     machine = at(state, evict=100)
     _, actions = machine.feed(event, there=0, away=50, is_explicit=True)
-    assert not {Act.SETTLE, Act.ORDER_OUT} & set(acts(actions))
+    assert not {Act.COUNT_ALL_THERE, Act.ORDER_OUT} & set(acts(actions))
     assert machine.state is State.CLOSED
 
 

@@ -39,11 +39,11 @@ PLAYS: dict[str, Play] = {
     "standby to fill": frame(Event.STANDBY, ahead=1, descriptor=3, must_fill=True),
     "standby again": frame(Event.STANDBY, descriptor=3),
     "standby without": frame(Event.STANDBY, ahead=1),
-    "pass to": frame(Event.PASS_TO, descriptor=3),
-    "pass to without": frame(Event.PASS_TO),
-    "pass to of another": frame(Event.PASS_TO, ahead=1, descriptor=3),
-    "cancel pass": frame(Event.CANCEL_PASS),
-    "cancel of another": frame(Event.CANCEL_PASS, ahead=1),
+    "handover": frame(Event.HANDOVER, descriptor=3),
+    "handover without": frame(Event.HANDOVER),
+    "handover, other": frame(Event.HANDOVER, ahead=1, descriptor=3),
+    "cancel handover": frame(Event.CANCEL_HANDOVER),
+    "cancel of another": frame(Event.CANCEL_HANDOVER, ahead=1),
     "ask": frame(Event.REVOKE, idle_ns=5),
     "ask another": frame(Event.REVOKE, ahead=1),
     "revoke": frame(Event.REVOKE, is_urgent=True),
@@ -93,10 +93,10 @@ EXPECTED = """
     standby to fill    ! ! ! C L T ! ! ! ! ! ! ! !
     standby again      - - - - - - - - - - - - - -
     standby without    - - - - - - - - - - - - - -
-    pass to            ! ! ! - - - F G O W H D X S
-    pass to without    - - - - - - - - - - - - - -
-    pass to of another - - - - - - - - - - - - - -
-    cancel pass        ! ! ! - - - F G O W H D X S
+    handover           ! ! ! - - - F G O W H D X S
+    handover without   - - - - - - - - - - - - - -
+    handover, other    - - - - - - - - - - - - - -
+    cancel handover    ! ! ! - - - F G O W H D X S
     cancel of another  - - - - - - - - - - - - - -
     ask                ! ! ! - - - F G W W - - - -
     ask another        - - - - - - - - - - - - - -
@@ -166,7 +166,7 @@ def test_pair(name: str, state: State, letter: str) -> None:
 def test_a_descriptor_that_means_nothing_is_closed(name: str, state: State, letter: str) -> None:
     machine = at(state)
     _, actions = PLAYS[name](machine)
-    has_one = ("standby" in name or "pass" in name) and "without" not in name
+    has_one = ("standby" in name or "handover" in name) and "without" not in name
     has_one = has_one and "cancel" not in name
     if letter in NOTHING_CHANGES:
         assert [(action.act, action.descriptor) for action in actions] == [(Act.DROP, 3)] * has_one

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.emulator.libraries import library_folder
+from nvshare.lab.emulator.libraries import library_folder
 from nvshare.launch.preload import library
 
 OLDEST = (2, 17)

@@ -1,6 +1,6 @@
 import pytest
 
-from nvshare.emulator.profile import Managed, Profile, known_profiles, load_known, parse_profile
+from nvshare.lab.emulator.profile import Managed, Profile, known_profiles, load_known, parse_profile
 from nvshare.probe.calibration import nearest_profile, write_profile
 from nvshare.probe.derived import derive
 from nvshare.probe.readings import Readings

@@ -21,7 +21,8 @@ def test_a_generated_file_is_as_it_would_be_generated(name: str) -> None:
 
 def test_every_variable_in_the_sources_is_in_the_table() -> None:
     known = {variable.name for variable in read_environment()}
-    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "native").rglob("*.[ch]")]
+    native = (path for folder in ("native", "lab") for path in (ROOT / folder).rglob("*.[ch]"))
+    sources = [*(ROOT / "src").rglob("*.py"), *native]
     used = {
         name
         for source in sources

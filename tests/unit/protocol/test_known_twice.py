@@ -10,8 +10,8 @@ import pytest
 
 from nvshare.core.settings import Settings
 from nvshare.daemon import extents
+from nvshare.lab.sim import meter, mover, program
 from nvshare.probe.probes import mapped
-from nvshare.sim import meter, mover, program
 
 INTERPOSER = Path(__file__).parents[3] / "native" / "interposer"
 _NUMBER = re.compile(r"\(uint64_t\)|[uU]?[lL]+\b|(?<=\d)u\b")

@@ -119,7 +119,7 @@ HELLO = Hello(
     turn=0,
     group=bytes(16),
     library_version="1",
-    seat=0,
+    slot_key=0,
 )
 
 

@@ -21,7 +21,7 @@ are in the same order on every device. Whoever is first of all who wait is first
 devices: there is no circle of gangs that wait for each other, and nobody starves.
 
 **All or nothing.** A device never grants a gang's turn, nor ends a turn for one, by itself. It only
-appoints the first in its queue as its leader, as always. A gang that leads on all its devices has
+makes the first in its queue the head, as always. A gang that is the head on all its devices has
 those in its way told to go on all of them in one step, when the turns of all of them are over.
 While it waits for one device, others who fit may use its room on another: they are guests, and are
 told to go when it comes. Who is told to go by any device and is in a gang goes with all of it. A

@@ -1,7 +1,7 @@
 """When a gang that waits is granted its turns: in one step, when it has room on all its devices.
 
 A device never ends a turn for a gang by itself. It is done here for all devices in one step, when
-the gang leads wherever not everything fits, and the turns of all of them are over.
+the gang is the head wherever not everything fits, and the turns of all of them are over.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -49,9 +49,9 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
     coming.add(gang.number)
     change = Change()
     for device, clients, prospect in parts:
-        leader = device.leader
-        if leader and not prospect.is_ready and not device.roster.running_admits(*clients):
-            change.add(device, *device.scheduler.end_turn(leader, now))
+        head = device.head
+        if head and not prospect.is_ready and not device.roster.running_admits(*clients):
+            change.add(device, *device.scheduler.end_turn(head, now))
     return change
 
 
@@ -62,26 +62,26 @@ def look(device: "Device", clients: list[Client], now: float, coming: set[int]) 
         return NOTHING
     if roster.everything_fits:
         return Prospect(True, True)
-    leader = device.leader
-    if leader is not None and leader in clients:
+    head = device.head
+    if head is not None and head in clients:
         is_ready = roster.admits(*clients)
         comes = is_ready or roster.running_admits(*clients)
-        return Prospect(is_ready, comes or device.scheduler.may_end_turn(leader, now))
-    return Prospect(_may_join(device, clients, leader, coming), False)
+        return Prospect(is_ready, comes or device.scheduler.may_end_turn(head, now))
+    return Prospect(_may_join(device, clients, head, coming), False)
 
 
 def _may_join(
-    device: "Device", clients: list[Client], leader: Client | None, coming: set[int]
+    device: "Device", clients: list[Client], head: Client | None, coming: set[int]
 ) -> bool:
     """Whether these fit in now, although others go before them."""
     roster = device.roster
-    if leader is None:
+    if head is None:
         # Nobody could run. Who has everything on the device may, for it pushes nothing out.
         whole = all(not client.memory.swapped and not client.grown for client in clients)
         return whole and not roster.running and not roster.yielding
-    if leader.gang is not None and leader.gang not in coming:
+    if head.gang is not None and head.gang not in coming:
         return roster.admits(*clients)
-    return device.scheduler.has_room_for(clients, leader)
+    return device.scheduler.has_room_for(clients, head)
 
 
 def _open(gang: Gang, now: float) -> Change:
@@ -116,17 +116,17 @@ def _keep_turns(gang: Gang, members: list[Member], now: float) -> None:
 
 
 def _is_guest(device: "Device", gang: Gang) -> bool:
-    leader = device.leader
-    return leader is not None and leader.gang not in (None, gang.number)
+    head = device.head
+    return head is not None and head.gang not in (None, gang.number)
 
 
 def let_guests_in(device: "Device", now: float, coming: set[int]) -> Change:
     """Let others use a gang's room on a device while it waits for another device."""
     change = Change()
-    leader = device.leader
-    waits_elsewhere = leader and leader.gang is not None and leader.gang not in coming
-    if leader and waits_elsewhere and now >= device.state.reconnect_until:
-        guests = device.scheduler.let_guests_in(leader, now)
+    head = device.head
+    waits_elsewhere = head and head.gang is not None and head.gang not in coming
+    if head and waits_elsewhere and now >= device.state.reconnect_until:
+        guests = device.scheduler.let_guests_in(head, now)
         if guests:
             change.add(device, *guests)
     return change

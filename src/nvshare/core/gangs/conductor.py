@@ -64,7 +64,7 @@ class Gangs:
                     effects += device.restore(now)
         self.is_arranged = not change.devices
         for device in self._devices.values():
-            if device.leader is not None and device.leader.gang is not None:
+            if device.head is not None and device.head.gang is not None:
                 # To see whether a gang can come has been to see anew when this turn ends.
                 effects += set_alarms(device.state, device.roster, now)
         return effects

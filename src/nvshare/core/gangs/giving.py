@@ -84,7 +84,7 @@ def _is_needed(gang: Gang) -> bool:
     if (
         gang.waiting
         or _is_going(gang)
-        or any(device.state.leader is not None for device in gang.devices)
+        or any(device.state.head is not None for device in gang.devices)
     ):
         return True
     if _is_going(gang) or any(member.client.park is Park.BY_HAND for member in gang.members):
@@ -139,7 +139,7 @@ def _let_go(gang: Gang, now: float) -> Change:
 def _revoke(device: "Device", going: list[Client]) -> list[Effect]:
     """Tell these to go, and to move out what the next ones need."""
     roster, state = device.roster, device.state
-    coming = roster.party(device.leader) if device.leader else []
+    coming = roster.party(device.head) if device.head else []
     outgoing = outgoing_bytes(roster, *coming) if coming else 0
     return revoke(roster, going, outgoing, choose_way(state, roster, going, coming, outgoing))
 

@@ -61,10 +61,10 @@ def _starves(member: Member, now: float) -> bool:
 def note_stalled(gang: Gang) -> Change:
     """Note who waits for one of its gang that could not run, whoever gave way.
 
-    It leads nobody, so that others can take turns meanwhile.
+    It does not become the head, so that others can take turns meanwhile.
     """
     change, waiting = Change(), gang.waiting
-    stuck = {member.client.id for member in waiting if not _could_lead(member)}
+    stuck = {member.client.id for member in waiting if not _could_be_head(member)}
     for device, client in waiting:
         stalled = bool(stuck - {client.id})
         if stalled is not client.stalled:
@@ -73,8 +73,8 @@ def note_stalled(gang: Gang) -> Change:
     return change
 
 
-def _could_lead(member: Member) -> bool:
+def _could_be_head(member: Member) -> bool:
     device, client = member
     if client.is_barred:
         return False
-    return device.roster.everything_fits or device.scheduler.could_lead(client)
+    return device.roster.everything_fits or device.scheduler.could_be_head(client)

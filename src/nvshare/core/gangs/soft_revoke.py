@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 def ask_together(gang: Gang, now: float) -> Change:
     """Ask all of a gang who run, or tell them that they need not give way."""
     running = [] if gang.yielding else gang.running
-    needed = [member for member in running if _leader_behind(member.device)]
+    needed = [member for member in running if _head_behind(member.device)]
     return _ask(running, needed, now) if needed else _relax(running, now)
 
 
-def _leader_behind(device: "Device") -> "Client | None":
+def _head_behind(device: "Device") -> "Client | None":
     """Return who waits for those who run on a device, if anybody does."""
-    roster, leader = device.roster, device.leader
-    if leader is None or roster.everything_fits:
+    roster, head = device.roster, device.head
+    if head is None or roster.everything_fits:
         return None
-    return None if roster.running_admits(*roster.party(leader)) else leader
+    return None if roster.running_admits(*roster.party(head)) else head
 
 
 def _ask(running: list[Member], needed: list[Member], now: float) -> Change:
@@ -44,10 +44,10 @@ def _ask(running: list[Member], needed: list[Member], now: float) -> Change:
 
 def _rest_seconds(member: Member) -> float:
     device, client = member
-    leader = _leader_behind(device)
-    if leader is None:
+    head = _head_behind(device)
+    if head is None:
         return 0.0
-    return device.roster.regime.rest_seconds(device.state, device.roster, client, leader)
+    return device.roster.regime.rest_seconds(device.state, device.roster, client, head)
 
 
 def _relax(running: list[Member], now: float) -> Change:

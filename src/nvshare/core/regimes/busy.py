@@ -23,9 +23,9 @@ class Sliced(Regime):
         del settings
         return 0.0
 
-    def turn_seconds(self, state: DeviceState, roster: Roster, leader: Client) -> float:
+    def turn_seconds(self, state: DeviceState, roster: Roster, head: Client) -> float:
         """All turns are of one length."""
-        del leader
+        del head
         return self.usual_turn(state.settings, roster)
 
     def short_rest(self, state: DeviceState, roster: Roster) -> float:
@@ -52,9 +52,9 @@ class Busy(Sliced):
         return settings.share_slice_seconds if roster.with_share else settings.slice_seconds
 
     def rest_seconds(
-        self, state: DeviceState, roster: Roster, client: Client, leader: Client
+        self, state: DeviceState, roster: Roster, client: Client, head: Client
     ) -> float:
         """And so are rests."""
         if roster.with_share:
             return self.short_rest(state, roster)
-        return super().rest_seconds(state, roster, client, leader)
+        return super().rest_seconds(state, roster, client, head)

@@ -30,8 +30,8 @@ class Ranked(Sliced):
         return settings.share_slice_seconds
 
     def rest_seconds(
-        self, state: DeviceState, roster: Roster, client: Client, leader: Client
+        self, state: DeviceState, roster: Roster, client: Client, head: Client
     ) -> float:
         """Others wait for very short turns."""
-        del client, leader
+        del client, head
         return self.short_rest(state, roster)

@@ -61,11 +61,11 @@ class Regime:
         """Say how long a turn is at least, if somebody waits who goes before all who run."""
         return settings.turn_min
 
-    def turn_seconds(self, state: DeviceState, roster: Roster, leader: Client) -> float:
-        """Say how long a turn is whose end the leader waits for: moving memory has to pay."""
+    def turn_seconds(self, state: DeviceState, roster: Roster, head: Client) -> float:
+        """Say how long a turn is whose end the head waits for: moving memory has to pay."""
         if roster.policy.runs_to_end:
             return state.settings.batch_turn
-        swap = swap_seconds(state, roster, leader, leader.memory.swappable)
+        swap = swap_seconds(state, roster, head, head.memory.swappable)
         return state.pace.turn_length(state.settings, swap, is_steady=self.is_steady(roster))
 
     def is_steady(self, roster: Roster) -> bool:
@@ -78,9 +78,9 @@ class Regime:
         return all(client.busy for client in (*roster.in_the_way, *roster.waiting))
 
     def rest_seconds(
-        self, state: DeviceState, roster: Roster, client: Client, leader: Client
+        self, state: DeviceState, roster: Roster, client: Client, head: Client
     ) -> float:
-        """Say how long a client may rest before it gives way to the leader.
+        """Say how long a client may rest before it gives way to the head.
 
         A rest is worth giving way for if it lasts longer than the move of memory that this costs.
         Nobody knows that beforehand. Who rested long enough last time is taken to do so again;
@@ -88,7 +88,7 @@ class Regime:
         goes on, and a wrong guess costs no more than twice what the right one would have.
         """
         grace = state.settings.idle_grace
-        if outgoing_bytes(roster, leader) <= 0:
+        if outgoing_bytes(roster, head) <= 0:
             return grace
-        swap = swap_seconds(state, roster, leader, client.staying)
+        swap = swap_seconds(state, roster, head, client.staying)
         return grace if client.last_rest >= swap else max(grace, swap)

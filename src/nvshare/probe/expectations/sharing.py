@@ -24,7 +24,7 @@ SHARING: tuple[Expectation, ...] = (
         lambda r: r.number("crowded.read_s") < _by_faults(r) / 3,
         "much faster than by faults: the prefetch has moved it",
         "published driver: block_alloc_gpu_chunk; no prefetch is skipped because a GPU is full",
-        "a successor's prefetch may make the room itself (displace)",
+        "the next program's prefetch may make the room itself (displace)",
     ),
     Expectation(
         "crowded.helper",
@@ -45,22 +45,28 @@ SHARING: tuple[Expectation, ...] = (
         "a program never notices that its memory was away",
     ),
     Expectation(
-        "company.memory",
+        "side_by_side.memory",
         "what NVML sees of 64 MiB of plain memory of another process",
-        lambda r: f"{r.number('company.plain_seen_bytes') / _MIB:+,.0f} MiB",
-        lambda r: 0.5 < r.number("company.plain_seen_bytes") / r.number("company.plain_bytes") < 2,
+        lambda r: f"{r.number('side_by_side.plain_seen_bytes') / _MIB:+,.0f} MiB",
+        lambda r: (
+            0.5
+            < r.number("side_by_side.plain_seen_bytes") / r.number("side_by_side.plain_bytes")
+            < 2
+        ),
         "about that",
         "published driver: gpuFindClientInfoWithPidIterator",
         "what contexts and plain memory hold is read from NVML",
     ),
     Expectation(
-        "company.utilisation",
+        "side_by_side.utilisation",
         "NVML's utilisation of two busy processes, this one and the other",
         lambda r: (
-            f"{r.number('company.own_percent'):.0f} % and "
-            f"{r.number('company.helper_percent'):.0f} %"
+            f"{r.number('side_by_side.own_percent'):.0f} % and "
+            f"{r.number('side_by_side.helper_percent'):.0f} %"
         ),
-        lambda r: min(r.number("company.own_percent"), r.number("company.helper_percent")) > 10,
+        lambda r: (
+            min(r.number("side_by_side.own_percent"), r.number("side_by_side.helper_percent")) > 10
+        ),
         "both are seen",
         "NVML: nvmlDeviceGetProcessUtilization",
         "what a program with a share gets beside others is read from NVML",

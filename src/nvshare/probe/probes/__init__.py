@@ -9,7 +9,6 @@ from nvshare.probe.probes import (
     bus,
     calls,
     capture,
-    company,
     crowded,
     faults,
     gate,
@@ -17,6 +16,7 @@ from nvshare.probe.probes import (
     mapped,
     memory,
     prefetch,
+    side_by_side,
     untouched,
 )
 
@@ -33,7 +33,7 @@ PROBES: dict[str, Probe] = {
     "untouched": untouched.probe,
     "faults": faults.probe,
     "crowded": crowded.probe,
-    "company": company.probe,
+    "side_by_side": side_by_side.probe,
     "gate": gate.probe,
     "capture": capture.probe,
 }

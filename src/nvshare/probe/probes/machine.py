@@ -4,7 +4,7 @@ import ctypes
 import os
 import uuid
 
-from nvshare.emulator.emulated_node import host_bytes
+from nvshare.lab.emulator.emulated_node import host_bytes
 from nvshare.probe import host
 from nvshare.probe.bench import Bench
 from nvshare.probe.driver import CudaError
@@ -41,7 +41,7 @@ def probe(bench: Bench) -> None:
     _gpu(bench)
     _identity(bench)
     _host(bench)
-    _company(bench)
+    _other_programs(bench)
 
 
 def _driver(bench: Bench) -> None:
@@ -117,6 +117,6 @@ def _host(bench: Bench) -> None:
     readings.note("machine.cgroup.usage_bytes", group.usage(), "the root cgroup does not tell")
 
 
-def _company(bench: Bench) -> None:
+def _other_programs(bench: Bench) -> None:
     others = [pid for pid in bench.nvml.process_bytes() if pid != os.getpid()]
     bench.readings.note("machine.others", len(others))

@@ -40,9 +40,9 @@ class Recorder:
         """Record from now on."""
         self._times.record(now, self)
 
-    def settle(self, now: float) -> None:
+    def tell_until(self, now: float) -> None:
         """Tell everything until now: what goes on is told as a piece."""
-        self._times.settle(now)
+        self._times.tell_until(now)
         now_ns = nanoseconds(now)
         for client, (number, begin) in self._turns.items():
             self._tell_turn(client, number, begin, now_ns)
@@ -50,7 +50,7 @@ class Recorder:
 
     def end(self, now: float) -> None:
         """Record no more."""
-        self.settle(now)
+        self.tell_until(now)
         self._times.record(now, None)
 
     def levels(self, now: float) -> list[Level]:

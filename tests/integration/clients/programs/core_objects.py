@@ -48,7 +48,7 @@ for resource in (device.memory_resource, DeviceMemoryResource(device)):
     buffer.close(stream)
 
 # Kernels with real results.
-code = ObjectCode.from_ptx((files("nvshare.emulator") / "kernels.ptx").read_bytes())
+code = ObjectCode.from_ptx((files("nvshare.lab.emulator") / "kernels.ptx").read_bytes())
 fill = code.get_kernel("nvshare_fill_u32")
 add = code.get_kernel("nvshare_sum_u32")
 print("parameters:", [info.size for info in fill.arguments_info])

@@ -21,7 +21,7 @@ _PARAMETERS = {
 
 def source() -> bytes:
     """Return the PTX, ready for the driver."""
-    return (files("nvshare.emulator") / "kernels.ptx").read_bytes() + b"\0"
+    return (files("nvshare.lab.emulator") / "kernels.ptx").read_bytes() + b"\0"
 
 
 class Kernels:

@@ -92,7 +92,7 @@ pool.free_held()
 print("page-locked pool:", PageLockedMemoryPool().allocate((5,), np.int32).shape)
 
 # Kernels from PTX; these have real results.
-module = cuda.module_from_buffer((files("nvshare.emulator") / "kernels.ptx").read_bytes())
+module = cuda.module_from_buffer((files("nvshare.lab.emulator") / "kernels.ptx").read_bytes())
 fill = module.get_function("nvshare_fill_f32")
 print("threads in a block:", fill.max_threads_per_block, "shared memory:", fill.shared_size_bytes)
 begin, end = cuda.Event(), cuda.Event()

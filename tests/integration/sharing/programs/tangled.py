@@ -33,7 +33,7 @@ class Gpu:
         self.call("cuInit", 0)
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
         self.call("cuCtxSetCurrent", context)
-        image = (files("nvshare") / "emulator" / "kernels.ptx").read_bytes() + b"\0"
+        image = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes() + b"\0"
         self.call("cuModuleLoadData", ctypes.byref(self._module), image)
         self.inbox, self.outbox = self.alloc(16), self.alloc(16)
         self.call("cuMemsetD8_v2", self.inbox, 0, Word(16))

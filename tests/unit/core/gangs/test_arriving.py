@@ -128,7 +128,7 @@ def test_who_comes_to_a_gang_that_runs_and_has_no_room_makes_all_of_it_wait() ->
     assert granted(stage.release(22, wants=True)) == [10, 11, 12]
 
 
-def test_a_gang_may_ride_beside_the_leader_where_it_fits() -> None:
+def test_a_gang_may_ride_beside_the_head_where_it_fits() -> None:
     stage = Stage()
     stage.join(20, 12)
     stage.join(30, 12)
@@ -186,8 +186,8 @@ def test_when_a_turn_ends_depends_on_the_one_who_leads_not_on_others_of_its_gang
     stage.join(80, 12, limits=Limits(priority=Priority.HIGH))
     for client, size in [(10, 12), (11, 12), (20, 1)]:
         stage.join(client, size, "gang 10")
-    # It leads on device 0, and there is next to nothing to move for it alone.
+    # It is the head on device 0, and there is next to nothing to move for it alone.
     stage.want(20)
-    assert stage.core._devices["gpu0"].state.leader == 20
+    assert stage.core._devices["gpu0"].state.head == 20
     assert holds(stage.fire(0, TimerKind.TURN)) == []
     assert sorted(told(stage.fire(1, TimerKind.TURN))) == [90, 91]

@@ -1,5 +1,6 @@
 """The tree says what the files say."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,18 @@ def test_who_says_nothing_is_named(tmp_path: Path, text: str) -> None:
 
 def test_every_source_is_listed() -> None:
     page = tree.page()
-    for folder in ("src/nvshare", "native/interposer"):
+    for folder in ("src/nvshare", "native/interposer", "lab"):
         for path in (ROOT / folder).rglob("*.py"):
             is_ours = not path.stem.endswith(("_pb2", "_grpc")) and path.name != "__init__.py"
             assert not is_ours or f"| `{path.name}` |" in page
+
+
+def test_the_laboratory_is_what_is_in_folders_called_lab() -> None:
+    page = tree.page()
+    product, _, laboratory = page.partition("## The laboratory")
+    folders = [re.findall(r"(?m)^### (.+)/$", part) for part in (product, laboratory)]
+    in_lab = [{"lab" in folder.split("/") for folder in part} for part in folders]
+    assert in_lab == [{False}, {True}]
 
 
 def test_only_the_tree_of_a_page_changes() -> None:

@@ -15,11 +15,11 @@ def find(case: Case) -> Finding | None:
     computing, others = case.part("computing"), len(case.others)
     if not case.client.recent.seconds:
         return Finding("new", 0.0, "There is nothing to say about its time yet.")
-    company = f"with {others} more on the GPU" if others else "alone on the GPU"
+    where = f"with {others} more on the GPU" if others else "alone on the GPU"
     return Finding(
         cause="fine",
         weight=_LITTLE if computing >= _ENOUGH else 0.0,
-        says=f"It computed {percent(computing)} of the time, {company}: nothing holds it up."
+        says=f"It computed {percent(computing)} of the time, {where}: nothing holds it up."
         if computing >= _ENOUGH
         else "Nobody is in its way.",
         numbers={"computing": computing, "others": others},

@@ -1,0 +1,92 @@
+"""What came of a case of shares, beside what should have."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nvshare.cli.lab.bench.group import Line
+from nvshare.cli.lab.bench.share_cases import Case
+from nvshare.settings import DeviceSettings
+
+# A burst may take so many times what it takes alone, and as long as what the settings allow to be
+# in flight before it.
+_LATENCY_FACTOR = 1.2
+_DEFAULTS = DeviceSettings()
+
+
+@dataclass(frozen=True)
+class Got:
+    """What the GPUs have done for a case: percent of a GPU for every client."""
+
+    case: Case
+    seconds: float
+    percents: tuple[float, ...]
+    # What each burst took, in seconds, of those clients who work in bursts.
+    latencies: tuple[tuple[float, ...], ...] = ()
+    # How late the machine was meanwhile, in percent of the time: whoever was late was not nvshare.
+    late_percent: float = 0.0
+
+    def line(self) -> Line:
+        """Return it as it is printed."""
+        case = self.case
+        line: Line = {
+            "case": case.name,
+            "set": [client.percent for client in case.clients],
+            "gpu_of": [client.gpu for client in case.clients],
+            "got": [round(percent, 2) for percent in self.percents],
+        }
+        if case.is_about_latency:
+            return {**line, **self._latency(), **self._settings()}
+        expected = case.expected(self.percents)
+        worst = max(abs(a - b) for a, b in zip(self.percents, expected, strict=True))
+        of_sum = self._sum_error(expected)
+        line |= {"sum_error": round(of_sum, 2), "worst_error": round(worst, 2)}
+        if case.ratio_tolerance is not None:
+            error = self._ratio_error(expected)
+            line |= {"ratio_error": round(error, 4), "within": error <= case.ratio_tolerance}
+            line |= {"ratio_tolerance": case.ratio_tolerance}
+        else:
+            fits = case.sum_tolerance is None or of_sum <= case.sum_tolerance
+            line |= {"within": worst <= case.tolerance and fits, "tolerance": case.tolerance}
+            line |= {"sum_tolerance": case.sum_tolerance}
+        return {**line, **self._settings()}
+
+    def _latency(self) -> Line:
+        beside, alone = (_p99(self.latencies[number]) for number in (0, -1))
+        bound = _LATENCY_FACTOR * alone + _DEFAULTS.inflight
+        floor = 100.0 * _DEFAULTS.priority_floor
+        return {
+            "sum_error": None,
+            "worst_error": None,
+            "p99_ms": round(1000 * beside, 2),
+            "alone_p99_ms": round(1000 * alone, 2),
+            "p99_bound_ms": round(1000 * bound, 2),
+            "floor": floor,
+            "bursts": len(self.latencies[0]),
+            "within": beside <= bound and all(got >= floor for got in self.percents[1:-1]),
+        }
+
+    def _sum_error(self, expected: Sequence[float]) -> float:
+        """Return how far the sum of a GPU is from what it should be, for the worst of them."""
+        sums = [0.0] * self.case.gpus
+        for client, have, want in zip(self.case.clients, self.percents, expected, strict=True):
+            sums[client.gpu] += have - want
+        return max(abs(one) for one in sums)
+
+    def _ratio_error(self, expected: Sequence[float]) -> float:
+        first, second = self.percents[:2]
+        return abs(first / second / (expected[0] / expected[1]) - 1) if second else 1.0
+
+    def _settings(self) -> Line:
+        clients = self.case.clients
+        return {
+            "style": [client.style for client in clients],
+            "kernel_s": [client.kernel for client in clients],
+            "priority": [client.priority for client in clients],
+            "seconds": round(self.seconds, 2),
+            "late_percent": round(self.late_percent, 1),
+        }
+
+
+def _p99(seconds: Sequence[float]) -> float:
+    return statistics.quantiles(seconds, n=100)[98]

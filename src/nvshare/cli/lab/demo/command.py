@@ -1,0 +1,51 @@
+"""The command: starts the stages, shows them, and sums up."""
+
+import click
+from rich.console import Console
+
+from nvshare.cli.lab.demo import result, view
+from nvshare.cli.lab.demo.stages import open_stages, scenario
+from nvshare.cli.output import console, show_json
+
+_SPEED = 10.0
+
+
+@click.command()
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let each job do N iterations instead of 4000.",
+)
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True),
+    default=_SPEED,
+    show_default=True,
+    metavar="N",
+    help="Emulated seconds per real second.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each of the two.")
+def demo(iterations: int | None, speed: float, as_json: bool) -> None:
+    """Show four jobs of 12 GB on two emulated GPUs of 16 GB, with nvshare and without."""
+    # Who reads JSON may still want to know how far it is.
+    place = Console(stderr=True) if as_json else console()
+    place.print(
+        "Four jobs of 12 GB on two Tesla T4s of 16 GB, under nvshare; and beside them the same "
+        f"four with unified memory alone.\nThe GPUs are emulated; {speed:g} of their seconds pass "
+        "in a real one.",
+        soft_wrap=True,
+    )
+    with open_stages(scenario(iterations), speed) as stages:
+        with view.watched(place, stages) as look:
+            stages.go_on(look)
+        shared, unscheduled = stages.figures()
+    if as_json:
+        show_json(shared.as_json())
+        show_json(unscheduled.as_json())
+        return
+    place.print(result.draw(shared, unscheduled))
+    if unscheduled.more.get("extrapolated"):
+        place.print(
+            "~ is extrapolated: the four without scheduling were stopped when nvshare was done."
+        )

@@ -1,0 +1,104 @@
+"""An emulated node, and a daemon on it if programs are to share."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nvshare import kernel
+from nvshare.cli.control import Daemon
+from nvshare.cli.lab.trial.realtime import LEAST, ahead_of_others
+from nvshare.lab.emulator.conf import Settings
+from nvshare.lab.emulator.emulated_node import Node
+from nvshare.lab.emulator.libraries import library_folder
+from nvshare.lab.emulator.profile import Profile
+from nvshare.lab.emulator.root import node_root
+from nvshare.lab.emulator.transient import transient_node
+from nvshare.launch.place import control_socket
+from nvshare.launch.preload import Wishes, library, program_environment, without_preload
+from nvshare.launch.start import find_or_start
+from nvshare.settings import DeviceSettings
+from nvshare.telemetry.pace import at_speed
+from nvshare.wire import environment
+
+_PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where programs run. ``environ`` puts them there; without a daemon nobody schedules."""
+
+    node: Node
+    environ: dict[str, str]
+    daemon: Daemon | None
+
+
+@contextlib.contextmanager
+def open_stage(
+    profiles: Sequence[Profile],
+    speed: float,
+    settings: Sequence[DeviceSettings] | None = None,
+    *,
+    rank: int = LEAST,
+    wishes: Wishes | None = None,
+    data: Literal["on", "off"] = "off",
+) -> Iterator[Stage]:
+    """Give a stage, and clear it away at the end. Who wants a daemon has settings for each GPU.
+
+    ``data``: whether bytes are really copied and computed with.
+    """
+    # Whatever the caller is under itself: this is a node of its own.
+    outside = without_preload(os.environ)
+    outside = {key: value for key, value in outside.items() if not key.startswith("NVSHARE_")}
+    with (
+        ahead_of_others(rank),
+        transient_node(node_root(), Settings(speed=speed, data=data), profiles) as node,
+    ):
+        environ = {**outside, **node.environment(library_folder(), outside)}
+        if settings is None:
+            yield Stage(node, environ, None)
+            return
+        config = node.folder / "daemon.toml"
+        # What programs print counts as a warning there, and to wait is what some of them are for.
+        without_notices = [one.changed({"wait_notice": "off"}) for one in settings]
+        config.write_text(config_text([at_speed(one, speed) for one in without_notices]))
+        with _daemon({**environ, environment.CONFIG: str(config)}) as daemon:
+            folder = daemon.path.parent
+            managed = program_environment(wishes or Wishes(), folder, library(), environ)
+            yield Stage(node, {**environ, **managed}, daemon)
+
+
+def config_text(settings: Sequence[dict[str, Any]]) -> str:
+    """Return the daemon's configuration: from its first moment on, since it learns from there."""
+    lines = []
+    for index, fields in enumerate(settings):
+        lines.append(f"[gpus.{index}]")
+        lines += [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+@contextlib.contextmanager
+def _daemon(environ: dict[str, str]) -> Iterator[Daemon]:
+    # It ends with the stage: programs may come long after each other.
+    find_or_start(environ, idle_exit=0)
+    daemon = Daemon(control_socket(environ))
+    pid = daemon.status().pid
+    try:
+        yield daemon
+    finally:
+        _end(pid)
+
+
+def _end(pid: int) -> None:
+    """End the daemon, and wait until it has: its node goes next."""
+    with contextlib.suppress(ProcessLookupError):
+        descriptor = kernel.pidfd_open(pid)
+        try:
+            kernel.pidfd_send_signal(descriptor, signal.SIGTERM)
+            select.select([descriptor], [], [], _PATIENCE_S)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,90 @@
+"""What clients report of their memory: what they have, what has moved, what is on its way.
+
+Reports cross with orders. So what a client was told to move out, and what it has said to be on its
+way, is kept apart from what has surely left.
+"""
+
+from nvshare.core.ahead import note_ahead, tells_of_ahead
+from nvshare.core.claims import count_budgets
+from nvshare.core.client import Client
+from nvshare.core.events import MemoryChanged, Moved
+from nvshare.core.lease import State
+from nvshare.core.measuring import learn_from
+from nvshare.core.memory import Memory
+from nvshare.core.parking import RETRY_SECONDS
+from nvshare.core.roster import Roster
+from nvshare.core.state import DeviceState
+
+
+def note_changed(roster: Roster, client: Client, event: MemoryChanged) -> None:
+    """Note what a client has allocated, freed, or asks for."""
+    before, out = client.memory, client.hosted
+    roster.set_memory(client, event.memory)
+    if event.for_context:
+        roster.await_room(client, event.ticket)
+    # What it was told to move out counts as swapped as soon as it has begun, and is on the
+    # device still. So does what it has allocated behind its gate. What it asks for is nowhere.
+    new = client.memory.untouched - before.untouched
+    if not event.ticket:
+        new = max(new, client.memory.swappable - before.swappable)
+    new = max(0, new)
+    begun = min(client.evicting, client.memory.swapped - before.swapped - new)
+    if begun > 0 and not client.holds:
+        roster.set_evicting(client, client.evicting - begun)
+        roster.note_out(client, out + begun)
+        roster.set_outbound(client, client.outbound + begun)
+
+
+def note_moved(state: DeviceState, roster: Roster, client: Client, event: Moved) -> None:
+    """Note what a client has moved, and what that says of the bus."""
+    if tells_of_ahead(client, event):
+        note_ahead(roster, client, event)
+        return
+    learn_from(state, client, event)
+    count_budgets(state, event.now)
+    if event.in_bytes and client.turn == event.turn:
+        roster.set_missing(client, 0, 0)
+        client.calm_since = event.now
+        # By how long it has waited for all of it, for whatever reason.
+        state.ways.measure(event.in_bytes, event.now - client.granted_at)
+    if client.over_limit and client.evicting and not event.out_bytes and not event.left:
+        # It cannot, and would be asked again and again.
+        roster.set_over_limit(client, 0)
+    if client.park and client.evicting and not event.out_bytes and not event.left:
+        client.evict_again = event.now + RETRY_SECONDS
+    # What was on its way when it was last heard of is counted already.
+    moved = max(0, event.out_bytes + event.left - client.outbound)
+    crossed = event.out_bytes > 0 and client.outbound > 0
+    note_memory(roster, client, event.memory, moved, may_cross=crossed)
+    roster.set_outbound(client, event.left)
+    out = min(client.surely_out + event.out_bytes + event.left, client.memory.swapped)
+    note_surely_out(roster, client, out, event.left)
+
+
+def note_memory(
+    roster: Roster,
+    client: Client,
+    memory: Memory,
+    moved_bytes: int,
+    *,
+    is_answer: bool = False,
+    may_cross: bool = False,
+) -> None:
+    """Note what a client has now that it has moved out what it was told to, or more.
+
+    Who was told to give way answers with Released. What it reports before was on its way. So
+    was a report on an earlier order that says nothing of the last one: the order is on its way.
+    """
+    unread = may_cross and memory.swapped <= client.memory.swapped
+    told = 0 if unread else client.leaving
+    out = client.hosted + max(told, client.offered, moved_bytes)
+    roster.set_memory(client, memory)
+    if is_answer or (client.state is not State.YIELDING and not unread):
+        roster.set_evicting(client, 0)
+    # What was never on the device is away as well, but not on the host.
+    roster.note_out(client, min(out, client.memory.swapped - client.memory.untouched))
+
+
+def note_surely_out(roster: Roster, client: Client, out: int, left: int) -> None:
+    """Note what has left, of all that is out or has pages. What is on its way may be in it."""
+    roster.note_surely_out(client, max(out, client.memory.kept) - left)

@@ -1,0 +1,96 @@
+"""A connection is let in, held for a moment, or closed: at the least cost that tells which.
+
+One whose process has all that it may have is closed by its pid alone. One whose tenant has used its
+budget up (peers.py) waits, and is looked at closely only when it is let in. Who connects, and what
+it may have, is found out elsewhere; how often it may connect, in server.py.
+"""
+
+import contextlib
+import logging
+import socket
+from collections.abc import Callable
+
+from nvshare.daemon.identity import Visitor, glance
+from nvshare.daemon.logs import fields
+from nvshare.daemon.peers import Peers
+from nvshare.daemon.reading import Rejection
+from nvshare.launch.unix_http import peer
+from nvshare.wire import frames
+
+log = logging.getLogger("nvshare.peers")
+
+Begin = Callable[[socket.socket, Visitor], None]
+
+
+class Admission:
+    """``begin`` makes a session of a connection, or raises Rejection."""
+
+    def __init__(self, peers: Peers, begin: Begin) -> None:
+        self._peers = peers
+        self._begin = begin
+        self._held: set[_Held] = set()
+
+    def connect(self, sock: socket.socket) -> bool:
+        """Let a connection in; false: it waits, or was closed, and either was cheap."""
+        if self._peers.is_full(peer(sock)[0]):
+            sock.close()
+            return False
+        seen = glance(sock)
+        if not self._peers.has_to_wait(seen.tenant):
+            return self.let_in(sock, seen)
+        held = _Held(self, sock, seen)
+        if self._peers.hold(seen.tenant, held):
+            self._held.add(held)
+        else:
+            sock.close()
+        return False
+
+    def let_in(self, sock: socket.socket, seen: Visitor) -> bool:
+        """Begin a session; or say why not, and close."""
+        try:
+            self._begin(sock, seen)
+        except Rejection as rejection:
+            log.warning(
+                "client turned away", extra=fields(pid=seen.pid, payer=seen.tenant, why=rejection)
+            )
+            with sock, contextlib.suppress(OSError):
+                sock.setblocking(False)
+                sock.send(frames.Reject(rejection.code, str(rejection)).pack())
+            return False
+        return True
+
+    def forget(self, held: "_Held") -> None:
+        """Take note that one does not wait any more."""
+        self._held.discard(held)
+
+    def close(self) -> None:
+        """Send away whoever waits."""
+        for held in list(self._held):
+            held.close("the daemon ends")
+
+
+class _Held:
+    """A connection that waits to be let in."""
+
+    def __init__(self, admission: Admission, sock: socket.socket, seen: Visitor) -> None:
+        self._admission = admission
+        self._sock = sock
+        self._seen = seen
+
+    def read_some(self) -> bool:
+        """Let it in, unless it was closed; there is no more to do here."""
+        self._admission.forget(self)
+        if self._sock.fileno() >= 0:
+            try:
+                self._admission.let_in(self._sock, self._seen)
+            except OSError as error:
+                # As with the first look (server.py), but nobody has to pause for that.
+                log.warning("a client cannot be let in", extra=fields(why=error.strerror))
+                self._sock.close()
+        return False
+
+    def close(self, why: str) -> None:
+        """Send it away."""
+        del why
+        self._admission.forget(self)
+        self._sock.close()

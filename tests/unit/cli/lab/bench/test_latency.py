@@ -1,0 +1,150 @@
+import pytest
+
+from nvshare.cli.lab.bench.first_come import Served
+from nvshare.cli.lab.bench.latency import choose, on_simulator
+from nvshare.cli.lab.bench.latency_cases import CASES, GB, Asker, Case, popularity
+from nvshare.cli.lab.bench.latency_results import Waited, percentile
+from nvshare.cli.lab.bench.latency_runs import read_bursts
+from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked, judge, machine_of, scenario_of
+from nvshare.cli.lab.bench.latency_simulation import simulate_case
+from nvshare.errors import BadInputError
+from nvshare.lab.sim.engine import simulate
+
+ALONE = Case("alone", (Asker(8 * GB, 1.0, 20.0, 25.0),))
+FITS = Case("fits", (Asker(1 * GB, 1.0, 5.0, 6.0),), trainers=(2 * GB,))
+
+
+def test_every_case_and_priority_is_there_once() -> None:
+    assert len({(case.name, case.priority, case.settings) for case in CASES}) == len(CASES)
+
+
+def test_a_notebook_waits_for_little_more_than_its_memory() -> None:
+    """In half of the bursts 1.3 times, in nearly all twice as long as its memory takes to come."""
+    (notebook,) = (c for c in CASES if c.name == "notebook" and c.priority == "normal")
+    line = simulate_case(notebook, 600.0).line()
+    assert line["wait_p50_s"] <= 1.3 * line["move_s"]
+    assert line["wait_p99_s"] <= 2 * line["move_s"]
+    assert line["others_loss"] <= line["loss_floor"] + 0.01
+
+
+def test_models_are_served_almost_as_soon_as_first_come_first_served() -> None:
+    (light,) = choose(["serving-light"])
+    assert not light.settings
+    line = simulate_case(light, 1800.0).line()
+    assert line["wait_p50_s"] <= 1.3 * line["bound_p50_s"]
+    assert line["wait_p99_s"] <= 1.5 * line["bound_p99_s"]
+
+
+def test_notebooks_that_meet_each_other_wait_little_longer_than_they_have_to() -> None:
+    cases = (one for one in choose(["three-notebooks"]) if one.priority == "normal")
+    (case,) = (one for one in cases if dict(one.settings) == {"move_budget": 0.25})
+    line = simulate_case(case, 1200.0).line()
+    assert line["p50_to_bound"] <= 1.3
+    assert line["p99_to_bound"] <= 1.3
+    assert line["others_loss"] <= line["loss_floor"] + 0.01
+
+
+def test_a_trainer_keeps_its_time_beside_frequent_bursts_of_high_priority() -> None:
+    (frequent,) = (c for c in choose(["frequent"]) if c.priority == "high")
+    line = simulate_case(frequent, 600.0).line()
+    assert line["others_loss"] <= 0.12
+    assert line["wait_p99_s"] <= 30.0
+
+
+def test_popularity_is_by_the_law_of_zipf() -> None:
+    parts = popularity(6)
+    assert sum(parts) == pytest.approx(1.0)
+    assert parts[0] == pytest.approx(2 * parts[1]) == pytest.approx(6 * parts[5])
+
+
+@pytest.mark.parametrize(("percent", "value"), [(50, 2.0), (99, 4.0), (1, 1.0), (75, 3.0)])
+def test_percentiles_are_waits_that_have_been(percent: float, value: float) -> None:
+    assert percentile([4.0, 1.0, 3.0, 2.0], percent) == value
+
+
+def test_what_is_printed() -> None:
+    case = Case("x", (Asker(8 * GB, 1.0),), trainers=(12 * GB,), priority="high")
+    served = (Served(0.5, 0.5, 0.0), Served(1.5, 0.5, 0.5))
+    line = Waited(case, 100.0, (1.0, 3.0), served, 2.0, computed=(90.0,)).line()
+    assert (line["case"], line["priority"], line["bursts"]) == ("x", "high", 2)
+    assert (line["wait_p50_s"], line["wait_p99_s"]) == (1.0, 3.0)
+    assert (line["bound_p50_s"], line["bound_p99_s"], line["move_s"]) == (0.5, 1.5, 0.5)
+    assert (line["p50_to_bound"], line["p99_to_bound"]) == (2.0, 2.0)
+    # A tenth is lost; the work, and a second and a half of moves, are 3.5 % of the time.
+    assert (line["others_loss"], line["loss_floor"]) == (0.1, 0.035)
+
+
+def test_without_anybody_who_computes_all_the_time_nothing_is_lost() -> None:
+    line = Waited(ALONE, 100.0, (), (), 0.0).line()
+    assert (line["wait_p50_s"], line["others_loss"], line["loss_floor"]) == (None, None, None)
+    assert line["p99_to_bound"] is None
+
+
+def test_a_program_alone_waits_for_nothing() -> None:
+    waited = simulate_case(ALONE, 300.0)
+    assert len(waited.waits) == pytest.approx(300 / 23.5, abs=2)
+    assert max(waited.waits) < 0.001
+
+
+def test_beside_a_trainer_that_fits_nothing_is_moved_and_only_the_work_is_lost() -> None:
+    waited = simulate_case(FITS, 300.0)
+    line = waited.line()
+    assert max(waited.waits) < 1.5
+    assert (line["bound_p99_s"], line["others_loss"]) == (
+        pytest.approx(1 / 12, abs=0.001),
+        pytest.approx(line["loss_floor"], abs=0.03),
+    )
+
+
+def test_who_still_waits_in_the_end_has_waited_until_then() -> None:
+    (case,) = (one for one in choose(["frequent"]) if one.priority == "normal")
+    end = WARM_UP_S + 50.0
+    asks = simulate(scenario_of(case, end), picture=True).records[0]
+    last = (asks.bursts or [])[-1]
+    assert last.began is None
+    assert simulate_case(case, 50.0).waits[-1] == pytest.approx(end - last.wanted)
+
+
+def test_the_room_is_what_the_daemon_counts_with() -> None:
+    machine = machine_of(FITS)
+    assert 13 * GB < machine.room < 15 * GB
+    assert (machine.taken, machine.bus) == (2 * GB, 12 * GB)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.priority}")
+def test_all_cases_can_be_told_as_scenarios(case: Case) -> None:
+    told = scenario_of(case, WARM_UP_S)
+    assert len(told.program) == len(case.askers) + len(case.trainers)
+    assert {one.priority for one in told.program[: len(case.askers)]} == {case.priority}
+
+
+def test_a_line_for_each_case() -> None:
+    (line,) = on_simulator([ALONE], 60.0)
+    assert (line["case"], line["on"], line["gpus"]) == ("alone", "simulator", "t4")
+
+
+def test_cases_are_chosen_by_name() -> None:
+    assert [case.priority for case in choose(["notebook"])] == ["normal", "high"]
+    assert choose([]) == list(CASES)
+    with pytest.raises(BadInputError, match="there is no case note"):
+        choose(["note"])
+
+
+def test_what_programs_tell_of_their_bursts() -> None:
+    told = "wants 100.5\nbegins 101.25\nwants 110\nbegins 110.000100\nwants 120\nbeg"
+    first, second, third = read_bursts(told, 2, 100.0)
+    assert first == Asked(0.5, 2, 1.25)
+    assert second.began == pytest.approx(10.0001)
+    assert third == Asked(20.0, 2, None)
+    assert read_bursts("", 0, 0.0) == []
+
+
+def test_only_what_was_wanted_after_the_warm_up_counts() -> None:
+    asked = [
+        Asked(WARM_UP_S + 90.0, 0, WARM_UP_S + 101.0),
+        Asked(WARM_UP_S - 1.0, 0, WARM_UP_S),
+        Asked(WARM_UP_S + 10.0, 0, WARM_UP_S + 11.0),
+        Asked(WARM_UP_S + 95.0, 0, None),
+        Asked(WARM_UP_S + 100.5, 0, WARM_UP_S + 101.0),
+    ]
+    assert judge(ALONE, 100.0, asked, ()).waits == (1.0, 10.0, 5.0)
