@@ -61,7 +61,7 @@ def _patch_reading(sizes: dict[int, int]) -> None:
             cls.unpack = lambda payload, read=read, size=size: read(payload[:size])
             known.append(cls)
     # It skips the others, as anybody does who does not know a type.
-    frames.FromClient = _union(known)  # type: ignore[misc]
+    frames.FromClient = _union(known)
 
 
 def _union(classes: list[Any]) -> Any:

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from tools.report.chart import Bar, Chart, Group
 from tools.report.lines import Line
 
+# Where a figure is from, for charts in which both occur: each has its own colour on the whole page.
+PLACES = ("emulator", "simulator")
+
 Headline = tuple[str, str]
 """What is measured, and the figure."""
 Column = tuple[str, Callable[[Line], str]]

@@ -17,7 +17,7 @@ from nvshare.core.client_time import NAMES
 from nvshare.core.core import Core
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
-from nvshare.core.settings import Limits, Priority
+from nvshare.core.settings import Limits
 from nvshare.daemon.absence import Absences
 from nvshare.daemon.admission import Admission
 from nvshare.daemon.allocation import Decision, decide
@@ -375,12 +375,7 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
 @lru_cache(maxsize=256)
 def shown_limits(limits: Limits) -> ClientLimits:
     """Return limits as people are shown them."""
-    return ClientLimits(
-        memory_limit=limits.memory_bytes,
-        compute_percent=limits.compute_percent,
-        burst=limits.burst or None,
-        priority=None if limits.priority is Priority.NORMAL else limits.priority.value,
-    )
+    return ClientLimits.from_core(limits)
 
 
 def client_allocation(decision: Decision) -> frames.Allocation:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tools.report.chart import Bar, Chart
 from tools.report.lines import Line, of_bench
-from tools.report.section import Headline, Topic
+from tools.report.section import PLACES, Headline, Topic
 
 
 def _select(lines: Sequence[Line]) -> list[Line]:
@@ -36,7 +36,8 @@ LATENCY = Topic(
     title="Latency",
     about=(
         "How long a program that wants a GPU now and then waits for it, in half of its bursts, "
-        "beside what it would wait if requests were served first come, first served."
+        "beside what it would wait if the same requests were served in the order in which they "
+        "came, each at the speed of the bus. nvshare may serve them in another order."
     ),
     command="nvshare bench latency",
     select=_select,
@@ -44,9 +45,9 @@ LATENCY = Topic(
         ("case", _case),
         ("on", lambda line: str(line["on"])),
         ("p50", _seconds("wait_p50_s")),
-        ("at best", _seconds("bound_p50_s")),
+        ("in order", _seconds("bound_p50_s")),
         ("p99", _seconds("wait_p99_s")),
-        ("at best", _seconds("bound_p99_s")),
+        ("in order", _seconds("bound_p99_s")),
         (
             "others lose",
             lambda line: (
@@ -55,7 +56,9 @@ LATENCY = Topic(
         ),
     ),
     headline=_headline,
-    chart=Chart("latency", "Seconds until the first kernel (p50)", target="at best"),
+    chart=Chart(
+        "latency", "Seconds until the first kernel (p50)", target="served in order", known=PLACES
+    ),
     label=_case,
     bars=_bars,
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tools.report.chart import Bar, Chart
 from tools.report.lines import Line, of_bench
-from tools.report.section import Headline, Topic
+from tools.report.section import PLACES, Headline, Topic
 
 # A longer bar ends here, with an arrow at its text: all others would be too short to see.
 _LONGEST_RATIO = 1.2
@@ -29,7 +29,10 @@ def _headline(lines: Sequence[Line]) -> Headline:
     # Real processes say more than the simulator.
     judged = [line for line in lines if line["on"] == "emulator"] or lines
     worst = max(judged, key=lambda line: float(line["ratio"]))
-    return f"times the ideal at most ({worst['scenario']})", f"{worst['ratio']:.2f}"
+    return (
+        f"times the ideal at most, on the {worst['on']} ({worst['scenario']})",
+        f"{worst['ratio']:.2f}",
+    )
 
 
 SCENARIOS = Topic(
@@ -51,7 +54,9 @@ SCENARIOS = Topic(
         ("moved out", lambda line: f"{line['moved_out'] / 1e9:,.1f} GB"),
     ),
     headline=_headline,
-    chart=Chart("scenarios", "Time taken as a multiple of the ideal", line="ideal", origin=1.0),
+    chart=Chart(
+        "scenarios", "Time taken as a multiple of the ideal", line="ideal", origin=1.0, known=PLACES
+    ),
     label=lambda line: str(line["scenario"]),
     bars=_bars,
     drawn=_by_place,

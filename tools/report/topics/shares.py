@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tools.report.chart import Bar, Chart
 from tools.report.lines import Line, of_bench
-from tools.report.section import Headline, Topic
+from tools.report.section import PLACES, Headline, Topic
 
 
 def _select(lines: Sequence[Line]) -> list[Line]:
@@ -53,7 +53,7 @@ SHARES = Topic(
         ("allowed", _allowed),
     ),
     headline=_headline,
-    chart=Chart("shares", "Percentage points off the share", target="allowed"),
+    chart=Chart("shares", "Percentage points off the share", target="allowed", known=PLACES),
     label=lambda line: str(line["case"]),
     bars=_bars,
     drawn=_judged,
