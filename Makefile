@@ -8,10 +8,10 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test model test-k8s test-torch test-web chaos fuzz bench report lint build manifests release clean FORCE
+.PHONY: help demo check test model test-k8s test-torch test-web test-debian11 chaos fuzz bench report lint build manifests release clean FORCE
 
 help: ## Print this list
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 	$(BIN)/nvshare demo
@@ -20,7 +20,7 @@ check: $(VENV)/installed ## Lint, types and quick tests in half a minute (ONLY=c
 	$(BIN)/python -m tools.check $(ONLY)
 
 # The tests start Python hundreds of times: compiled modules are kept, whatever the user does elsewhere.
-test: export PYTHONDONTWRITEBYTECODE :=
+check test: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/installed ## Run every test (ARGS="-k name" to choose)
 ifeq ($(strip $(ARGS)),)
@@ -97,6 +97,9 @@ manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests, and
 
 release: $(VENV)/installed $(VENV)/release ## Make all that is released into dist/, and try it (ARGS="versions sums": those steps)
 	$(BIN)/python -m tools.release $(ARGS)
+
+test-debian11: $(VENV)/installed ## Install what is in dist/ on Debian 11, in a root made of its packages, and run the demo there (root)
+	$(BIN)/python -m tools.release debian11
 
 clean: ## Remove everything that make created
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

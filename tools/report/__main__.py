@@ -19,7 +19,7 @@ from tools.report.chart import draw
 from tools.report.lines import read
 from tools.report.page import About, html, markdown
 from tools.report.running import FULL, QUICK, carry_out, commands_of, machine_of
-from tools.report.sections import sections
+from tools.report.topics import sections
 
 ROOT = Path(__file__).parents[2]
 RESULTS = "results.jsonl"

@@ -5,7 +5,7 @@ and dark surroundings.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -50,23 +50,25 @@ class Chart:
 
     name: str
     title: str
-    groups: tuple[Group, ...]
+    groups: tuple[Group, ...] = ()
     # What the targets are called; what a line is called where bars begin, if there is to be one.
     target: str = ""
     line: str = ""
     # Where bars begin: a ratio is a bar to the left or right of 1.
     origin: float = 0.0
+    # Series that have the first colours, whether they are in this picture or not.
+    known: tuple[str, ...] = ()
 
 
 def draw(chart: Chart) -> str:
     """Return the picture, as the text of an SVG file."""
-    series = list(dict.fromkeys(bar.series for group in chart.groups for bar in group.bars))
+    colours = _colours(chart)
     axis = _axis(chart)
     height = HEAD + FOOT + sum(_height(group) for group in chart.groups)
-    body = [*_legend(chart, series), *_grid(chart, axis, height)]
+    body = [*_legend(chart, colours), *_grid(chart, axis, height)]
     y = HEAD
     for group in chart.groups:
-        body += _group(chart, group, series, y, axis)
+        body += _group(chart, group, colours, y, axis)
         y += _height(group)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
@@ -76,6 +78,13 @@ def draw(chart: Chart) -> str:
         + "\n".join(body)
         + "\n</svg>\n"
     )
+
+
+def _colours(chart: Chart) -> dict[str, str]:
+    """Return the colour of each series of a picture, in the order of the legend."""
+    shown = dict.fromkeys(bar.series for group in chart.groups for bar in group.bars)
+    ordered = dict.fromkeys((*chart.known, *shown))
+    return {name: colour for name, colour in zip(ordered, _COLOURS, strict=False) if name in shown}
 
 
 def _height(group: Group) -> int:
@@ -109,12 +118,10 @@ def _axis(chart: Chart) -> _Axis:
     return _Axis(tuple(round(step * number, 10) for number in range(first, last + 1)))
 
 
-def _legend(chart: Chart, series: Sequence[str]) -> list[str]:
+def _legend(chart: Chart, colours: Mapping[str, str]) -> list[str]:
     x, parts = LABELS, []
-    for number, name in enumerate(series):
-        parts.append(
-            f'<rect x="{x}" y="9" width="11" height="11" rx="2" fill="{_COLOURS[number]}"/>'
-        )
+    for name, colour in colours.items():
+        parts.append(f'<rect x="{x}" y="9" width="11" height="11" rx="2" fill="{colour}"/>')
         parts.append(f'<text x="{x + 16}" y="19">{escape(name)}</text>')
         x += 34 + 7 * len(name)
     for name, look in ((chart.target, "t"), (chart.line, "r")):
@@ -138,7 +145,9 @@ def _grid(chart: Chart, axis: _Axis, height: int) -> list[str]:
     return parts
 
 
-def _group(chart: Chart, group: Group, series: Sequence[str], y: int, axis: _Axis) -> list[str]:
+def _group(
+    chart: Chart, group: Group, colours: Mapping[str, str], y: int, axis: _Axis
+) -> list[str]:
     middle = y + (_height(group) - BETWEEN) / 2
     parts = [f'<text x="{LABELS - 12}" y="{middle + 4:.1f}" class="l">{escape(group.label)}</text>']
     for bar in group.bars:
@@ -146,7 +155,7 @@ def _group(chart: Chart, group: Group, series: Sequence[str], y: int, axis: _Axi
         # Nothing is a bar too, which can be seen.
         parts.append(
             f'<rect x="{begin:.1f}" y="{y}" width="{max(end - begin, 1.5):.1f}" height="{BAR}" '
-            f'rx="2" fill="{_COLOURS[series.index(bar.series)]}"/>'
+            f'rx="2" fill="{colours[bar.series]}"/>'
         )
         if bar.target is not None:
             at = axis.x(bar.target)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 
 from tools.report.chart import draw
-from tools.report.sections import Section
+from tools.report.section import Section
 
 TITLE = "nvshare, measured"
 CAVEAT = (

@@ -24,7 +24,7 @@ def test_an_earlier_library_is_managed_beside_one_of_today_and_across_an_upgrade
 ) -> None:
     settings = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "0.2"}
     sharing = share("1xt4", speed=20, data="off", settings=settings)
-    old = sharing.guest(Wishes(memory_bytes=12 * GIB), **earlier)
+    old = sharing.guest(Wishes(memory_limit=12 * GIB), **earlier)
     new = sharing.guest()
     for guest in (old, new):
         assert guest.ask(f"gpu.init() or gpu.alloc({9 * GIB})[0] or gpu.launch(10)") == 0

@@ -30,6 +30,21 @@ def test_who_tells_nothing_more_uses_nothing_more() -> None:
     assert history.percents(110.0)[10] == pytest.approx(10.0)
 
 
+def test_who_tells_seldom_is_known_until_it_has_told_last() -> None:
+    history = History()
+    for second in (100.0, 102.0, 104.0):
+        history.note(second, second)
+    assert history.percents(105.9)[1] == pytest.approx(100.0)
+    assert history.percents(106.1)[1] == 0.0
+
+
+def test_after_a_long_rest_it_is_not_as_if_it_told_seldom() -> None:
+    history = History()
+    history.note(100.0, 0.0)
+    history.note(4000.0, 1.0)
+    assert history.percents(4012.0)[10] == 0.0
+
+
 def test_a_counter_of_which_only_the_end_is_known_says_nothing() -> None:
     history = History()
     history.note(100.0, 5000.0)

@@ -119,9 +119,9 @@ class Stage:
         self.client.send(hello.pack())
 
     def heard(self) -> list[tuple[int, int]]:
-        """Turn the loop; return the limits that the client was sent since the last time."""
+        """Turn the loop; return the memory limit and the share, in percent, that were sent."""
         got = [one for one in self.told() if isinstance(one, frames.Limits)]
-        return [(one.memory_limit, one.compute_percent) for one in got]
+        return [(one.memory_limit, one.share_ppm // 10_000) for one in got]
 
     def told(self) -> list[frames.FromDaemon]:
         """Turn the loop; return all that the client was sent since the last time."""

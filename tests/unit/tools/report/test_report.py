@@ -12,7 +12,7 @@ from tools.report.chart import Bar, Chart, Group, draw
 from tools.report.lines import of_bench, parse, read
 from tools.report.page import About, html, markdown
 from tools.report.running import QUICK, commands_of, machine_of
-from tools.report.sections import sections
+from tools.report.topics import sections
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 ABOUT = About((("processor", "one|two <fast>"),), ("nvshare bench all",))
@@ -52,7 +52,7 @@ def test_headlines_are_the_figures_of_the_lines() -> None:
     )
     # What really happened counts, though the simulator has a scenario that is worse.
     assert scenarios.headline is not None
-    assert "over-2x-2" in scenarios.headline[0]
+    assert scenarios.headline[0] == "times the ideal at most, on the emulator (over-2x-2)"
     assert moves.headline == ("times the bus alone, per change of turn", "1.15")
     assert latency.headline == ("a notebook waits for a GPU (p50)", "0.57 s")
     assert shares.headline == ("percentage points off, at most", "0.02")
@@ -112,6 +112,17 @@ def test_a_ratio_is_a_bar_to_the_left_or_right_of_one() -> None:
 
     assert left[0] + left[1] == pytest.approx(right[0], abs=0.2)
     assert left[1] == pytest.approx(right[1], abs=0.2)
+
+
+def test_a_series_has_its_colour_whatever_is_beside_it() -> None:
+    def colour(*series: str) -> str:
+        bars = tuple(Bar(name, 1.0, "x") for name in series)
+        picture = draw(Chart("c", "title", (Group("", bars),), known=("emulator", "simulator")))
+        found = re.search(r'fill="(#\w+)"/>\n<text x="\d+" y="19">simulator', picture)
+        assert found is not None
+        return found[1]
+
+    assert colour("simulator") == colour("emulator", "simulator")
 
 
 def test_nothing_at_all_can_be_drawn() -> None:
