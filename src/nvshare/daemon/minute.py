@@ -5,9 +5,9 @@ One look per second is kept. Nobody decides by it; people look at it.
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple
 
 from nvshare.core.client_time import NAMES, Part
 from nvshare.telemetry.snapshot import Recent, TimeParts
@@ -22,14 +22,16 @@ _AT_ONCE = 20
 _PERIOD = 1.0
 # What is shown of the past second by second.
 _SHOWN = 30
+# The parts of time, in the order of a sample.
+PARTS = tuple(NAMES.values())
+_COMPUTING = PARTS.index(NAMES[Part.COMPUTING])
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """A client's counters at one moment, in nanoseconds and bytes."""
 
     now: float
-    spent: Mapping[Part, int]
+    spent: tuple[int, ...]
     launches: int
     moved_in: int
     moved_out: int
@@ -57,27 +59,29 @@ class Minute:
     def recent(self, newest: Sample) -> Recent:
         """Return what has happened from the oldest sample of the last minute to this one."""
         oldest = next((s for s in self._samples if newest.now - s.now <= SECONDS), newest)
-        before = oldest.spent
-        spent = {part: value - before[part] for part, value in newest.spent.items()}
-        return Recent(
-            seconds=sum(spent.values()) / 1e9,
-            attribution=time_parts(spent),
-            launches=newest.launches - oldest.launches,
-            moved_in=newest.moved_in - oldest.moved_in,
-            moved_out=newest.moved_out - oldest.moved_out,
-            computing_percent=tuple(self._computing),
+        spent = tuple(map(sub, newest.spent, oldest.spent))
+        return Recent.of_known(
+            {
+                "seconds": sum(spent) / 1e9,
+                "attribution": time_parts(spent),
+                "launches": newest.launches - oldest.launches,
+                "moved_in": newest.moved_in - oldest.moved_in,
+                "moved_out": newest.moved_out - oldest.moved_out,
+                "computing_percent": tuple(self._computing),
+            }
         )
 
 
 def _percent(before: Sample, after: Sample) -> int:
-    computed = after.spent[Part.COMPUTING] - before.spent[Part.COMPUTING]
-    passed = sum(after.spent.values()) - sum(before.spent.values())
+    computed = after.spent[_COMPUTING] - before.spent[_COMPUTING]
+    passed = sum(after.spent) - sum(before.spent)
     return round(100 * computed / passed) if passed else 0
 
 
-def time_parts(spent: Mapping[Part, int]) -> TimeParts:
-    """Return nanoseconds of the parts as a snapshot has them."""
-    return TimeParts(**{name: spent[part] / 1e9 for part, name in NAMES.items()})
+def time_parts(spent: Iterable[int]) -> TimeParts:
+    """Return nanoseconds of all parts as a snapshot has them."""
+    seconds = [value / 1e9 for value in spent]
+    return TimeParts.of_known(dict(zip(PARTS, seconds, strict=True)))
 
 
 def look(node: "Node", session: "Session", member: "Member", now: float) -> Sample:
@@ -85,7 +89,8 @@ def look(node: "Node", session: "Session", member: "Member", now: float) -> Samp
     tally = session.tally
     return Sample(
         now=now,
-        spent=node.executor.times.spent(member.id, now),
+        # In the order of PARTS, which is that in which they are counted.
+        spent=tuple(node.executor.times.spent(member.id, now).values()),
         launches=tally.told.launches,
         moved_in=tally.moved_in,
         moved_out=tally.moved_out,
