@@ -7,9 +7,9 @@ Nobody decides by it; people look at it.
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple
 
 from nvshare.core.client_time import NAMES, Part
 from nvshare.telemetry.snapshot import Recent, TimeParts
@@ -24,14 +24,16 @@ _AT_ONCE = 20
 _PERIOD = 1.0
 # What is shown of the past second by second.
 _SHOWN = 30
+# The parts of time, in the order of a sample.
+PARTS = tuple(NAMES.values())
+_COMPUTING = PARTS.index(NAMES[Part.COMPUTING])
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """A client's counters at one moment, in nanoseconds and bytes."""
 
     now: float
-    spent: Mapping[Part, int]
+    spent: tuple[int, ...]
     launches: int
     moved_in: int
     moved_out: int
@@ -59,15 +61,16 @@ class Minute:
     def recent(self, newest: Sample) -> Recent:
         """Return what has happened from the oldest sample of the last minute to this one."""
         oldest = self._at(newest.now - SECONDS, newest)
-        before = oldest.spent
-        spent = {part: value - before[part] for part, value in newest.spent.items()}
-        return Recent(
-            seconds=sum(spent.values()) / 1e9,
-            attribution=time_parts(spent),
-            launches=newest.launches - oldest.launches,
-            moved_in=newest.moved_in - oldest.moved_in,
-            moved_out=newest.moved_out - oldest.moved_out,
-            computing_percent=(*self._computing, *self._since(newest))[-_SHOWN:],
+        spent = tuple(map(sub, newest.spent, oldest.spent))
+        return Recent.of_known(
+            {
+                "seconds": sum(spent) / 1e9,
+                "attribution": time_parts(spent),
+                "launches": newest.launches - oldest.launches,
+                "moved_in": newest.moved_in - oldest.moved_in,
+                "moved_out": newest.moved_out - oldest.moved_out,
+                "computing_percent": (*self._computing, *self._since(newest))[-_SHOWN:],
+            }
         )
 
     def _at(self, moment: float, newest: Sample) -> Sample:
@@ -97,7 +100,7 @@ def _between(before: Sample, after: Sample, moment: float) -> Sample:
 
     return Sample(
         now=moment,
-        spent={one: at(value, after.spent[one]) for one, value in before.spent.items()},
+        spent=tuple(map(at, before.spent, after.spent)),
         launches=at(before.launches, after.launches),
         moved_in=at(before.moved_in, after.moved_in),
         moved_out=at(before.moved_out, after.moved_out),
@@ -111,14 +114,15 @@ def _percents(before: Sample, after: Sample) -> Sequence[int]:
 
 
 def _percent(before: Sample, after: Sample) -> int:
-    computed = after.spent[Part.COMPUTING] - before.spent[Part.COMPUTING]
-    passed = sum(after.spent.values()) - sum(before.spent.values())
+    computed = after.spent[_COMPUTING] - before.spent[_COMPUTING]
+    passed = sum(after.spent) - sum(before.spent)
     return round(100 * computed / passed) if passed else 0
 
 
-def time_parts(spent: Mapping[Part, int]) -> TimeParts:
-    """Return nanoseconds of the parts as a snapshot has them."""
-    return TimeParts(**{name: spent[part] / 1e9 for part, name in NAMES.items()})
+def time_parts(spent: Iterable[int]) -> TimeParts:
+    """Return nanoseconds of all parts as a snapshot has them."""
+    seconds = [value / 1e9 for value in spent]
+    return TimeParts.of_known(dict(zip(PARTS, seconds, strict=True)))
 
 
 def look(node: "Node", session: "Session", member: "Member", now: float) -> Sample:
@@ -126,7 +130,8 @@ def look(node: "Node", session: "Session", member: "Member", now: float) -> Samp
     tally = session.tally
     return Sample(
         now=now,
-        spent=node.executor.times.spent(member.id, now),
+        # In the order of PARTS, which is that in which they are counted.
+        spent=tuple(node.executor.times.spent(member.id, now).values()),
         launches=tally.told.launches,
         moved_in=tally.moved_in,
         moved_out=tally.moved_out,

@@ -16,7 +16,7 @@ from .stage import Stage
 
 def sample(now: float, launches: int = 0, **parts: float) -> Sample:
     """A client's counters, in seconds."""
-    spent = {part: round(parts.get(part.value, 0.0) * 1e9) for part in Part}
+    spent = tuple(round(parts.get(part.value, 0.0) * 1e9) for part in Part)
     return Sample(now, spent, launches, moved_in=10 * launches, moved_out=launches)
 
 
