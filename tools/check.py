@@ -8,6 +8,7 @@ It is no replacement for `make lint test`.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -24,6 +25,8 @@ else:
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tools" / "areas.toml"
 BIN = Path(sys.executable).parent
+# One more than processors, since some tests wait; not many, since each collects all tests.
+WORKERS = min((os.cpu_count() or 1) + 1, 6)
 # As in `make lint`.
 TYPED = (
     *("src", "tests", "protocol", "tools"),
@@ -100,8 +103,8 @@ def lint_commands(chosen: Sequence[Area]) -> list[tuple[str, ...]]:
 def command_of_tests(chosen: Sequence[Area]) -> tuple[str, ...]:
     """Return the command that runs the tests of these areas."""
     tests = dict.fromkeys(test for area in chosen for test in area.tests)
-    both = ("-n", "2", "--dist", "loadfile") if len(chosen) > 1 else ()
-    return ("python", "-m", "pytest", "-q", *both, "-m", "not slow and not timed", *tests)
+    beside = ("-n", str(WORKERS), "--dist", "loadfile") if len(chosen) > 1 else ()
+    return ("python", "-m", "pytest", "-q", *beside, "-m", "not slow and not timed", *tests)
 
 
 def run(command: tuple[str, ...]) -> Done:

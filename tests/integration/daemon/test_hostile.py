@@ -23,6 +23,8 @@ from .client import Client, hello
 from .conftest import Daemon, StartDaemon
 
 MIB = 1 << 20
+# What two readings of the time of a processor may be wrong by, in seconds.
+TICKS = 2 / os.sysconf("SC_CLK_TCK")
 HOSTILE = Path(__file__).parent / "hostile.py"
 
 
@@ -181,18 +183,16 @@ def test_a_flood_takes_its_part_of_the_daemon_and_no_more(
         time.sleep(1.0)
         before, memory, logged = cpu_of(daemon), kilobytes_of(daemon), len(daemon.log)
         begun = time.monotonic()
-        taken = take_turns(daemon, 1.5)
+        taken = take_turns(daemon, 2.5)
+        used, seconds = cpu_of(daemon) - before, time.monotonic() - begun
         begin = time.monotonic()
         daemon.control.status()
         answered = time.monotonic() - begin
-        used, seconds = cpu_of(daemon) - before, time.monotonic() - begun
     # The honest two are a part of that: as much for each of their turns as without the others.
-    honest, usual = cpu_of(daemon), take_turns(daemon, 0.5)
+    honest, usual = cpu_of(daemon), take_turns(daemon, 1.0)
     each = (cpu_of(daemon) - honest) / len(usual)
-    # Time of the processor, which does not depend on who else uses it. The rest is for status. What
-    # processes cost that come and go is not charged to them as a whole yet (docs/security.md).
-    part = 0.5 if name == "fork" else 0.25
-    assert used - each * len(taken) < seconds * part + 0.1
+    # Time of the processor, which does not depend on who else uses it.
+    assert used - each * len(taken) < 0.2 * seconds + TICKS
     assert most_of(taken) < 0.1 + 5 * most_of(usual)
     assert max(taken) < 1.0 + 5 * max(usual)
     assert answered < 1.0 + 5 * max(usual)
@@ -202,15 +202,20 @@ def test_a_flood_takes_its_part_of_the_daemon_and_no_more(
     assert errors_of(daemon) == []
 
 
-def test_one_process_leaves_places_for_others(daemon: Daemon) -> None:
+def test_one_process_leaves_places_for_others(
+    start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    # It is about places: that many may come however long that takes here.
+    config = tmp_path_factory.mktemp("config") / "config.toml"
+    config.write_text("[peers]\nburst = 60.0\n")
+    daemon = start_daemon(f"--config={config}")
     with attacked(daemon, "connect", "4096") as process:
         assert process.stdout is not None
         # It says how many of its connections were taken in.
         held = int(process.stdout.readline())
-        # It may have 1024; and fewer where its tenant has no budget left to let it in by.
-        assert 64 <= held <= 1024
+        assert held == 1024
         daemon.connect().join(daemon.gpus[0])
-        assert daemon.log.count("as many connections as it may") == (held == 1024)
+        assert daemon.log.count("as many connections as it may") == 1
 
 
 def test_a_very_long_name_fills_neither_the_log_nor_the_status(daemon: Daemon) -> None:

@@ -81,7 +81,7 @@ def test_what_a_pool_of_one_keeps_is_not_there_for_the_others(sharing: Sharing) 
 
 
 def test_memory_of_graphs_counts_against_the_limit(sharing: Sharing) -> None:
-    guest = ready(sharing.guest(Wishes(memory_bytes=GIB)))
+    guest = ready(sharing.guest(Wishes(memory_limit=GIB)))
     assert guest.ask(f"gpu.capture_memory({600 * MIB})") == [0] * 8
     pid = str(guest.process.pid)
     sharing.until_status(lambda _: sharing.daemon().group(pid).uses[0].used >= 600 * MIB)
