@@ -36,6 +36,7 @@ def frames_header(protocol: Protocol) -> str:
                 ("FRAME_MAX_PAYLOAD", str(protocol.max_payload)),
                 ("FRAME_UNASKED_BYTES", str(protocol.unasked_bytes)),
                 ("FRAME_SOCKET_NAME", f'"{protocol.socket_name}"'),
+                ("FRAME_MACHINE_FOLDER", f'"{protocol.machine_folder}"'),
             ]
         ),
         "",

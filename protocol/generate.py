@@ -1,4 +1,4 @@
-"""Writes everything that is made from frames.toml and environment.toml.
+"""Writes everything that is made from frames.toml, environment.toml and limits.toml.
 
     python -m protocol.generate            writes
     python -m protocol.generate --check    fails if a file is not as it would be written
@@ -13,16 +13,21 @@ import argparse
 import sys
 from pathlib import Path
 
-from protocol import c_text, markdown_text, python_text
-from protocol.model import read_environment, read_protocol
+from protocol import c_text, limits_c, limits_pages, limits_python, markdown_text, python_text
+from protocol.limits_model import read_limits
+from protocol.model import FOLDER, read_environment, read_protocol
 
 ROOT = Path(__file__).parents[1]
+# Pages with tables of limits.
+PAGES = ("docs/limits.md", "docs/kubernetes.md", "docs/json.md", "docs/simulator.md")
+SCHEMA = "deploy/helm/nvshare/values.schema.json"
 
 
 def generate() -> dict[str, str]:
     """Return every file, by its path in the repository."""
     protocol = read_protocol()
     variables = read_environment()
+    limits = read_limits(FOLDER / "limits.toml")
     return {
         "native/common/frames.h": c_text.frames_header(protocol),
         "native/common/frame_check.c": c_text.checks_source(protocol),
@@ -30,7 +35,19 @@ def generate() -> dict[str, str]:
         "src/nvshare/wire/frames.py": python_text.frames_module(protocol),
         "src/nvshare/wire/environment.py": python_text.environment_module(variables),
         "docs/environment.md": markdown_text.environment_page(variables),
+        "native/interposer/process/limits.h": limits_c.limits_header(limits),
+        "native/interposer/process/limits.c": limits_c.limits_source(limits),
+        "src/nvshare/core/limits.py": limits_python.core_module(limits),
+        "src/nvshare/limits/table.py": limits_python.table_module(limits),
+        "src/nvshare/limits/fields.py": limits_python.fields_module(limits),
+        "src/nvshare/web/page/limit_table.js": limits_pages.page_script(limits),
+        SCHEMA: limits_pages.with_schema(_read(SCHEMA), limits),
+        **{page: limits_pages.with_rows(_read(page), limits) for page in PAGES},
     }
+
+
+def _read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 def main() -> int:

@@ -1,16 +1,17 @@
-"""frames.toml and environment.toml as objects, checked. Writes nothing."""
+"""frames.toml and environment.toml as objects, checked, with what limits.toml adds to them.
+
+Writes nothing.
+"""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from protocol.errors import TableError
+from protocol.limits_model import add_to_environment, add_to_frames, read_limits
+from protocol.toml import read_toml
 
 FOLDER = Path(__file__).parent
 WIDTHS = {"u16": 2, "u32": 4, "u64": 8}
@@ -18,10 +19,6 @@ SENDERS = ("client", "daemon")
 # A meaning is one line of a comment, in C and in Python.
 _LONGEST = 93
 READERS = ("library", "daemon", "cli", "emulator")
-
-
-class TableError(Exception):
-    """A table says something that cannot be."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +111,7 @@ class Protocol:
     max_payload: int
     unasked_bytes: int
     socket_name: str
+    machine_folder: str
     frames: tuple[Frame, ...]
     values: tuple[Values, ...]
     ranges: tuple[Range, ...]
@@ -132,8 +130,9 @@ class Variable:
 
 
 def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
-    """Read and check the table of frames."""
-    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    """Read and check the table of frames, and what the limits beside it add."""
+    table = read_toml(path)
+    add_to_frames(table, read_limits(path.with_name("limits.toml")))
     values = {
         name: _values(name, entry, is_flags=kind == "flags")
         for kind in ("enums", "flags")
@@ -156,6 +155,7 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
         table["max_payload"],
         table["unasked_bytes"],
         table["socket_name"],
+        table["machine_folder"],
         frames,
         tuple(values.values()),
         tuple(ranges.values()),
@@ -163,8 +163,9 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
 
 
 def read_environment(path: Path = FOLDER / "environment.toml") -> tuple[Variable, ...]:
-    """Read and check the table of variables."""
-    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    """Read and check the table of variables, and what the limits beside it add."""
+    limits = read_limits(path.with_name("limits.toml"))
+    table = add_to_environment(read_toml(path), limits)
     return tuple(_variable(name, entry) for name, entry in table.items())
 
 

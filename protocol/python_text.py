@@ -45,6 +45,7 @@ def frames_module(protocol: Protocol) -> str:
         f"MAX_PAYLOAD = {protocol.max_payload}",
         f"UNASKED_BYTES = {protocol.unasked_bytes}",
         f'SOCKET_NAME = "{protocol.socket_name}"',
+        f'MACHINE_FOLDER = "{protocol.machine_folder}"',
         "",
         *_mosts(protocol),
         "",

@@ -328,8 +328,6 @@ static int check_limits(const struct frame_view *view) {
     int result = frame_take(view, &fields, sizeof fields);
     if (result == 0 && fields.memory_limit > UINT64_C(0x10000000000000))
         result = -ERANGE;
-    if (result == 0 && fields.compute_percent > UINT64_C(0x64))
-        result = -ERANGE;
     if (result == 0 && fields.share_ppm > UINT64_C(0xf4240))
         result = -ERANGE;
     if (result == 0 && fields.own_ppm > UINT64_C(0xf4240))

@@ -17,6 +17,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "protocol/frames.toml")
 #define FRAME_MAX_PAYLOAD    4096
 #define FRAME_UNASKED_BYTES  33554432
 #define FRAME_SOCKET_NAME    "nvshare.sock"
+#define FRAME_MACHINE_FOLDER "/run/nvshare"
 
 enum frame_type {
     FRAME_HELLO = 1,
@@ -412,13 +413,13 @@ static_assert(sizeof(struct frame_room) == 16, "protocol/frames.toml");
 /* From daemon to client.
  * The limits in force. Sent after WELCOME if there are any, and at every change. */
 struct frame_limits {
-    uint64_t memory_limit;    /* bytes, for a client without a page of its group; 0: none */
-    uint32_t compute_percent; /* 1 to 100; 0: none */
-    uint32_t flags;           /* enum limit_flags: how the limits are meant */
-    uint32_t share_ppm;       /* millionths of the GPU's time that it may use; 0: all of it */
-    uint32_t window_us;       /* within which the share is to be kept, in microseconds */
-    uint32_t own_ppm;         /* millionths of what its events measure that are its own */
-    uint32_t clock;           /* thousandths of ours: an emulated GPU has its own time */
+    uint64_t memory_limit; /* bytes, for a client without a page of its group; 0: none */
+    uint32_t reserved;     /* sent as 0; it was the share as it was set, which no client has ever read */
+    uint32_t flags;        /* enum limit_flags: how the limits are meant */
+    uint32_t share_ppm;    /* millionths of the GPU's time that it may use; 0: all of it */
+    uint32_t window_us;    /* within which the share is to be kept, in microseconds */
+    uint32_t own_ppm;      /* millionths of what its events measure that are its own */
+    uint32_t clock;        /* thousandths of ours: an emulated GPU has its own time */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_limits) == 32, "protocol/frames.toml");
 

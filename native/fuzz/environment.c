@@ -19,15 +19,15 @@ static void set_all(char *text) {
 }
 
 static void check(const struct config *config) {
-    FUZZ_PROMISE(config->compute_percent <= 100);
+    FUZZ_PROMISE(config->limits.compute_percent <= 100);
     FUZZ_PROMISE(config->socket_count <= CONFIG_SOCKETS_MAX);
     FUZZ_PROMISE(config->allocation <= ALLOCATION_AUTO);
     FUZZ_PROMISE(config->silence_ns <= UINT64_C(1000000) * 1000000000);
     /* A limit that is named holds, or the GPU is not used at all. */
-    if (get(ENVIRONMENT_GPU_MEMORY_LIMIT))
-        FUZZ_PROMISE(config->memory_limit || config->is_wrong);
-    if (get(ENVIRONMENT_GPU_CORE_LIMIT))
-        FUZZ_PROMISE(config->compute_percent || config->is_wrong);
+    if (variable_get(ENVIRONMENT_GPU_MEMORY_LIMIT))
+        FUZZ_PROMISE(config->limits.memory_limit || config->limits.is_wrong);
+    if (variable_get(ENVIRONMENT_GPU_CORE_LIMIT))
+        FUZZ_PROMISE(config->limits.compute_percent || config->limits.is_wrong);
     for (int i = 0; i < config->socket_count; i++) {
         const struct sockaddr_un *address = &config->sockets[i];
         FUZZ_PROMISE(memchr(address->sun_path, '\0', sizeof address->sun_path));

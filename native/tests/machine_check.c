@@ -64,8 +64,8 @@ static void check(const struct machine *machine) {
     int given = 0;
     for (int i = 0; i < MOST; i++)
         given += world.is_given[i];
-    assert(given == (machine->pass >= 0) + (world.armed >= 0));
-    assert(machine->pass < 0 || world.is_given[machine->pass]);
+    assert(given == (machine->next_descriptor >= 0) + (world.armed >= 0));
+    assert(machine->next_descriptor < 0 || world.is_given[machine->next_descriptor]);
     assert((world.armed >= 0) == (machine->standby != MACHINE_NO_STANDBY));
     bool may_be_open = machine->state == MACHINE_ALONE || machine->state == MACHINE_OPEN ||
                        machine->state == MACHINE_WATCHED;
@@ -108,7 +108,7 @@ static void begin_again(struct machine *machine) {
     machine_feed(machine, &lost, &actions);
     for (uint32_t i = 0; i < actions.count; i++)
         perform(&actions.list[i]);
-    assert(machine->state == MACHINE_ALONE && machine->pass < 0 && world.armed < 0);
+    assert(machine->state == MACHINE_ALONE && machine->next_descriptor < 0 && world.armed < 0);
     check(machine);
     machine_init(machine);
     world.is_open = false;

@@ -10,6 +10,8 @@ import fcntl
 import os
 import platform
 import signal
+from collections.abc import Callable
+from functools import cache
 
 # The same on every machine.
 _PIDFD_SEND_SIGNAL = 424
@@ -54,12 +56,18 @@ def has_sealed_size(descriptor: int) -> bool:
 
 
 def _call(number: int, *arguments: int | ctypes.c_char_p) -> int:
-    syscall = ctypes.CDLL(None, use_errno=True).syscall
-    syscall.restype = ctypes.c_long
     # The kernel reads whole registers.
     wide = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-    result: int = syscall(ctypes.c_long(number), *wide)
+    result: int = _syscall()(ctypes.c_long(number), *wide)
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
     return result
+
+
+@cache
+def _syscall() -> Callable[..., int]:
+    """Return libc's function. To look it up makes classes, which take long to go away again."""
+    syscall = ctypes.CDLL(None, use_errno=True).syscall
+    syscall.restype = ctypes.c_long
+    return syscall

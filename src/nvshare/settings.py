@@ -7,52 +7,28 @@ API pass them on. A change names only the fields that change.
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, model_validator
 
 from nvshare.core.policies import policy_names
-from nvshare.core.settings import Limits, Mode, Priority, RoomSetting, Settings
-from nvshare.errors import BadInputError
-from nvshare.quantity import format_quantity, parse_quantity
-from nvshare.validation import plain
+from nvshare.core.settings import Limits, Mode, RoomSetting, Settings
+from nvshare.limits.fields import LimitFields
+from nvshare.limits.table import LIMITS
+from nvshare.setting_types import (
+    NUMBER,
+    AllocationName,
+    Bandwidth,
+    BytesOrAuto,
+    Fraction,
+    FractionOrNone,
+    NotNegative,
+    Positive,
+    PositiveOrAuto,
+    SecondsOrOff,
+    SettingsModel,
+)
 
 _CORE = Settings()
 _MIB = 1 << 20
-
-
-def _quantity(value: Any) -> Any:
-    if not isinstance(value, str) or value == "auto":
-        return value
-    try:
-        return parse_quantity(value)
-    except BadInputError as error:
-        raise ValueError(plain(error.in_a_line)) from error
-
-
-def _number(value: Any) -> Any:
-    """Numbers come as text from the environment and from the command line."""
-    if isinstance(value, str) and value != "auto":
-        try:
-            return float(value)
-        except ValueError:
-            raise ValueError(plain(f'"{value}" is not a number')) from None
-    return value
-
-
-def _whole(value: Any) -> Any:
-    number = _number(value)
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _seconds_or_off(value: Any) -> Any:
-    return 0.0 if value == "off" else _number(value)
 
 
 def _policy(value: str) -> str:
@@ -61,52 +37,7 @@ def _policy(value: str) -> str:
     return value
 
 
-def _something(value: int) -> int:
-    if value == 0:
-        raise ValueError("0 would leave nothing to allocate; for no limit, write none")
-    return value
-
-
-def _amount(pattern: str) -> WithJsonSchema:
-    """How an amount is written, for the schema of the control API: a number, or text."""
-    number = {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**63}
-    return WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]}, "validation")
-
-
-_AMOUNT = r"[0-9]+(\.[0-9]{1,9})?([kMGTP]|[KMGTP]i)?"
-Auto: TypeAlias = Literal["auto"]
-Bytes: TypeAlias = Annotated[
-    int, Field(ge=0, lt=2**63), BeforeValidator(_quantity), _amount(f"^{_AMOUNT}$")
-]
-SomeBytes: TypeAlias = Annotated[Bytes, AfterValidator(_something)]
-BytesOrAuto: TypeAlias = Annotated[
-    Annotated[int, Field(ge=0, lt=2**63)] | Auto,
-    BeforeValidator(_quantity),
-    _amount(f"^(auto|{_AMOUNT})$"),
-]
-# Thirty years, if they are seconds: what is computed from them stays a number.
-_MOST = 1e9
-Positive: TypeAlias = Annotated[float, Field(gt=0, le=_MOST), BeforeValidator(_number)]
-PositiveOrAuto: TypeAlias = Annotated[
-    Annotated[float, Field(gt=0, le=_MOST)] | Auto, BeforeValidator(_number)
-]
-# Bytes a second; an emulated GPU may be a million times as fast as time.
-Bandwidth: TypeAlias = Annotated[float, Field(ge=1, le=1e21), BeforeValidator(_number)]
-Fraction: TypeAlias = Annotated[float, Field(gt=0, le=1), BeforeValidator(_number)]
-FractionOrNone: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
-NotNegative: TypeAlias = Annotated[float, Field(ge=0, le=_MOST), BeforeValidator(_number)]
-Percent: TypeAlias = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
-# 0: never.
-SecondsOrOff: TypeAlias = Annotated[float, Field(ge=0, le=_MOST), BeforeValidator(_seconds_or_off)]
-PriorityName: TypeAlias = Literal["high", "normal", "low"]
-AllocationName: TypeAlias = Literal["managed", "explicit", "native", "auto"]
 PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
-
-
-class SettingsModel(BaseModel):
-    """Values that people write: frozen, and a field that does not exist is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class DeviceSettings(SettingsModel):
@@ -135,7 +66,7 @@ class DeviceSettings(SettingsModel):
     make_room: Literal["auto", "move-out", "displace"] = _CORE.make_room.value
     move_patience: NotNegative = _CORE.move_patience
     initial_bandwidth: Bandwidth = _CORE.initial_bandwidth
-    inflight: Annotated[float, Field(gt=0, le=10), BeforeValidator(_number)] = 0.02
+    inflight: Annotated[float, Field(gt=0, le=10), NUMBER] = 0.02
     reserve: BytesOrAuto = "auto"
     context: BytesOrAuto = "auto"
     # How the memory of programs is allocated that say nothing of it themselves.
@@ -230,15 +161,11 @@ class PeerSettings(SettingsModel):
     burst: float = Field(default=4.0, gt=0)
 
 
-class ClientLimits(SettingsModel):
-    """What the processes of a group may use of each GPU together. None: no limit."""
+class ClientLimits(LimitFields):
+    """What the processes of a group may use of each GPU together. None: no limit.
 
-    memory_limit: SomeBytes | None = None
-    compute_percent: Percent | None = None
-    # It may have more compute than that while nobody else wants it. None: it may not.
-    burst: bool | None = None
-    # None: normal.
-    priority: PriorityName | None = None
+    Which limits there are says protocol/limits.toml.
+    """
 
     def changed(self, changes: "dict[str, Any]") -> "ClientLimits":
         """Return the limits with some fields changed, and everything checked again."""
@@ -246,30 +173,21 @@ class ClientLimits(SettingsModel):
 
     def normalized(self) -> "ClientLimits":
         """Return them with everything left out that is the default."""
-        priority = None if self.priority == "normal" else self.priority
-        return self.changed({"burst": self.burst or None, "priority": priority})
+        return self.changed({one.name: one.normalized(getattr(self, one.name)) for one in LIMITS})
 
     def in_words(self) -> str:
         """Return them for a line of the log."""
-        words = []
-        if self.memory_limit is not None:
-            words.append(f"memory={format_quantity(self.memory_limit)}")
-        if self.compute_percent is not None:
-            words.append(f"compute={self.compute_percent}%")
-        if self.burst:
-            words.append("burst")
-        if self.priority is not None:
-            words.append(f"priority={self.priority}")
-        return ",".join(words) or "none"
+        words = (one.in_log(getattr(self, one.name)) for one in LIMITS)
+        return ",".join(filter(None, words)) or "none"
 
     def for_core(self) -> Limits:
         """Return them as the core has them."""
-        return Limits(
-            memory_bytes=self.memory_limit,
-            compute_percent=self.compute_percent,
-            burst=bool(self.burst),
-            priority=Priority(self.priority or "normal"),
-        )
+        return Limits(**{one.core_name: one.to_core(getattr(self, one.name)) for one in LIMITS})
+
+    @classmethod
+    def from_core(cls, limits: Limits) -> "ClientLimits":
+        """Return what the core has as people are shown it."""
+        return cls(**{one.name: one.from_core(getattr(limits, one.core_name)) for one in LIMITS})
 
 
 class Orders(ClientLimits):
@@ -280,7 +198,7 @@ class Orders(ClientLimits):
 
     def over(self, limits: ClientLimits) -> ClientLimits:
         """Return the limits of a program that had these before."""
-        asked = {name: getattr(self, name) for name in ClientLimits.model_fields}
+        asked = {one.name: getattr(self, one.name) for one in LIMITS}
         return limits.changed({name: value for name, value in asked.items() if value is not None})
 
 

@@ -115,14 +115,7 @@ class Campaign:
 
     def _unmanaged(self) -> list[str]:
         """Who uses a GPU, and the daemon does not know of it."""
-        status = self._watch.status
-        known = {client.pid for client in status.clients} if status else set()
-        return [
-            f"{program.role} (pid {pid})"
-            for program in self._stage.programs
-            for pid in program.computing
-            if pid not in known
-        ]
+        return self._stage.unknown_to(self._watch.status)
 
     def _until_none(self, find: Callable[[], list[str]], what: str) -> None:
         """Wait, but not for ever; what the machine keeps processes from is added."""

@@ -1,6 +1,7 @@
-"""A memory cgroup for the daemon, where one can be made.
+"""Memory cgroups for the daemon and for programs, where they can be made.
 
-Host memory for what leaves GPUs explicitly is charged to it.
+Host memory for what leaves GPUs explicitly is charged to the daemon's, that of managed memory to
+the program's.
 """
 
 import os
@@ -30,9 +31,9 @@ class Cgroup:
             (self._folder / "cgroup.procs").write_text(str(pid), encoding="utf-8")
 
     @contextmanager
-    def limited(self, more: int) -> Iterator[None]:
-        """Inside of this it may have only so many MiB more than it has now."""
-        set_limit(self._folder, usage(self._folder) + more * _MIB)
+    def limited(self, mib: int, *, is_more: bool) -> Iterator[None]:
+        """Inside of this it may have only so many MiB, or so many more than it has now."""
+        set_limit(self._folder, mib * _MIB + (usage(self._folder) if is_more else 0))
         try:
             yield
         finally:
@@ -50,10 +51,10 @@ class Cgroup:
                 time.sleep(0.05)
 
 
-def make_cgroup() -> Cgroup | None:
+def make_cgroup(name: str) -> Cgroup | None:
     """Make one, if that can be done here."""
     for parent, limit in KINDS.items():
-        folder = parent / f"nvshare-chaos-{os.getpid()}"
+        folder = parent / f"nvshare-chaos-{os.getpid()}-{name}"
         try:
             cgroup = Cgroup(folder)
         except (OSError, ValueError):

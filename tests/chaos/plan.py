@@ -47,11 +47,14 @@ KINDS: dict[str, Shape] = {
     "kill-daemon": Shape("node", 0.0, 2.0, cards=2),
     "stop-daemon": Shape("node", 0.2, 5.0),
     "end-daemon": Shape("node", 0.0, 1.0),
+    "upgrade-daemon": Shape("node", 1.0, 5.0, ("earlier", "later")),
     "reload-daemon": Shape("node"),
     "remove-socket": Shape("node", 0.0, 0.0, ("nvshare.sock", "control.sock", "look.sock")),
     "few-descriptors": Shape("node", 0.5, 4.0, ("0", "2", "8")),
     "little-host-memory": Shape("node", 0.5, 4.0, ("0", "32Mi", "128Mi")),
     "small-cgroup": Shape("node", 1.0, 5.0, ("80", "128")),
+    "exhausted-host": Shape("node", 1.0, 5.0, ("0", "64")),
+    "small-program-cgroup": Shape("program", 1.0, 5.0, ("192", "224")),
     "full-disk": Shape("node", 0.5, 4.0),
     "full-shm": Shape("node", 0.5, 4.0),
     "lose-gpu": Shape("gpu", 0.5, 5.0),
@@ -105,6 +108,8 @@ class Role:
     gpu: int  # the only one, or the first
     # Calls of the driver that it is refused (NVSHARE_EMULATOR_FAIL).
     refused: str = ""
+    # Its library talks as one of an earlier day (native/tests/earlier_client.c).
+    is_earlier: bool = False
 
     @property
     def gpus(self) -> tuple[int, ...]:
@@ -113,7 +118,8 @@ class Role:
 
     def __str__(self) -> str:
         refused = f", refused {self.refused}" if self.refused else ""
-        return f"{self.number}: {self.program}, {self.allocation}, GPU {self.gpu}{refused}"
+        earlier = ", of an earlier day" if self.is_earlier else ""
+        return f"{self.number}: {self.program}, {self.allocation}, GPU {self.gpu}{refused}{earlier}"
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ def choose_roles(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
     roles = (
         Role(0, "keeper", "managed", 0),
         Role(1, "keeper", "explicit", 0, refused=chance.choice(_REFUSED)),
-        Role(2, "keeper", "managed", 1),
+        Role(2, "keeper", "managed", 1, is_earlier=True),
         Role(3, "fuzzer", "explicit", 1),
         Role(4, "fuzzer", either(), 0),
         Role(5, "ranks", either(), 0),

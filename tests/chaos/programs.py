@@ -20,6 +20,7 @@ from nvshare.lab.emulator.workload import installed_program
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.wire import environment
 
+from .cgroup import make_cgroup
 from .excuses import Excuses
 from .journal import Journal
 from .plan import Role
@@ -45,6 +46,7 @@ class Program:
         built: Path,
         sockets: Path,
         base: Mapping[str, str],
+        earlier: Mapping[str, str],
         excuses: Excuses,
         journal: Journal,
     ) -> None:
@@ -52,6 +54,7 @@ class Program:
         self._built = built
         self._sockets = sockets
         self._base = base
+        self._earlier = earlier
         self._excuses = excuses
         self._journal = journal
         self._lock = threading.RLock()
@@ -60,6 +63,8 @@ class Program:
         self._is_killed = False
         self._times = 0
         self._not_before = 0.0
+        # All of its processes are in it.
+        self.cgroup = make_cgroup(str(role.number))
         self.finished = 0
         self.refused = 0
         # Of processes that are gone; and those that are there now, by pid.
@@ -125,6 +130,12 @@ class Program:
                 self._bury()
             self._not_before = float("inf")
 
+    def close(self) -> None:
+        """Leave nothing behind."""
+        self.end()
+        if self.cgroup is not None:
+            self.cgroup.remove()
+
     def _end_rest_of_gang(self) -> None:
         failed = [one for one in self._processes if one.returncode not in (None, 0)]
         if failed:
@@ -169,6 +180,8 @@ class Program:
                     stderr=file,
                     cwd="/",
                 )
+            if self.cgroup is not None:
+                self.cgroup.take(process.pid)
             self._processes.append(process)
             self._said.append(said)
 
@@ -180,6 +193,8 @@ class Program:
         base = {**self._base, environment.GROUP: group}
         if role.program in _KERNEL_US:
             base[environment.EMULATOR_KERNEL_US] = _KERNEL_US[role.program]
+        if role.is_earlier:
+            base.update(self._earlier)
         if role.refused:
             base[environment.EMULATOR_FAIL] = role.refused
         wishes = Wishes(gpus=gpus, allocation=role.allocation)

@@ -17,7 +17,9 @@ from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.profile import Profile
 from nvshare.lab.emulator.transient import transient_node
 from nvshare.launch.preload import without_preload
+from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.wire import environment
+from tests.earlier import earlier_library
 from tests.integration.hammering import build_hammer
 
 from .excuses import Excuses
@@ -62,6 +64,16 @@ class Stage:
     def program(self, number: int) -> Program:
         """Return one of them."""
         return self.programs[number % len(self.programs)]
+
+    def unknown_to(self, status: NodeStatus | None) -> list[str]:
+        """Return who uses a GPU, and the daemon that says this does not know of it."""
+        known = {client.pid for client in status.clients} if status else set()
+        return [
+            f"{program.role} (pid {pid})"
+            for program in self.programs
+            for pid in program.computing
+            if pid not in known
+        ]
 
     def look_after_all(self) -> None:
         """Start whatever is not there."""
@@ -133,12 +145,15 @@ def _with_daemon(
     }
     supervisor = Supervisor(sockets, kept / "daemon.log", without_preload(base), journal)
     excuses = Excuses()
-    programs = tuple(Program(role, built, sockets, base, excuses, journal) for role in roles)
+    earlier = earlier_library(built)
+    programs = tuple(
+        Program(role, built, sockets, base, earlier, excuses, journal) for role in roles
+    )
     try:
         yield Stage(folder, kept, private, node, supervisor, programs, excuses, journal)
     finally:
         for program in programs:
-            program.end()
+            program.close()
         supervisor.close()
 
 

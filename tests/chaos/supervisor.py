@@ -18,6 +18,7 @@ from .cgroup import make_cgroup
 from .journal import Journal
 from .processes import descriptors, ending_with_us, handles
 
+ROOT = Path(__file__).parents[2]
 _PAUSE = 0.2
 _PATIENCE = 30.0
 
@@ -37,8 +38,10 @@ class Supervisor:
         self._is_killed = False
         self._not_before = 0.0
         self._is_over = False
+        # How the next one is to talk (other_version.py); "": as it does.
+        self.version = ""
         self.control = Daemon(sockets / CONTROL_NAME)
-        self.cgroup = make_cgroup()
+        self.cgroup = make_cgroup("daemon")
         self.started = 0
         self.fewest_descriptors = 0
 
@@ -131,11 +134,12 @@ class Supervisor:
 
     def _start(self) -> None:
         self.started += 1
-        command = (sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={self.sockets}")
+        module = ("tests.chaos.other_version", self.version) if self.version else ("nvshare",)
+        command = (sys.executable, "-m", *module, "daemon", f"--socket-dir={self.sockets}")
         with self._log.open("ab") as file:
             self._process = subprocess.Popen(
                 [*ending_with_us(), *command],
-                env=self._environ,
+                env={**self._environ, "PYTHONPATH": str(ROOT)} if self.version else self._environ,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,

@@ -22,7 +22,8 @@ What each file says of itself. [ARCHITECTURE.md](../ARCHITECTURE.md) shows the w
 # What a newcomer should see first, then what there is to try it with: all in folders called lab.
 PARTS = {
     "What runs on a GPU node": (
-        *("src/nvshare/core", "src/nvshare/daemon", "src/nvshare/wire", "src/nvshare/telemetry"),
+        *("src/nvshare/core", "src/nvshare/daemon", "src/nvshare/wire", "src/nvshare/limits"),
+        "src/nvshare/telemetry",
         *("src/nvshare/launch", "src/nvshare/cli", "src/nvshare/web", "src/nvshare/kubernetes"),
         *("src/nvshare/probe", "src/nvshare/machine", "src/nvshare"),
         *("native/interposer", "native/machine", "native/common", "native/headers"),

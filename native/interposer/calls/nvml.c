@@ -34,7 +34,7 @@ struct view {
 /* Returns false for a program that has neither a limit nor anything on that GPU: it is told the truth. */
 static bool own_view(nvmlDevice_t handle, unsigned long long total, struct view *view) {
     struct device *device = config()->disable ? NULL : find_device(handle);
-    uint64_t limit = config()->disable ? 0 : config()->memory_limit;
+    uint64_t limit = config()->disable ? 0 : config()->limits.memory_limit;
     struct device_view own = {0};
     if (!device && !limit)
         return false;

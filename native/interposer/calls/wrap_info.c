@@ -27,7 +27,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
     if (result != CUDA_SUCCESS || config()->disable)
         return result;
     struct device *device = device_known(dev);
-    uint64_t limit = device ? device_view(device).total : config()->memory_limit;
+    uint64_t limit = device ? device_view(device).total : config()->limits.memory_limit;
     if (limit && limit < *bytes)
         *bytes = limit;
     return result;

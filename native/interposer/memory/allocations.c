@@ -28,9 +28,10 @@ static const char *limit_source(struct device *device, uint64_t limit) {
     case QUOTA_SOURCE_POD: return "the annotation of its pod";
     case QUOTA_SOURCE_CEILING: return "the ceiling of its pod's namespace";
     case QUOTA_SOURCE_ENVIRONMENT:
-        return limit == config()->memory_limit ? own_limit_source()
-                                               : "the environment of a process that shares it";
-    default: return limit == config()->memory_limit ? own_limit_source() : "its daemon";
+        return limit == config()->limits.memory_limit
+                   ? own_limit_source()
+                   : "the environment of a process that shares it";
+    default: return limit == config()->limits.memory_limit ? own_limit_source() : "its daemon";
     }
 }
 

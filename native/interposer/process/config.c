@@ -11,39 +11,12 @@
 #include "environment.h"
 #include "frames.h"
 #include "log.h"
-#include "quantity.h"
+#include "variables.h"
 
 static struct {
     pthread_once_t once;
     struct config values;
 } state = {.once = PTHREAD_ONCE_INIT};
-
-static const uint64_t default_silence_ns = UINT64_C(10) * 1000 * 1000 * 1000;
-
-static const char *get(const char *name) {
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
-static void complain(const char *name, const char *value, const char *wanted) {
-    log_warn("%s is \"%.64s\", and not %s: ignored", name, value, wanted);
-}
-
-/* To go on without the limit could harm others, and to end the program is not our business. */
-static void refuse(const char *name, const char *value, const char *wanted) {
-    log_warn(
-        "%s is \"%.64s\", and not %s: the program may not use the GPU. Correct the variable, or "
-        "unset it to run without this limit",
-        name, value, wanted);
-    state.values.is_wrong = true;
-}
-
-static bool get_flag(const char *name) {
-    const char *value = get(name);
-    if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-        complain(name, value, "0 or 1");
-    return value && strcmp(value, "1") == 0;
-}
 
 static enum allocation get_allocation(void) {
     static const struct {
@@ -53,73 +26,42 @@ static enum allocation get_allocation(void) {
                  {"explicit", ALLOCATION_EXPLICIT},
                  {"native", ALLOCATION_NATIVE},
                  {"auto", ALLOCATION_AUTO}};
-    const char *value = get(ENVIRONMENT_ALLOCATION);
+    const char *value = variable_get(ENVIRONMENT_ALLOCATION);
     for (size_t i = 0; value && i < sizeof known / sizeof *known; i++)
         if (strcmp(value, known[i].name) == 0)
             return known[i].meaning;
     if (value)
-        complain(ENVIRONMENT_ALLOCATION, value, "managed, explicit, native or auto");
+        variable_complain(ENVIRONMENT_ALLOCATION, value, "managed, explicit, native or auto");
     return ALLOCATION_OPEN;
-}
-
-static uint64_t get_memory_limit(void) {
-    const char *value = get(ENVIRONMENT_GPU_MEMORY_LIMIT);
-    uint64_t bytes = 0;
-    if (value && (quantity_parse(value, &bytes) < 0 || bytes == 0))
-        refuse(ENVIRONMENT_GPU_MEMORY_LIMIT, value, "an amount of memory such as 4Gi or 1500Mi");
-    return bytes;
 }
 
 /* nvshare run says what it has set: an environment that was changed since is not its own. */
 static bool is_limit_of_run(void) {
-    const char *value = get(ENVIRONMENT_GPU_MEMORY_LIMIT);
-    const char *told = get(ENVIRONMENT_RUN_MEMORY_LIMIT);
+    const char *value = variable_get(ENVIRONMENT_GPU_MEMORY_LIMIT);
+    const char *told = variable_get(ENVIRONMENT_RUN_MEMORY_LIMIT);
     return value && told && strcmp(value, told) == 0;
 }
 
 static bool is_patient(void) {
-    const char *value = get(ENVIRONMENT_WAIT_NOTICE);
+    const char *value = variable_get(ENVIRONMENT_WAIT_NOTICE);
     if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-        complain(ENVIRONMENT_WAIT_NOTICE, value, "0 or 1");
+        variable_complain(ENVIRONMENT_WAIT_NOTICE, value, "0 or 1");
     return value && strcmp(value, "0") == 0;
 }
 
 static uint64_t get_silence(void) {
-    const char *value = get(ENVIRONMENT_SILENCE);
+    const char *value = variable_get(ENVIRONMENT_SILENCE);
     char *end = NULL;
     double seconds = value ? strtod(value, &end) : 0;
     if (value && !*end && seconds >= 0 && seconds <= 1e6)
         return (uint64_t)(seconds * 1e9);
     if (value)
-        complain(ENVIRONMENT_SILENCE, value, "a number of seconds");
-    return default_silence_ns;
-}
-
-static uint32_t get_percent(void) {
-    const char *value = get(ENVIRONMENT_GPU_CORE_LIMIT);
-    char *end = NULL;
-    unsigned long percent = value ? strtoul(value, &end, 10) : 0;
-    if (value && (*end || percent < 1 || percent > 100)) {
-        refuse(ENVIRONMENT_GPU_CORE_LIMIT, value, "a number from 1 to 100");
-        return 0;
-    }
-    return (uint32_t)percent;
-}
-
-static uint32_t get_limit_flags(void) {
-    const char *value = get(ENVIRONMENT_GPU_PRIORITY);
-    uint32_t burst = get_flag(ENVIRONMENT_GPU_BURST) ? LIMIT_BURST : 0;
-    if (value && strcmp(value, "high") == 0)
-        return burst | LIMIT_HIGH;
-    if (value && strcmp(value, "low") == 0)
-        return burst | LIMIT_LOW;
-    if (value && strcmp(value, "normal") != 0)
-        refuse(ENVIRONMENT_GPU_PRIORITY, value, "high, normal or low");
-    return burst;
+        variable_complain(ENVIRONMENT_SILENCE, value, "a number of seconds");
+    return (uint64_t)(strtod(DEFAULT_SILENCE, NULL) * 1e9);
 }
 
 static void get_group(uint8_t group[16]) {
-    const char *value = get(ENVIRONMENT_GROUP);
+    const char *value = variable_get(ENVIRONMENT_GROUP);
     uint8_t bytes[16];
     int end = 0;
     for (int i = 0; value && i < 16; i++)
@@ -127,18 +69,19 @@ static void get_group(uint8_t group[16]) {
             value = NULL;
     if (value && value[32] == '\0')
         memcpy(group, bytes, sizeof bytes);
-    else if (get(ENVIRONMENT_GROUP))
-        complain(ENVIRONMENT_GROUP, get(ENVIRONMENT_GROUP), "32 hexadecimal digits");
+    else if (variable_get(ENVIRONMENT_GROUP))
+        variable_complain(ENVIRONMENT_GROUP, variable_get(ENVIRONMENT_GROUP),
+                          "32 hexadecimal digits");
 }
 
 static void get_daemon_user(struct config *config) {
-    const char *value = get(ENVIRONMENT_DAEMON_UID);
+    const char *value = variable_get(ENVIRONMENT_DAEMON_UID);
     char *end = NULL;
     unsigned long user = value ? strtoul(value, &end, 10) : 0;
     config->names_daemon = value && *value >= '0' && *value <= '9' && !*end && user < UINT32_MAX;
     config->daemon_user = config->names_daemon ? (uint32_t)user : 0;
     if (value && !config->names_daemon)
-        complain(ENVIRONMENT_DAEMON_UID, value, "the number of a user");
+        variable_complain(ENVIRONMENT_DAEMON_UID, value, "the number of a user");
 }
 
 __attribute__((format(printf, 2, 3))) static void add_socket(struct config *config,
@@ -158,8 +101,9 @@ __attribute__((format(printf, 2, 3))) static void add_socket(struct config *conf
 
 /* As in src/nvshare/launch/place.py; a test compares the two. */
 static void get_sockets(struct config *config) {
-    const char *given = get(ENVIRONMENT_SOCKET_DIR), *node = get(ENVIRONMENT_EMULATOR_NODE);
-    const char *runtime = get("XDG_RUNTIME_DIR");
+    const char *given = variable_get(ENVIRONMENT_SOCKET_DIR),
+               *node = variable_get(ENVIRONMENT_EMULATOR_NODE);
+    const char *runtime = variable_get("XDG_RUNTIME_DIR");
     unsigned user = (unsigned)getuid();
     if (given)
         add_socket(config, "%s/" FRAME_SOCKET_NAME, given);
@@ -167,7 +111,7 @@ static void get_sockets(struct config *config) {
         add_socket(config, "%s/daemon/" FRAME_SOCKET_NAME, node);
     if (given || node)
         return;
-    add_socket(config, CONFIG_MACHINE_FOLDER "/" FRAME_SOCKET_NAME);
+    add_socket(config, FRAME_MACHINE_FOLDER "/" FRAME_SOCKET_NAME);
     if (user != 0 && runtime)
         add_socket(config, "%s/nvshare/" FRAME_SOCKET_NAME, runtime);
     else if (user != 0)
@@ -177,16 +121,14 @@ static void get_sockets(struct config *config) {
 static void read_environment(void) {
     log_open(getenv(ENVIRONMENT_LOG), getenv(ENVIRONMENT_LOG_FILE));
     struct config *config = &state.values;
-    config->disable = get_flag(ENVIRONMENT_DISABLE);
-    config->require = get_flag(ENVIRONMENT_REQUIRE);
+    config->disable = variable_flag(ENVIRONMENT_DISABLE);
+    config->require = variable_flag(ENVIRONMENT_REQUIRE);
     config->allocation = get_allocation();
-    config->oversubscribe = get_flag(ENVIRONMENT_OVERSUBSCRIBE);
-    config->memory_limit = get_memory_limit();
+    config->oversubscribe = variable_flag(ENVIRONMENT_OVERSUBSCRIBE);
+    limits_read(&config->limits);
     config->is_limit_of_run = is_limit_of_run();
     config->is_patient = is_patient();
     config->silence_ns = get_silence();
-    config->compute_percent = get_percent();
-    config->limit_flags = get_limit_flags();
     get_group(config->group);
     get_daemon_user(config);
     get_sockets(config);

@@ -6,10 +6,9 @@
 #include <stdint.h>
 #include <sys/un.h>
 
-enum { CONFIG_SOCKETS_MAX = 2 };
+#include "limits.h"
 
-/* Where the machine's daemon is. */
-#define CONFIG_MACHINE_FOLDER "/run/nvshare"
+enum { CONFIG_SOCKETS_MAX = 2 };
 
 /* How what a program asks for by cuMemAlloc is to be allocated, by its environment. Others may have a say in it:
  * device_decide. */
@@ -25,14 +24,11 @@ struct config {
     bool disable; /* pass every call through, and nothing else */
     bool require; /* without a daemon, refuse work instead of running unmanaged */
     enum allocation allocation;
-    bool oversubscribe;    /* one program may allocate more than its GPU has */
-    bool is_wrong;         /* a limit cannot be understood: the GPU is not used at all */
-    uint64_t memory_limit; /* bytes on each GPU; 0: none */
-    bool is_limit_of_run;  /* which nvshare run was given on its command line */
-    bool is_patient;       /* nothing is to be said of a long wait */
-    uint64_t silence_ns;   /* that a daemon may keep while somebody waits for it; 0: any */
-    uint32_t compute_percent;
-    uint32_t limit_flags;
+    bool oversubscribe;   /* one program may allocate more than its GPU has */
+    struct limits limits; /* if one of them is wrong, the GPU is not used at all */
+    bool is_limit_of_run; /* which nvshare run was given on its command line */
+    bool is_patient;      /* nothing is to be said of a long wait */
+    uint64_t silence_ns;  /* that a daemon may keep while somebody waits for it; 0: any */
     uint8_t group[16];
     bool names_daemon; /* as somebody who is neither root nor the program's user */
     uint32_t daemon_user;

@@ -33,7 +33,7 @@ static bool attribute(CUdevice ordinal, CUdevice_attribute which) {
 }
 
 static void set_own_share(struct device *device) {
-    uint32_t percent = config()->compute_percent;
+    uint32_t percent = config()->limits.compute_percent;
     struct share_order order = {.share_ppm = percent < 100 ? percent * 10000 : 0,
                                 .window_ns = default_window_ns};
     share_change(&device->share, &order);
@@ -127,7 +127,7 @@ static struct device *make(CUdevice ordinal) {
     atomic_store(&device->inflight_ns, default_inflight_ns);
     pthread_mutex_init(&device->account.lock, NULL);
     explicit_init(&device->explicit, &device->account);
-    device_set_limit(device, config()->memory_limit);
+    device_set_limit(device, config()->limits.memory_limit);
     usage_init(&device->usage);
     meter_init(&device->meter);
     share_init(&device->share, session_knock, device);
@@ -198,7 +198,7 @@ struct device *device_of_gate(const struct gate *gate) {
 
 CUresult device_may_be_used(CUdevice ordinal) {
     driver_need();
-    if (config()->is_wrong && !config()->disable)
+    if (config()->limits.is_wrong && !config()->disable)
         return CUDA_ERROR_SYSTEM_NOT_READY;
     struct device *device = config()->require ? device_get_for_context(ordinal) : NULL;
     return device && gate_await_decision(&device->gate) < 0 ? CUDA_ERROR_SYSTEM_NOT_READY

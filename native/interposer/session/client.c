@@ -112,14 +112,12 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .allocated = used,
         .pinned = turn_pinned(client),
         .swapped_out = swap_tell_away(client),
-        .memory_limit = config()->memory_limit,
-        .compute_percent = config()->compute_percent,
-        .limit_flags = config()->limit_flags,
         .turn = hello->turn,
         .slot_key = device->account.own_slot.key,
         .untouched = account_nowhere(&device->account),
         .kept = atomic_load(&device->account.kept),
     };
+    limits_tell(&config()->limits, &frame);
     memcpy(frame.device_uuid, device->uuid, sizeof frame.device_uuid);
     memcpy(frame.group, config()->group, sizeof frame.group);
     frame_set_text(frame.library_version, sizeof frame.library_version, NVSHARE_VERSION);
@@ -163,7 +161,8 @@ static void be_welcome(struct client *client, const struct frame_welcome *welcom
     client->state = CLIENT_WELCOME;
     client->backoff = first_backoff;
     atomic_store(&client->device->is_managed, true);
-    log_info("GPU %d: managed by the daemon as client %llu", client->device->ordinal,
+    log_info("GPU %d: managed by the daemon (%.*s) as client %llu", client->device->ordinal,
+             (int)sizeof welcome->daemon_version - 1, welcome->daemon_version,
              (unsigned long long)welcome->client_id);
     host_begin(client);
     turn_feed(client, (struct machine_input){.event = ON_WELCOME});

@@ -32,7 +32,7 @@ int place_look(struct place *place, const char *path) {
     *place = (struct place){.in = {.self = getuid(),
                                    .has_named = config()->names_daemon,
                                    .named = config()->daemon_user,
-                                   .is_machine = strcmp(folder, CONFIG_MACHINE_FOLDER) == 0}};
+                                   .is_machine = strcmp(folder, FRAME_MACHINE_FOLDER) == 0}};
     int result = look(&place->folder, folder);
     return result < 0 ? result : look(&place->socket, path);
 }

@@ -8,6 +8,8 @@ from rich.markup import escape
 from nvshare.cli import completing
 from nvshare.cli.control import Daemon
 from nvshare.cli.gpus import warn_of_large_limit
+from nvshare.cli.limit_options import options_of_limit
+from nvshare.cli.limit_words import further_limits
 from nvshare.cli.output import Column, Rows, show, show_json
 from nvshare.cli.status_table import gib
 from nvshare.errors import BadInputError
@@ -19,25 +21,9 @@ _NONE = "none"
 
 @click.command()
 @click.argument("who", required=False, shell_complete=completing.programs)
-@click.option("--memory", metavar="SIZE", help="Limit of GPU memory, such as 6Gi; none removes it.")
-@click.option("--compute", metavar="PERCENT", help="Limit of a GPU's time in percent, or none.")
-@click.option(
-    "--burst/--no-burst", default=None, help="Whether it may use more while nobody else wants it."
-)
-@click.option(
-    "--priority",
-    type=click.Choice(["high", "normal", "low"]),
-    help="Programs of higher priority go first.",
-)
+@options_of_limit
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def limit(
-    who: str | None,
-    memory: str | None,
-    compute: str | None,
-    burst: bool | None,
-    priority: str | None,
-    as_json: bool,
-) -> None:
+def limit(who: str | None, as_json: bool, **given: Any) -> None:
     """Change what programs may use, and print what is in force. Without changes, only print it.
 
     WHO is an id as `nvshare status` shows it, a pid, the name of a program, a pod (name or
@@ -48,14 +34,11 @@ def limit(
 
     nvshare limit trainer --compute 40 --burst
     """
-    given = {"memory_limit": memory, "compute_percent": compute, "priority": priority}
-    changes: dict[str, Any] = {
+    changes = {
         name: None if value == _NONE else value
         for name, value in given.items()
         if value is not None
     }
-    if burst is not None:
-        changes["burst"] = burst
     if who is None and changes:
         raise BadInputError("nobody was named", do="nvshare limit WHO --memory 6Gi")
     daemon = Daemon()
@@ -66,7 +49,7 @@ def limit(
     for group in groups:
         _warn_of_loss(group)
     devices = daemon.status().devices
-    if memory is not None:
+    if "memory_limit" in changes:
         used = {use.device for use in groups[0].uses}
         gpus = [gpu for gpu in devices if gpu.uuid in used]
         warn_of_large_limit(groups[0].limits.memory_limit, gpus)
@@ -104,7 +87,7 @@ def draw_groups(groups: list[GroupStatus], index: dict[str, int]) -> Rows:
                 str(index.get(use.device, "?")),
                 _memory(use, group.limits.memory_limit),
                 f"{gib(use.swapped_out)} GiB",
-                _compute(group.limits),
+                ", ".join([_compute(group.limits), *further_limits(group.limits)]),
                 group.limits.priority or "normal",
                 escape(_sources(group)),
             )

@@ -1,5 +1,6 @@
 """What there is to say about programs and the host, in words. Asks nobody."""
 
+from nvshare.cli.limit_words import further_limits
 from nvshare.telemetry.snapshot import ClientStatus, HostStatus, NodeStatus, OutsideProcess
 from nvshare.telemetry.words import duration as duration
 from nvshare.telemetry.words import gib as gib
@@ -124,7 +125,7 @@ def limits(client: ClientStatus) -> str:
     words += ["over its limit"] if most is not None and client.group_used > most else []
     words += [compute(client)] if client.limits.compute_percent is not None else []
     words += [client.limits.priority] if client.limits.priority else []
-    return ", ".join(words) or "-"
+    return ", ".join([*words, *further_limits(client.limits)]) or "-"
 
 
 def compute(client: ClientStatus) -> str:

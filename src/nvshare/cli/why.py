@@ -38,11 +38,11 @@ def find_clients(status: NodeStatus, name: str) -> list[ClientStatus]:
     if found:
         index = {gpu.uuid: gpu.index for gpu in status.devices}
         return sorted(found, key=lambda one: (index.get(one.device, -1), one.id))
-    known = ", ".join(f"{one.program} (pid {one.pid})" for one in status.clients)
+    known = ", ".join(f"{one.program} (id {one.id}, pid {one.pid})" for one in status.clients)
     raise BadInputError(
         f'no program is called "{name}"',
         why=f"there are {known}" if known else "no program uses a GPU through this daemon",
-        do="name a pid, a program or a pod; `nvshare status` shows them",
+        do="name an id, a pid, a program or a pod; `nvshare status` shows them",
     )
 
 

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from nvshare.core.time_track import Track
 
 # A client that computes reports four times a second (native/interposer/session/report.c). Who has
-# not reported for this long has nothing to report.
+# not reported for this long has nothing to report; or, if there are many and each of them reports
+# less often, for twice as long as between its last two reports. Two that are further apart than
+# anybody is told to report (daemon/client_settings.py) have a rest between them.
 QUIET_NS = 1_000_000_000
+_SLOWEST_NS = 10_000_000_000
 
 
 class Part(Enum):
@@ -131,6 +134,7 @@ class ClientTime:
         self._open_window = self._closed_window = 0
         self._busy, self._held_back = _Counter(), _Counter()
         self._reported: int | None = None
+        self._quiet = QUIET_NS
         # Who is told where on the clock all of it lies, if anybody wants to know.
         self._track: Track | None = None
 
@@ -165,6 +169,9 @@ class ClientTime:
         if self._reported is None:
             self._busy.begin(busy_ns, now_ns - self._came)
             self._held_back.begin(held_back_ns, now_ns - self._came)
+        else:
+            pause = now_ns - self._reported
+            self._quiet = max(QUIET_NS, 2 * pause) if pause <= _SLOWEST_NS else QUIET_NS
         self._reported = now_ns
         self._busy.tell(busy_ns, self._open_window)
         self._held_back.tell(held_back_ns, self._open_window + self._closed_window)
@@ -175,7 +182,7 @@ class ClientTime:
     def spent(self, now_ns: int) -> Mapping[Part, int]:
         """Return what all of its time until now went to."""
         self._pass(now_ns)
-        if self._reported is None or now_ns - self._reported > QUIET_NS:
+        if self._reported is None or now_ns - self._reported > self._quiet:
             self._busy.rest()
             self._held_back.rest()
         computing = self._busy.take_likely(self._open)

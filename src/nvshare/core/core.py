@@ -32,6 +32,7 @@ from nvshare.core.over_limit import Group, groups_to_judge, over_limit_changes
 from nvshare.core.state import Snapshot
 from nvshare.core.view import (
     Belongings,
+    ClientSummary,
     ClientView,
     DeviceView,
     Glance,
@@ -41,6 +42,7 @@ from nvshare.core.view import (
     belongings_of,
     glance_at,
     holding_of,
+    summary_of,
     view_client,
     view_device,
 )
@@ -152,6 +154,10 @@ class Core:
     def client_view(self, client: int) -> ClientView:
         """Show a client that is there."""
         return view_client(*self._find(client))
+
+    def client_summary(self, client: int) -> ClientSummary:
+        """Show what people see of a client that is there. That costs much less than a view."""
+        return summary_of(self._find(client)[1])
 
     def belongings(self, client: int) -> Belongings:
         """Show what a client has that is there. That costs much less than a view."""

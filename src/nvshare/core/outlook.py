@@ -7,7 +7,7 @@ from nvshare.core.hostroom import gib
 from nvshare.core.lease import State
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
-from nvshare.core.view import Outlook
+from nvshare.core.view import UNHINDERED, Outlook
 
 
 def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
@@ -59,6 +59,8 @@ def outlook_of(roster: Roster, client: Client) -> Outlook:
     stuck = roster.host.stuck(client)
     waits = client.state is State.WAITING and not client.is_barred
     is_held_up = waits and not roster.host_lets(client)
+    if not stuck and not is_held_up:
+        return UNHINDERED
     return Outlook(
         stuck=stuck,
         stuck_because=roster.host.why(client) if stuck else "",

@@ -1,10 +1,15 @@
 """What an operator can choose: per device (Settings) and per client (Limits).
 
-Reading them from files, flags or annotations happens elsewhere; here they are values.
+Reading them from files, flags or annotations happens elsewhere; here they are values. Limits are
+in a file of their own because that is generated.
 """
 
 from dataclasses import dataclass
 from enum import Enum
+
+from nvshare.core.limits import NO_LIMITS as NO_LIMITS
+from nvshare.core.limits import Limits as Limits
+from nvshare.core.limits import Priority as Priority
 
 
 class Mode(Enum):
@@ -121,25 +126,3 @@ class Settings:
 
 
 DEFAULTS = Settings()
-
-
-class Priority(Enum):
-    """Programs of higher priority go first."""
-
-    HIGH = "high"
-    NORMAL = "normal"
-    LOW = "low"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one client may use. None: no limit. The interposer enforces them."""
-
-    memory_bytes: int | None = None
-    compute_percent: int | None = None
-    # It may use more compute than that while nobody else wants it.
-    burst: bool = False
-    priority: Priority = Priority.NORMAL
-
-
-NO_LIMITS = Limits()

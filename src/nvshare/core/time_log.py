@@ -92,6 +92,17 @@ class TimeLog:
         self._core = core
         self._followers: dict[int, _Follower] = {}
         self._recorder: Recorder | None = None
+        # Of whom anything was heard since somebody asked.
+        self._heard: set[int] = set()
+
+    def take_heard(self) -> set[int]:
+        """Return of whom anything was heard since this was last asked.
+
+        The time of the others has gone on as it did, to one and the same part: that of a few
+        hundred need not be looked at every second.
+        """
+        heard, self._heard = self._heard, set()
+        return heard
 
     def record(self, now: float, recorder: Recorder | None) -> None:
         """Have all of it recorded from now on; or not any more."""
@@ -129,6 +140,7 @@ class TimeLog:
         if isinstance(event, ClientEvent):
             concerned.add(event.client)
         concerned.update(self._core.companions())
+        self._heard |= concerned
         for client in concerned:
             follower, glance = self._followers.get(client), self._core.glance(client)
             if follower is not None and glance is not None:
@@ -140,6 +152,7 @@ class TimeLog:
         """Take a client's counters, from one who knows them without telling the core."""
         follower = self._followers.get(client)
         if follower is not None:
+            self._heard.add(client)
             times = nanoseconds(busy_seconds), nanoseconds(held_back)
             follower.time.report(nanoseconds(now), *times)
 

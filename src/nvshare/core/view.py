@@ -80,6 +80,25 @@ class ClientView(NamedTuple):
     charged: int
 
 
+class ClientSummary(NamedTuple):
+    """What people are shown of a client, who look again and again: nothing is reckoned for it.
+
+    The fields are those of ClientView.
+    """
+
+    memory: Memory
+    limits: Limits
+    share_percent: float | None
+    state: State
+    since: float
+    is_overdue: bool
+    cannot_drain: bool
+    in_gang: bool
+    park: Park | None
+    parked_at: float
+    kept: int
+
+
 class Belongings(NamedTuple):
     """What a client has. Somebody asks for that of everybody again and again: it costs little."""
 
@@ -138,6 +157,10 @@ class Outlook:
     waits_for: tuple[str, ...] = ()
 
 
+# Nothing keeps it: so it is with almost all of them, whenever somebody looks.
+UNHINDERED = Outlook(stuck=0, stuck_because="", is_held_up=False, held_up_because="")
+
+
 def view_device(device: "Device") -> DeviceView:
     """Return a device as it is now."""
     state, roster = device.state, device.roster
@@ -181,6 +204,23 @@ def holding_of(device: "Device", client: Client) -> Holding:
     staying = memory.allocated - memory.swapped + client.outbound
     away = memory.allocated - memory.untouched - staying
     return Holding(device.state.id, staying, away, memory.swapped)
+
+
+def summary_of(client: Client) -> ClientSummary:
+    """Return what people are shown of a client."""
+    return ClientSummary(
+        client.memory,
+        client.limits,
+        client.share.percent,
+        client.state,
+        client.since,
+        client.overdue,
+        client.undrained_since is not None,
+        client.gang is not None,
+        client.park,
+        client.parked_at,
+        client.most_out,
+    )
 
 
 def view_client(device: "Device", client: Client) -> ClientView:

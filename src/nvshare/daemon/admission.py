@@ -8,10 +8,12 @@ it may have, is found out elsewhere; how often it may connect, in server.py.
 import contextlib
 import logging
 import socket
+import time
 from collections.abc import Callable
 
 from nvshare.daemon.identity import Visitor, glance
 from nvshare.daemon.logs import fields
+from nvshare.daemon.peer import Peer
 from nvshare.daemon.peers import Peers
 from nvshare.daemon.reading import Rejection
 from nvshare.launch.unix_http import peer
@@ -19,7 +21,7 @@ from nvshare.wire import frames
 
 log = logging.getLogger("nvshare.peers")
 
-Begin = Callable[[socket.socket, Visitor], None]
+Begin = Callable[[socket.socket, Visitor], Peer]
 
 
 class Admission:
@@ -32,12 +34,14 @@ class Admission:
 
     def connect(self, sock: socket.socket) -> bool:
         """Let a connection in; false: it waits, or was closed, and either was cheap."""
+        begin = time.thread_time()
         if self._peers.is_full(peer(sock)[0]):
             sock.close()
             return False
         seen = glance(sock)
-        if not self._peers.has_to_wait(seen.tenant):
-            return self.let_in(sock, seen)
+        # One that has ended is nobody's: whoever it was, others must not wait or pay for it.
+        if not seen.is_known or not self._peers.has_to_wait(seen.tenant):
+            return self.let_in(sock, seen, begin)
         held = _Held(self, sock, seen)
         if self._peers.hold(seen.tenant, held):
             self._held.add(held)
@@ -45,10 +49,10 @@ class Admission:
             sock.close()
         return False
 
-    def let_in(self, sock: socket.socket, seen: Visitor) -> bool:
-        """Begin a session; or say why not, and close."""
+    def let_in(self, sock: socket.socket, seen: Visitor, begin: float) -> bool:
+        """Begin a session, which pays for all since ``begin``; or say why not, and close."""
         try:
-            self._begin(sock, seen)
+            self._peers.charge(self._begin(sock, seen), begin)
         except Rejection as rejection:
             log.warning(
                 "client turned away", extra=fields(pid=seen.pid, payer=seen.tenant, why=rejection)
@@ -56,6 +60,8 @@ class Admission:
             with sock, contextlib.suppress(OSError):
                 sock.setblocking(False)
                 sock.send(frames.Reject(rejection.code, str(rejection)).pack())
+            if seen.is_known:
+                self._peers.charge_tenant(seen.tenant, begin)
             return False
         return True
 
@@ -82,7 +88,7 @@ class _Held:
         self._admission.forget(self)
         if self._sock.fileno() >= 0:
             try:
-                self._admission.let_in(self._sock, self._seen)
+                self._admission.let_in(self._sock, self._seen, time.thread_time())
             except OSError as error:
                 # As with the first look (server.py), but nobody has to pause for that.
                 log.warning("a client cannot be let in", extra=fields(why=error.strerror))

@@ -7,7 +7,8 @@ GPU or a program cannot do is not done, whoever asks for it.
 
 from dataclasses import dataclass, replace
 
-from nvshare.settings import AllocationName, DeviceSettings, Orders
+from nvshare.setting_types import AllocationName
+from nvshare.settings import DeviceSettings, Orders
 from nvshare.telemetry.ceilings import NO_CEILING, Ceiling
 from nvshare.wire.frames import AllocationKind, Hello, HelloFlags
 

@@ -7,7 +7,8 @@ claims to hold for good. So a claim counts as far as it can be true:
   together. No growth beyond the limit of its group: the library would have refused it.
 * What cannot leave the GPU, and what moves explicitly, is in NVML's figure of the process. Who has
   claimed more of it than NVML knows, in two looks in a row, is caught: it is reported, and counts
-  as if it had none, until the two agree.
+  as if it had none, until the two agree. It need not be the same claim: what counts is that NVML
+  has not found the one of the last look either.
 
 Managed memory is in no figure of NVML's: a program may have allocated it, and not used it yet. It
 is believed up to the bounds above. Who claims that much has turns as everybody else has, and is
@@ -42,8 +43,8 @@ class Claim:
     memory: Memory
     # What of it was believed last.
     believed: int = 0
-    # NVML has not found it, when it looked last.
-    suspect: Memory | None = None
+    # What its process claimed when NVML looked last, if NVML had not found that; otherwise 0.
+    suspect: int = 0
     caught: bool = False
 
 
@@ -92,20 +93,23 @@ class Belief:
         for pid, members in processes.items():
             claims = {one.id: c for one in members if (c := self._claims.get(one.id)) is not None}
             claimed = sum(self._plain(client, claim.memory) for client, claim in claims.items())
-            is_true = claimed <= found.get(pid, 0) + _SLACK
+            most = found.get(pid, 0) + _SLACK
             for member in members:
                 if member.id in claims:
-                    self._judge_one(gpu, member, claims[member.id], is_true=is_true)
+                    self._judge_one(gpu, member, claims[member.id], claimed, most)
 
-    def _judge_one(self, gpu: "Gpu", member: "Member", claim: Claim, *, is_true: bool) -> None:
-        if is_true:
-            claim.suspect = None
+    def _judge_one(
+        self, gpu: "Gpu", member: "Member", claim: Claim, claimed: int, most: int
+    ) -> None:
+        before, claim.suspect = claim.suspect, claimed if claimed > most else 0
+        if claimed <= most:
             if claim.caught:
                 claim.caught = False
                 self._tell(member, claim)
-        elif claim.suspect != claim.memory:
-            # A program tells of memory before it has it.
-            claim.suspect = claim.memory
+        elif before <= most:
+            # A program tells of memory before it has it. What it told of before the last look is
+            # there, so it grows; one that lies may claim something else each time.
+            return
         elif not claim.caught and self._plain(member.id, claim.memory) > 0:
             claim.caught = True
             session = self._node.sessions[member.id]

@@ -6,10 +6,10 @@ from nvshare.wire import frames
 
 # How much more work than others one may have in flight who is alone.
 INFLIGHT_ALONE = 50
-# Up to so many clients of a GPU, and how often each of them reports, in milliseconds. Who has not
-# reported for a second counts as idle (core/client_time.py).
-_USAGE_STEPS = ((250, 0), (500, 500))
-_SLOWEST_USAGE = 900
+# How often a client reports that is told nothing, in milliseconds (native/interposer/session); and
+# how often all clients of a GPU may report together, in a second. A report costs some 70 µs.
+_USUAL_PAUSE = 250
+_MOST_REPORTS = 512
 
 
 def client_settings(settings: DeviceSettings, clients: int) -> frames.Settings:
@@ -29,7 +29,9 @@ def client_settings(settings: DeviceSettings, clients: int) -> frames.Settings:
 def usage_ms(clients: int) -> int:
     """Return how often each of so many clients reports what it has used; 0: as often as usual.
 
-    All of them together report some thousand times a second at most. It changes in few steps, or
-    all would be told whenever one comes.
+    It changes in few steps, or all would be told whenever one comes.
     """
-    return next((step for most, step in _USAGE_STEPS if clients <= most), _SLOWEST_USAGE)
+    pause = _USUAL_PAUSE
+    while clients * 1000 > _MOST_REPORTS * pause:
+        pause *= 2
+    return 0 if pause == _USUAL_PAUSE else pause

@@ -16,7 +16,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from nvshare.daemon.address import parse_address
 from nvshare.errors import BadInputError
 from nvshare.parsing import ParseError, parse_toml
-from nvshare.settings import BytesOrAuto, DeviceSettings, NodeSettings, PeerSettings
+from nvshare.setting_types import BytesOrAuto
+from nvshare.settings import DeviceSettings, NodeSettings, PeerSettings
 from nvshare.telemetry.ceilings import NO_CEILING, Ceiling, Ceilings
 from nvshare.validation import describe, plain
 from nvshare.wire import environment

@@ -90,7 +90,12 @@ class Connection:
         for _, descriptor in self._waiting:
             _close(descriptor)
         self._waiting.clear()
-        self._on_lost(why)
+        on_lost = self._on_lost
+        # Whoever has made this is kept by it no longer: it goes with the last one who knows it, and
+        # not when Python looks for circles.
+        self._on_bytes = self._on_lost = _ignore
+        self._read_now = None
+        on_lost(why)
 
     def read_some(self) -> bool:
         """Read once; false: there was nothing."""
@@ -171,3 +176,7 @@ class Connection:
 def _close(descriptor: int) -> None:
     if descriptor >= 0:
         os.close(descriptor)
+
+
+def _ignore(_: object) -> None:
+    """Take what nobody wants to know any more."""

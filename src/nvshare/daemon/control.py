@@ -31,11 +31,12 @@ from pydantic import ValidationError
 import nvshare
 from nvshare.core.core import Core
 from nvshare.daemon.devices import Gpu
+from nvshare.daemon.group_status import describe_group
 from nvshare.daemon.groups import Group
 from nvshare.daemon.identity import identify
 from nvshare.daemon.node import Node
 from nvshare.daemon.parking import park, unpark
-from nvshare.daemon.status import describe_gpu, describe_group, describe_node
+from nvshare.daemon.status import Snapshots, describe_gpu
 from nvshare.daemon.tracing import Tracing
 from nvshare.errors import BadInputError
 from nvshare.launch.unix_http import peer
@@ -56,7 +57,7 @@ class Control:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._started = node.now()
+        self._snapshots = Snapshots(node, node.now())
         self._exposing = asyncio.Lock()
         self._exposition: Exposition | None = None
         self.tracing = Tracing(node)
@@ -91,7 +92,7 @@ class Control:
 
     def snapshot(self) -> NodeStatus:
         """Return the node as it is now."""
-        return describe_node(self._node, self._started)
+        return self._snapshots.take()
 
     async def health(self, request: web.Request) -> web.Response:
         """Say that all is well."""

@@ -10,18 +10,13 @@ from nvshare.core import effects
 from nvshare.core.core import Core
 from nvshare.core.effects import Effect
 from nvshare.core.events import Event, Timer, TimerFired
-from nvshare.core.settings import Priority
 from nvshare.core.time_log import TimeLog
 from nvshare.daemon.logs import fields
+from nvshare.limits.table import LIMITS
 from nvshare.wire import frames
 
 log = logging.getLogger("nvshare.core")
 
-_PRIORITIES = {
-    Priority.HIGH: frames.LimitFlags.HIGH,
-    Priority.NORMAL: frames.LimitFlags(0),
-    Priority.LOW: frames.LimitFlags.LOW,
-}
 _URGENCY = {
     effects.Urgency.WHEN_IDLE: frames.Urgency.WHEN_IDLE,
     effects.Urgency.NOW: frames.Urgency.NOW,
@@ -199,16 +194,13 @@ class Executor:
             recipient.answered(effect)
 
     def _set_limits(self, effect: effects.SetLimits) -> None:
-        limits = effect.limits
         share = effect.share
-        flags = _PRIORITIES[limits.priority]
-        if limits.burst:
-            flags |= frames.LimitFlags.BURST
-        if share.copies:
-            flags |= frames.LimitFlags.COPIES
+        values = [(one, one.from_core(getattr(effect.limits, one.core_name))) for one in LIMITS]
+        flags = frames.LimitFlags.COPIES if share.copies else frames.LimitFlags(0)
+        for one, value in values:
+            flags |= frames.LimitFlags(one.flags(value))
         frame = frames.Limits(
-            memory_limit=limits.memory_bytes or 0,
-            compute_percent=limits.compute_percent or 0,
+            **{one.name: value or 0 for one, value in values if one.is_told},
             flags=flags,
             share_ppm=0 if share.percent is None else max(1, round(share.percent * 10_000)),
             window_us=microseconds(share.window),

@@ -17,6 +17,7 @@ from nvshare.daemon.logs import fields
 from nvshare.daemon.pod_limits import Pods
 from nvshare.daemon.quota import Page
 from nvshare.daemon.remembered import Changes, Notes, Remembered
+from nvshare.limits.table import LIMITS
 from nvshare.settings import ClientLimits
 from nvshare.wire import frames
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("nvshare.groups")
 
 Source = Literal["environment", "set", "pod", "ceiling"]
-
-_FROM_HIGH_TO_LOW = ("high", "normal", "low")
 
 
 @dataclass(eq=False, slots=True)
@@ -98,8 +97,9 @@ class Groups:
         who, own = group.identity, group.environment.changed(group.chosen)
         asked = self._pods.asked(who, own).normalized()
         limits = self._pods.limits(who, own).normalized()
-        names = ClientLimits.model_fields
-        group.capped = frozenset(n for n in names if getattr(asked, n) != getattr(limits, n))
+        group.capped = frozenset(
+            one.name for one in LIMITS if getattr(asked, one.name) != getattr(limits, one.name)
+        )
         return limits
 
     def in_force(self, group: Group) -> ClientLimits:
@@ -253,12 +253,6 @@ def key_of(who: Identity, token: bytes, client: int, own_container: str) -> str:
 def together(all_limits: Iterable[ClientLimits]) -> ClientLimits:
     """Return the limits of processes that were started with these: of each kind the tightest."""
     found = list(all_limits)
-    memory = [one.memory_limit for one in found if one.memory_limit is not None]
-    compute = [one.compute_percent for one in found if one.compute_percent is not None]
-    named = [one.priority for one in found if one.priority is not None]
     return ClientLimits(
-        memory_limit=min(memory, default=None),
-        compute_percent=min(compute, default=None),
-        burst=True if found and all(one.burst for one in found) else None,
-        priority=max(named, key=_FROM_HIGH_TO_LOW.index, default=None),
+        **{one.name: one.tightest([getattr(own, one.name) for own in found]) for one in LIMITS}
     )

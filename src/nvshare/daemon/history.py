@@ -7,8 +7,10 @@ from math import inf
 
 # What people are shown, in seconds.
 SPANS = (1, 10, 60)
-# Clients tell four times a second. What comes faster is not kept, and so there is a bound to it.
+# Clients tell four times a second, and less often where there are many (client_settings.py). What
+# comes faster is not kept, and so there is a bound to it.
 _SOON = 0.1
+_SELDOM = 10.0
 
 
 class History:
@@ -28,11 +30,15 @@ class History:
 
     def percents(self, now: float) -> dict[int, float]:
         """Return how much of each span the client has used the GPU, in percent."""
-        told = list(self._told)
+        # Without a copy: a minute of a hundred clients is more than a processor's cache holds.
+        told = self._told
         if not told:
             return dict.fromkeys(SPANS, 0.0)
-        last = told[-1][1]
-        used = {span: last - _at(told, now - span) for span in SPANS}
+        last_at, last = told[-1]
+        pause = last_at - told[-2][0] if len(told) > 1 else 0.0
+        # Until the next report is due, nobody knows what was used after the last one.
+        end = last_at if now - last_at <= min(pause, _SELDOM) else now
+        used = {span: last - _at(told, end - span) for span in SPANS}
         return {span: max(0.0, min(100.0, 100 * part / span)) for span, part in used.items()}
 
 

@@ -66,6 +66,13 @@ class Visitor:
     uid: int
     gid: int
     cgroup: str
+    # One that ends is in no cgroup any more, to those who ask: it may have been in a container.
+    is_alive: bool = True
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its tenant is what it is, and not just what could not be found out."""
+        return self.is_alive or not self.pid or bool(parse_cgroup(self.cgroup)[1])
 
     @property
     def tenant(self) -> str:
@@ -76,7 +83,9 @@ class Visitor:
 def glance(connection: socket.socket) -> Visitor:
     """Ask who is at the other end, as far as that is cheap. Raises OSError as identify() does."""
     pid, uid, gid = peer(connection)
-    return Visitor(pid, uid, gid, _read(pid, "cgroup"))
+    cgroup = _read(pid, "cgroup")
+    # Read after its cgroup: who is alive now was so when the kernel was asked for that.
+    return Visitor(pid, uid, gid, cgroup, _life(pid)[1])
 
 
 def identify(connection: socket.socket, seen: Visitor | None = None) -> Identity:
@@ -87,18 +96,20 @@ def identify(connection: socket.socket, seen: Visitor | None = None) -> Identity
     """
     seen = seen or glance(connection)
     pod, container = parse_cgroup(seen.cgroup)
-    pid, program = seen.pid, _program(seen.pid)
-    # The last to be read: who is alive now was so when the kernel was asked for its cgroup.
+    pid = seen.pid
+    # Again: one that has waited to be let in may have ended meanwhile.
     started, is_alive = _life(pid)
+    is_known = is_alive or bool(container) or not pid
     return Identity(
         pid,
         seen.uid,
         seen.gid,
-        program,
+        # What is not known is turned away, and the name of one that has ended is gone.
+        _program(pid) if is_known else "?",
         pod,
         container,
         started,
-        is_known=is_alive or bool(container) or not pid,
+        is_known=is_known,
         login=parse_login(seen.cgroup),
     )
 

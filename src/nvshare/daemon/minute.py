@@ -1,13 +1,15 @@
 """The last minute of a client: what its time went to, and what it launched and moved.
 
-One look per second is kept. Nobody decides by it; people look at it.
+Once a second, those are looked at of whom anything was heard since, and that is kept. The time of
+the others goes on as it did, so what they were in between follows from the looks before and after.
+Nobody decides by it; people look at it.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from operator import sub
+from typing import TYPE_CHECKING, NamedTuple
 
 from nvshare.core.client_time import NAMES, Part
 from nvshare.telemetry.snapshot import Recent, TimeParts
@@ -22,14 +24,16 @@ _AT_ONCE = 20
 _PERIOD = 1.0
 # What is shown of the past second by second.
 _SHOWN = 30
+# The parts of time, in the order of a sample.
+PARTS = tuple(NAMES.values())
+_COMPUTING = PARTS.index(NAMES[Part.COMPUTING])
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """A client's counters at one moment, in nanoseconds and bytes."""
 
     now: float
-    spent: Mapping[Part, int]
+    spent: tuple[int, ...]
     launches: int
     moved_in: int
     moved_out: int
@@ -51,33 +55,74 @@ class Minute:
     def note(self, sample: Sample) -> None:
         """Keep a sample."""
         if self._samples:
-            self._computing.append(_percent(self._samples[-1], sample))
+            self._computing.extend(_percents(self._samples[-1], sample))
         self._samples.append(sample)
 
     def recent(self, newest: Sample) -> Recent:
         """Return what has happened from the oldest sample of the last minute to this one."""
-        oldest = next((s for s in self._samples if newest.now - s.now <= SECONDS), newest)
-        before = oldest.spent
-        spent = {part: value - before[part] for part, value in newest.spent.items()}
-        return Recent(
-            seconds=sum(spent.values()) / 1e9,
-            attribution=time_parts(spent),
-            launches=newest.launches - oldest.launches,
-            moved_in=newest.moved_in - oldest.moved_in,
-            moved_out=newest.moved_out - oldest.moved_out,
-            computing_percent=tuple(self._computing),
+        oldest = self._at(newest.now - SECONDS, newest)
+        spent = tuple(map(sub, newest.spent, oldest.spent))
+        return Recent.of_known(
+            {
+                "seconds": sum(spent) / 1e9,
+                "attribution": time_parts(spent),
+                "launches": newest.launches - oldest.launches,
+                "moved_in": newest.moved_in - oldest.moved_in,
+                "moved_out": newest.moved_out - oldest.moved_out,
+                "computing_percent": (*self._computing, *self._since(newest))[-_SHOWN:],
+            }
         )
+
+    def _at(self, moment: float, newest: Sample) -> Sample:
+        """Return the first sample since a moment; or what one would have been then."""
+        before = None
+        for after in (*self._samples, newest):
+            if after.now >= moment:
+                break
+            before = after
+        if before is None or after.now - moment <= _PERIOD:
+            return after
+        return _between(before, after, moment)
+
+    def _since(self, newest: Sample) -> Sequence[int]:
+        """How much of each second it computed that has passed without a look."""
+        if not self._samples or newest.now - self._samples[-1].now < 2 * _PERIOD:
+            return ()
+        return _percents(self._samples[-1], newest)
+
+
+def _between(before: Sample, after: Sample, moment: float) -> Sample:
+    """Return what a look would have found between two, if all went on evenly."""
+    part = (moment - before.now) / (after.now - before.now)
+
+    def at(first: int, last: int) -> int:
+        return first + round((last - first) * part)
+
+    return Sample(
+        now=moment,
+        spent=tuple(map(at, before.spent, after.spent)),
+        launches=at(before.launches, after.launches),
+        moved_in=at(before.moved_in, after.moved_in),
+        moved_out=at(before.moved_out, after.moved_out),
+    )
+
+
+def _percents(before: Sample, after: Sample) -> Sequence[int]:
+    """How much of the time between two looks it computed, for each second of it."""
+    seconds = min(_SHOWN, max(1, round(after.now - before.now)))
+    return [_percent(before, after)] * seconds
 
 
 def _percent(before: Sample, after: Sample) -> int:
-    computed = after.spent[Part.COMPUTING] - before.spent[Part.COMPUTING]
-    passed = sum(after.spent.values()) - sum(before.spent.values())
+    computed = after.spent[_COMPUTING] - before.spent[_COMPUTING]
+    passed = sum(after.spent) - sum(before.spent)
     return round(100 * computed / passed) if passed else 0
 
 
-def time_parts(spent: Mapping[Part, int]) -> TimeParts:
-    """Return nanoseconds of the parts as a snapshot has them."""
-    return TimeParts(**{name: spent[part] / 1e9 for part, name in NAMES.items()})
+def time_parts(spent: Iterable[int]) -> TimeParts:
+    """Return nanoseconds of all parts as a snapshot has them."""
+    seconds = [value / 1e9 for value in spent]
+    return TimeParts.of_known(dict(zip(PARTS, seconds, strict=True)))
 
 
 def look(node: "Node", session: "Session", member: "Member", now: float) -> Sample:
@@ -85,7 +130,8 @@ def look(node: "Node", session: "Session", member: "Member", now: float) -> Samp
     tally = session.tally
     return Sample(
         now=now,
-        spent=node.executor.times.spent(member.id, now),
+        # In the order of PARTS, which is that in which they are counted.
+        spent=tuple(node.executor.times.spent(member.id, now).values()),
         launches=tally.told.launches,
         moved_in=tally.moved_in,
         moved_out=tally.moved_out,
@@ -93,14 +139,15 @@ def look(node: "Node", session: "Session", member: "Member", now: float) -> Samp
 
 
 async def follow_minutes(node: "Node") -> None:
-    """Look at everybody once a second; a few at a time, since others wait for their turns."""
+    """Look once a second; at a few at a time, since others wait for their turns."""
     while True:
-        sessions = list(node.sessions.values())
-        for first in range(0, len(sessions), _AT_ONCE):
+        heard = list(node.executor.times.take_heard())
+        for first in range(0, len(heard), _AT_ONCE):
             now = node.now()
-            for session in sessions[first : first + _AT_ONCE]:
+            for client in heard[first : first + _AT_ONCE]:
                 # It may have left meanwhile.
-                if session.member is not None and session.member.id in node.sessions:
+                session = node.sessions.get(client)
+                if session is not None and session.member is not None:
                     session.minute.note(look(node, session, session.member, now))
             await asyncio.sleep(0)
         await asyncio.sleep(_PERIOD)

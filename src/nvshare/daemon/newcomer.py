@@ -21,22 +21,21 @@ _GLANCE = 0.05
 
 
 class Newcomer:
-    """The wait of one client. ``again`` is called with its HELLO when it is worth another try."""
+    """The wait of one client."""
 
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        node: "Node",
-        again: Callable[[frames.Hello], None],
-    ) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, node: "Node") -> None:
         self._loop = loop
         self._node = node
-        self._again = again
         self._until: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def must_wait(self, who: Identity, hello: frames.Hello) -> bool:
-        """Whether it is too early for a client to begin."""
+    def must_wait(
+        self, who: Identity, hello: frames.Hello, again: Callable[[frames.Hello], None]
+    ) -> bool:
+        """Whether it is too early for a client to begin.
+
+        Then ``again`` is called with its HELLO when it is worth another try.
+        """
         self.end()
         is_back = hello.slot_key or hello.flags & frames.HelloFlags.RESUMING
         if is_back or not self._node.awaits_page(who, hello):
@@ -46,7 +45,7 @@ class Newcomer:
             self._until = now + _SECONDS
         if now >= self._until:
             return False
-        self._timer = self._loop.call_later(_GLANCE, self._again, hello)
+        self._timer = self._loop.call_later(_GLANCE, again, hello)
         return True
 
     def end(self) -> None:

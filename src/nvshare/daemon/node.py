@@ -17,7 +17,7 @@ from nvshare.core.client_time import NAMES
 from nvshare.core.core import Core
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
-from nvshare.core.settings import Limits, Priority
+from nvshare.core.settings import Limits
 from nvshare.daemon.absence import Absences
 from nvshare.daemon.admission import Admission
 from nvshare.daemon.allocation import Decision, decide
@@ -33,6 +33,7 @@ from nvshare.daemon.identity import Identity, Visitor, own_container
 from nvshare.daemon.logs import fields
 from nvshare.daemon.naming import find_group, name_of
 from nvshare.daemon.outsiders import Outsiders
+from nvshare.daemon.peer import Peer
 from nvshare.daemon.peers import Peers
 from nvshare.daemon.pod_limits import Pods
 from nvshare.daemon.reading import Rejection
@@ -102,6 +103,9 @@ class Node:
         # What the clients of each GPU have counted that are gone.
         self.departed: dict[str, Counter[str]] = {}
         self.sessions: dict[int, Session] = {}
+        # By GPU, how many of them it has, and what they were told of its settings.
+        self._populations: Counter[str] = Counter()
+        self._told: dict[str, frames.Settings] = {}
         self.headroom = Headroom(
             self,
             memory_limits,
@@ -245,8 +249,10 @@ class Node:
         """Let a connection in, which may introduce itself; false: not now, or not at all."""
         return self._admission.connect(sock)
 
-    def _begin(self, sock: socket.socket, seen: Visitor) -> None:
-        self._strangers.add(Session(sock, self._loop, self, seen))
+    def _begin(self, sock: socket.socket, seen: Visitor) -> Peer:
+        session = Session(sock, self._loop, self, seen)
+        self._strangers.add(session)
+        return session.peer
 
     def awaits_page(self, who: Identity, hello: frames.Hello) -> bool:
         """Whether others of a client's group are about to bring the page back that they share."""
@@ -273,6 +279,7 @@ class Node:
         self._strangers.discard(session)
         session.member = member
         self.sessions[number] = session
+        self._populations[gpu.uuid] += 1
         self.executor.add(number, session)
         self.extents.enter(number)
         self._give_slot(session, member, hello.slot_key)
@@ -287,17 +294,22 @@ class Node:
         session.send(frames.Welcome(number, self._version))
         if (absence := self.absences.of(gpu)) is not None:
             self.absences.tell(session, absence)
-        self._tell_settings(gpu)
+        session.tell_settings(self._tell_settings(gpu))
         self._on_population(len(self.sessions))
         self.footprint.soon()
         return member
 
-    def _tell_settings(self, gpu: Gpu) -> None:
-        """Tell the clients of a GPU what they have to know; that depends on how many they are."""
-        sessions = self.sessions_of(gpu)
-        told = client_settings(self.settings[gpu.uuid], len(sessions))
-        for session in sessions:
-            session.tell_settings(told)
+    def _tell_settings(self, gpu: Gpu) -> frames.Settings:
+        """Tell the clients of a GPU what they have to know, if that has changed; and return it.
+
+        It depends on how many they are.
+        """
+        told = client_settings(self.settings[gpu.uuid], self._populations[gpu.uuid])
+        if told != self._told.get(gpu.uuid):
+            self._told[gpu.uuid] = told
+            for session in self.sessions_of(gpu):
+                session.tell_settings(told)
+        return told
 
     def _give_slot(self, session: Session, member: Member, key: int) -> None:
         """Show a client the limits of its group, before it is told that it may begin."""
@@ -319,6 +331,7 @@ class Node:
         self.belief.forget(number)
         self.extents.leave(number)
         del self.sessions[number]
+        self._populations[session.member.gpu.uuid] -= 1
         self.dispatch(events.ClientLeft(now=self.now(), client=number))
         self._tell_settings(session.member.gpu)
         self.groups.leave(group, number, session.member.gpu.uuid, session.slot_key)
@@ -362,12 +375,7 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
 @lru_cache(maxsize=256)
 def shown_limits(limits: Limits) -> ClientLimits:
     """Return limits as people are shown them."""
-    return ClientLimits(
-        memory_limit=limits.memory_bytes,
-        compute_percent=limits.compute_percent,
-        burst=limits.burst or None,
-        priority=None if limits.priority is Priority.NORMAL else limits.priority.value,
-    )
+    return ClientLimits.from_core(limits)
 
 
 def client_allocation(decision: Decision) -> frames.Allocation:

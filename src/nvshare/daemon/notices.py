@@ -4,6 +4,7 @@ Turns, settings and answers are frames of their own: see nvshare.daemon.executor
 """
 
 import asyncio
+import weakref
 from typing import TYPE_CHECKING
 
 from nvshare.core import effects
@@ -36,12 +37,13 @@ class Notices:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, node: "Node", session: "Session") -> None:
         self._node = node
-        self._session = session
-        self._wait = WaitNotice(loop, self._complain)
+        # It has these, and ends their wait when it ends; so they do not keep it.
+        self._session: Session = weakref.proxy(session)
+        self._wait = WaitNotice(loop)
 
     def begin_wait(self, seconds: float) -> None:
         """The client waits from now on; say what for if that takes longer than this."""
-        self._wait.begin(seconds)
+        self._wait.begin(seconds, self._complain)
 
     def end_wait(self) -> None:
         """It waits no more."""

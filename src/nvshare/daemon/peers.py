@@ -23,15 +23,14 @@ frames make sense is not judged here.
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from nvshare.daemon.cpu_budget import CpuBudget
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.logs import fields
+from nvshare.daemon.peer import CALM, CALM_AT_ONCE, NOTICEABLE, Peer, Reader, Tenant
 from nvshare.daemon.reading import Rejection
 from nvshare.settings import PeerSettings
 from nvshare.wire.frames import RejectCode
@@ -42,15 +41,9 @@ Done = TypeVar("Done")
 
 # What a round of the event loop takes that is for somebody who waited for its turn: assumed.
 _ROUND = 0.00006
-# Who takes more than this of a stretch of time is pushy in it.
-_STRETCH = 0.02
-_PUSHY = 0.004
-# Below a full budget by so much, a process has made work for the daemon lately.
-_NOTICEABLE = 0.25
-# Who has been there for so long, and takes no more than this of a core, does not pay for others of
-# its tenant. An honest program takes a tenth of it.
-_ESTABLISHED = 60.0
-_CALM, _CALM_AT_ONCE = 0.002, 0.1
+# Who has to wait for a budget waits for so long at least: to look sooner would cost more than what
+# it may use by then.
+_SHORTEST_PAUSE = 0.005
 # Who has had no budget left for so long, all the time, is let go.
 _PATIENCE = 60.0
 # So many connections that are not read are enough for a process that has no budget; and so many
@@ -59,108 +52,6 @@ _ENOUGH = 8
 _ENOUGH_NEWCOMERS = 64
 # How many of those that are gone are remembered before somebody looks which are.
 _MANY = 256
-
-
-class Reader(Protocol):
-    """A connection that waits to be read."""
-
-    def read_some(self) -> bool:
-        """Read once; false: nothing is there, or it is closed."""
-
-    def close(self, why: str) -> None:
-        """End it."""
-
-
-@dataclass(slots=True, eq=False)
-class Tenant:
-    """A container, or a user."""
-
-    key: str
-    budget: CpuBudget
-    connections: int = 0
-    # None: of somebody who is to be let in, and pays for that itself.
-    queue: "deque[tuple[Peer | None, Reader]]" = field(default_factory=deque)
-    newcomers: int = 0
-    # It is to be served in the next round, or when it has a budget again.
-    is_scheduled: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class Peer:
-    """A process."""
-
-    who: Identity
-    tenant: Tenant
-    budget: CpuBudget
-    # What it may take, and still be calm; and since when it has been here.
-    calm: CpuBudget
-    since: float
-    connections: int = 0
-    # How many of them wait in the queue.
-    waiting: int = 0
-    # What it has taken of the present stretch of time.
-    stretch: float = 0.0
-    taken: float = 0.0
-    # Since when its budget has been used up.
-    broke_since: float | None = None
-    # People were told that it has all the connections that it may have.
-    told_full: bool = False
-    # The GPUs of which a client of it has left; and those to which one came with its gate open.
-    left: set[str] = field(default_factory=set)
-    resumed: set[str] = field(default_factory=set)
-
-    @property
-    def owner(self) -> str:
-        """Who pays for the time that it holds a GPU: its container, or itself as its user's."""
-        if self.who.container or not self.who.pid:
-            return self.tenant.key
-        return f"{self.tenant.key}/process {self.who.pid}-{self.who.started}"
-
-    def arrive(self, gpu: str, *, resumes: bool) -> tuple[bool, bool]:
-        """Become a client of a GPU; returns whether it returns, and whether it is doubted.
-
-        That its gate is open is believed once: a daemon dies once for each process.
-        """
-        returns, doubted = gpu in self.left, resumes and gpu in self.resumed
-        if resumes:
-            self.resumed.add(gpu)
-        return returns, doubted
-
-    def depart(self, gpu: str) -> None:
-        """Be a client of a GPU no more."""
-        self.left.add(gpu)
-
-    def charge(self, now: float, seconds: float) -> None:
-        """Take note of time that it was given."""
-        if now - self.stretch > _STRETCH:
-            self.stretch, self.taken = now, 0.0
-        self.taken += seconds
-        self.budget.spend(now, seconds)
-        self.calm.spend(now, seconds)
-        self.tenant.budget.fill(now)
-        before = self.tenant.budget.left
-        self.tenant.budget.left -= seconds
-        # However many calm ones there are, somebody else of theirs can still come in; and nobody
-        # waits for long because of what others have done.
-        least = min(before, 0.0) if self.is_calm(now) else -self.tenant.budget.most / 2
-        self.tenant.budget.left = max(self.tenant.budget.left, least)
-
-    def is_pushy(self, now: float) -> bool:
-        """Whether others come first."""
-        if self.taken > _PUSHY and now - self.stretch <= _STRETCH:
-            return True
-        if self.budget.left <= 0:
-            return True
-        return self.is_noticeable and self.tenant.budget.left <= 0
-
-    @property
-    def is_noticeable(self) -> bool:
-        """Whether it has made work lately."""
-        return self.budget.left < self.budget.most - _NOTICEABLE
-
-    def is_calm(self, now: float) -> bool:
-        """Whether it has been there for long, and takes next to nothing."""
-        return now - self.since > _ESTABLISHED and self.calm.left > 0
 
 
 class Peers:
@@ -229,7 +120,10 @@ class Peers:
         if pid in self._full:
             return True
         peer = self._waiters.get(pid)
-        return peer is not None and peer.waiting >= _ENOUGH and peer.budget.left <= 0
+        if peer is None or len(peer.waiting) < _ENOUGH:
+            return False
+        # One that has had none, and has just got some, is about to be read.
+        return peer.budget.left <= 0 or peer.broke_since is not None
 
     def has_to_wait(self, tenant: str) -> bool:
         """Whether nobody else of a tenant comes in for now."""
@@ -237,15 +131,16 @@ class Peers:
         if found is None:
             return False
         found.budget.fill(self._loop.time())
-        return found.newcomers > 0 or found.budget.left <= 0
+        return bool(found.newcomers) or found.budget.left <= 0
 
     def hold(self, tenant: str, reader: Reader) -> bool:
         """Have somebody wait who wants to come in: read when it may; false: enough wait already."""
         found = self._tenants[tenant]
-        if found.newcomers >= _ENOUGH_NEWCOMERS:
+        if len(found.newcomers) >= _ENOUGH_NEWCOMERS:
             return False
-        found.newcomers += 1
-        found.queue.append((None, reader))
+        if not found.newcomers:
+            found.queue.append(None)
+        found.newcomers.append(reader)
         self._schedule(found)
         return True
 
@@ -253,9 +148,10 @@ class Peers:
         """Have a connection read now; false: it has to wait, and is read when it is its turn."""
         # Of one process, what has come first is read first.
         if peer.waiting or peer.is_pushy(self._loop.time()):
-            peer.waiting += 1
-            self._waiters[peer.who.pid] = peer
-            peer.tenant.queue.append((peer, reader))
+            if not peer.waiting:
+                self._waiters[peer.who.pid] = peer
+                peer.tenant.queue.append(peer)
+            peer.waiting.append(reader)
             self._schedule(peer.tenant)
             return False
         self.timed(peer, reader.read_some)
@@ -268,7 +164,17 @@ class Peers:
         try:
             return work()
         finally:
-            peer.charge(self._loop.time(), time.thread_time() - begin)
+            self.charge(peer, begin)
+
+    def charge(self, peer: Peer, begin: float) -> None:
+        """Charge a process for all that this thread has done since then."""
+        peer.charge(self._loop.time(), time.thread_time() - begin)
+
+    def charge_tenant(self, tenant: str, begin: float) -> None:
+        """The same for one that was turned away, which its tenant pays for."""
+        found = self._tenants.get(tenant)
+        if found is not None:
+            found.budget.spend(self._loop.time(), time.thread_time() - begin)
 
     def _find(self, who: Identity) -> Peer:
         key = (who.pid, who.started, who.uid)
@@ -278,7 +184,7 @@ class Peers:
                 self._prune()
             now, most = self._loop.time(), self._settings.burst
             budget = CpuBudget(self._settings.process_percent / 100, most, most, now)
-            calm = CpuBudget(_CALM, _CALM_AT_ONCE, _CALM_AT_ONCE, now)
+            calm = CpuBudget(CALM, CALM_AT_ONCE, CALM_AT_ONCE, now)
             peer = self._peers[key] = Peer(who, self._tenant(who, now), budget, calm, now)
         return peer
 
@@ -309,47 +215,62 @@ class Peers:
     def _serve(self, tenant: Tenant) -> None:
         """Read one connection of those who have a budget; come back for the others."""
         tenant.is_scheduled = False
-        now = self._loop.time()
+        begin, now = time.thread_time(), self._loop.time()
         tenant.budget.fill(now)
-        debt = tenant.budget.pause
-        pauses = []
+        pause = self._read_first(tenant, now)
+        # What looking has cost; what was read has been charged.
+        tenant.budget.left -= _ROUND
+        if pause > 0:
+            tenant.budget.left -= time.thread_time() - begin
+        if tenant.queue:
+            self._schedule(tenant, pause)
+
+    def _read_first(self, tenant: Tenant, now: float) -> float:
+        """Read a connection of the first process that may be read.
+
+        Returns 0; or how long it takes until the next one may be.
+        """
+        debt, pauses = tenant.budget.pause, []
         for _ in range(len(tenant.queue)):
-            peer, reader = tenant.queue.popleft()
+            peer = tenant.queue.popleft()
             # Who has made no work waits for no budget but its own.
             pause = debt if peer is None or peer.is_noticeable else 0.0
             if peer is not None:
-                pause = max(pause, self._debt(peer, reader, now))
+                pause = max(pause, self._debt(peer, now))
             if pause > 0:
-                pauses.append(pause)
-                tenant.queue.append((peer, reader))
+                if peer is None or peer.waiting:
+                    tenant.queue.append(peer)
+                    pauses.append(pause)
                 continue
-            tenant.budget.left -= _ROUND
-            if peer is None:
-                tenant.newcomers -= 1
-                reader.read_some()
-            elif self._read_in_turn(peer, reader):
-                tenant.queue.append((peer, reader))
-            pauses.clear()
-            break
-        if tenant.queue:
-            self._schedule(tenant, min(pauses, default=0.0))
+            if self._let_in(tenant) if peer is None else self._read_in_turn(peer):
+                tenant.queue.append(peer)
+            return 0.0
+        return max(_SHORTEST_PAUSE, min(pauses, default=0.0))
 
-    def _read_in_turn(self, peer: Peer, reader: Reader) -> bool:
-        """Read once; false: there was nothing, and it does not wait any more."""
+    def _let_in(self, tenant: Tenant) -> bool:
+        """Let one in that waits for that; false: it was the last one."""
+        tenant.newcomers.popleft().read_some()
+        return bool(tenant.newcomers)
+
+    def _read_in_turn(self, peer: Peer) -> bool:
+        """Read a connection once; false: none of its process waits any more."""
         peer.budget.left -= _ROUND
+        reader = peer.waiting.popleft()
         if self.timed(peer, reader.read_some):
-            return True
-        peer.waiting -= 1
+            peer.waiting.append(reader)
+        return self._waits_still(peer)
+
+    def _waits_still(self, peer: Peer) -> bool:
         if not peer.waiting:
             self._waiters.pop(peer.who.pid, None)
-        return False
+        return bool(peer.waiting)
 
-    def _debt(self, peer: Peer, reader: Reader, now: float) -> float:
+    def _debt(self, peer: Peer, now: float) -> float:
         """How long a process has to wait. It is said once; one that never stops is let go."""
         peer.budget.fill(now)
         pause = peer.budget.pause
         if pause <= 0:
-            if peer.budget.left > _NOTICEABLE:
+            if peer.budget.left > NOTICEABLE:
                 peer.broke_since = None
             return 0.0
         if peer.broke_since is None:
@@ -359,8 +280,11 @@ class Peers:
                 extra=_named(peer),
             )
         if now - peer.broke_since > _PATIENCE:
-            # It is in nobody's queue any more when it is asked to read, and has nothing to say.
-            self._loop.call_soon(reader.close, "it has taken too much of the daemon's time")
+            while peer.waiting:
+                # Later: what follows from the end of one may change the queues.
+                reason = "it has taken too much of the daemon's time"
+                self._loop.call_soon(peer.waiting.popleft().close, reason)
+            self._waits_still(peer)
         return pause
 
     def _prune(self) -> None:

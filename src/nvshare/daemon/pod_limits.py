@@ -22,9 +22,12 @@ class Pods:
         self._homes: dict[str, str] = {}
         # Most that pods may have, whatever is asked.
         self.ceilings = Ceilings()
+        # How often what is asked has changed, for those who keep what follows from it.
+        self.changes = 0
 
     def set(self, uid: str, orders: PodOrders | None) -> None:
         """Note what a pod asks for; None: there is no such pod any more."""
+        self.changes += 1
         before = self._pods.pop(uid, None)
         for container in before.containers if before else ():
             if self._homes.get(container) == uid:

@@ -13,11 +13,12 @@ import secrets
 import struct
 
 from nvshare.kernel import has_sealed_size, memory_file, seal_size
+from nvshare.wire.frames import MOST_BYTES, MOST_SLOT
 
 MAGIC = int.from_bytes(b"NVQUOTA1", "little")
 NO_LIMIT = 2**64 - 1
 CHECK = 0x9E3779B97F4A7C15
-SLOTS = 1024
+SLOTS = MOST_SLOT + 1
 HEADER_SIZE = 192
 SLOT_SIZE = 32
 SIZE = HEADER_SIZE + SLOTS * SLOT_SIZE
@@ -36,7 +37,7 @@ _USED_SLOTS_AT = 24
 _KEY = struct.Struct("<Q")
 _SLOT = struct.Struct("<QQQQ")
 # No GPU has that much memory.
-_MOST_BYTES = 1 << 52
+_MOST_BYTES = MOST_BYTES
 
 
 class Page:

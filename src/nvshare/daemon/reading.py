@@ -1,6 +1,7 @@
 """What clients say of themselves in their frames, as values. Ranges are checked in nvshare.wire."""
 
 from nvshare.core.memory import Kind, Memory
+from nvshare.limits.table import LIMITS
 from nvshare.settings import ClientLimits
 from nvshare.wire import frames
 
@@ -27,11 +28,5 @@ def memory_of(frame: frames.Hello | frames.Released | frames.Memory | frames.Mov
 
 def own_limits_of(hello: frames.Hello) -> ClientLimits:
     """Return the limits that a client was started with."""
-    flags = hello.limit_flags
-    high, low = flags & frames.LimitFlags.HIGH, flags & frames.LimitFlags.LOW
-    return ClientLimits(
-        memory_limit=hello.memory_limit or None,
-        compute_percent=hello.compute_percent or None,
-        burst=True if flags & frames.LimitFlags.BURST else None,
-        priority="high" if high else "low" if low else None,
-    )
+    flags = int(hello.limit_flags)
+    return ClientLimits(**{one.name: one.from_frame(hello, flags) for one in LIMITS})

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import logging
+import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -88,12 +89,13 @@ class Notes:
         self._out.discard(self._name(key, device))
         # Without room for a note, a newcomer after a restart is not made to wait for the page.
         with contextlib.suppress(OSError):
-            (self._folder / self._name(key, device)).touch(0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+            os.close(os.open(self._place(key, device), flags, 0o600))
 
     def remove(self, key: str, device: str) -> None:
         """Note that nobody needs the page of a group any more."""
         with contextlib.suppress(OSError):
-            (self._folder / self._name(key, device)).unlink(missing_ok=True)
+            os.unlink(self._place(key, device))  # noqa: PTH108  (as in _place)
 
     def keep(self, pages: Collection[tuple[str, str]]) -> None:
         """Forget all other pages: nobody has come back with one."""
@@ -102,6 +104,11 @@ class Notes:
         for path in self._folder.glob(f"*{self._END}"):
             if path.name not in kept:
                 path.unlink(missing_ok=True)
+
+    def _place(self, key: str, device: str) -> str:
+        # Not by way of pathlib, which puts each name into a table of all names that there are: that
+        # of a process comes once.
+        return f"{self._folder}/{self._name(key, device)}"
 
     def _name(self, key: str, device: str) -> str:
         return f"{key}.{device}{self._END}"

@@ -7,7 +7,6 @@ nvshare.daemon.notices.
 import asyncio
 import logging
 import socket
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +48,7 @@ class Session:
         seen: Visitor | None = None,
     ) -> None:
         self.node = node
-        begin = time.thread_time()
-        self._newcomer = Newcomer(loop, node, lambda hello: self._take([hello]))
+        self._newcomer = Newcomer(loop, node)
         self.identity: Identity = identify(sock, seen)
         self.peer = node.peers.enter(self.identity)
         self.member: Member | None = None
@@ -74,7 +72,6 @@ class Session:
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost, self._may_read)
         self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it said nothing")
-        self.peer.charge(loop.time(), time.thread_time() - begin)
 
     @property
     def log_fields(self) -> dict[str, Any]:
@@ -155,7 +152,7 @@ class Session:
         if not isinstance(frame, frames.Hello):
             raise Rejection(frames.RejectCode.PROTOCOL, "the first frame has to be HELLO")
         self._patience.cancel()
-        if self._newcomer.must_wait(self.identity, frame):
+        if self._newcomer.must_wait(self.identity, frame, lambda hello: self._take([hello])):
             return
         self.hello = frame
         self.own_limits = own_limits_of(frame)

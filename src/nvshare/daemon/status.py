@@ -1,59 +1,61 @@
-"""The node as it is now, for people: what the core knows, and what the sessions have counted."""
+"""The node as it is now, for people: what the core knows, and what the sessions have counted.
+
+client_status.py and group_status.py have what is said of clients and groups.
+"""
 
 import os
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import nvshare
-from nvshare.core.client_time import NAMES
-from nvshare.daemon.allocation import wish_for
+from nvshare.daemon.client_status import ClientStatuses
 from nvshare.daemon.devices import Gpu
-from nvshare.daemon.groups import Group
-from nvshare.daemon.identity import shown_name
-from nvshare.daemon.minute import Sample, look, time_parts
-from nvshare.daemon.naming import name_of
-from nvshare.daemon.node import Node, shown_limits
-from nvshare.daemon.reading import KINDS
-from nvshare.daemon.session import Session
-from nvshare.daemon.tally import REFUSALS
-from nvshare.telemetry.snapshot import (
-    ClientStatus,
-    DeviceStatus,
-    GroupStatus,
-    GroupUse,
-    HostStatus,
-    MissingGpu,
-    NodeStatus,
-    Totals,
-)
-from nvshare.users import user_name
+from nvshare.daemon.group_status import GroupStatuses
+from nvshare.daemon.minute import PARTS, Sample, look, time_parts
+from nvshare.daemon.node import Node
+from nvshare.daemon.tally import COUNTED, REFUSALS
+from nvshare.telemetry.snapshot import DeviceStatus, HostStatus, MissingGpu, NodeStatus, Totals
 
 # By the ids of clients.
 Samples: TypeAlias = Mapping[int, Sample]
 
 
-def describe_node(node: Node, started: float) -> NodeStatus:
-    """Return everything."""
-    now = node.now()
-    groups = tuple(describe_group(node, group) for group in node.groups.all())
-    used = {(group.key, use.device): use.used for group in groups for use in group.uses}
-    samples = _look_at_all(node, now)
-    return NodeStatus(
-        version=nvshare.__version__,
-        pid=os.getpid(),
-        uptime_seconds=now - started,
-        settings=node.node_settings,
-        host=describe_host(node),
-        devices=tuple(_describe_gpu(node, gpu, now, samples) for gpu in node.gpus.values()),
-        clients=tuple(
-            describe_client(node, session, samples[member.id], used[member.group.key, device])
+class Snapshots:
+    """Takes one whenever somebody looks; keeps from one to the next what does not change."""
+
+    def __init__(self, node: Node, started: float) -> None:
+        self._node = node
+        self._started = started
+        self._clients = ClientStatuses(node)
+        self._groups = GroupStatuses(node)
+
+    def take(self) -> NodeStatus:
+        """Return everything."""
+        node, now = self._node, self._node.now()
+        groups = tuple(map(self._groups.describe, node.groups.all()))
+        used = {(group.key, use.device): use.used for group in groups for use in group.uses}
+        samples = _look_at_all(node, now)
+        clients = tuple(
+            self._clients.describe(
+                session, member, samples[member.id], used[member.group.key, member.gpu.uuid]
+            )
             for session in node.sessions.values()
-            if (member := session.member) is not None and (device := member.gpu.uuid)
-        ),
-        groups=groups,
-        missing=describe_missing(node),
-    )
+            if (member := session.member) is not None
+        )
+        self._groups.forget_others()
+        self._clients.forget_others()
+        return NodeStatus(
+            version=nvshare.__version__,
+            pid=os.getpid(),
+            uptime_seconds=now - self._started,
+            settings=node.node_settings,
+            host=describe_host(node),
+            devices=tuple(_describe_gpu(node, gpu, now, samples) for gpu in node.gpus.values()),
+            clients=clients,
+            groups=groups,
+            missing=describe_missing(node),
+        )
 
 
 def _look_at_all(node: Node, now: float) -> Samples:
@@ -79,6 +81,11 @@ def describe_host(node: Node) -> HostStatus:
     """Return what the GPUs use of the host."""
     host = node.core.host_view()
     return HostStatus(limit=host.limit or 0, kept=host.kept, swapped_out=host.swapped)
+
+
+def _sums(names: Sequence[str], rows: Iterable[tuple[int, ...]]) -> dict[str, int]:
+    """Add up what was counted for each of many, by name."""
+    return dict(zip(names, map(sum, zip(*rows, strict=True)), strict=False))
 
 
 def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
@@ -117,13 +124,14 @@ def _describe_gpu(node: Node, gpu: Gpu, now: float, samples: Samples) -> DeviceS
 
 
 def _totals(node: Node, gpu: Gpu, now: float, samples: Samples) -> Totals:
-    counts: defaultdict[str, int] = defaultdict(int, node.departed[gpu.uuid])
-    for session in node.sessions_of(gpu):
-        for name, value in session.tally.counts(now).items():
-            counts[name] += value
-        if session.member is not None:
-            for part, value in samples[session.member.id].spent.items():
-                counts[NAMES[part]] += value
+    counts = Counter(node.departed[gpu.uuid])
+    sessions = node.sessions_of(gpu)
+    counts.update(_sums(COUNTED, [session.tally.numbers(now) for session in sessions]))
+    members = [session.member for session in sessions]
+    counts.update(_sums(PARTS, [samples[member.id].spent for member in members if member]))
+    for session in sessions:
+        if session.tally.refusals:
+            counts.update(session.tally.refusals)
     return Totals(
         clients=counts["clients"],
         turns=counts["turns"],
@@ -138,119 +146,5 @@ def _totals(node: Node, gpu: Gpu, now: float, samples: Samples) -> Totals:
         launches=counts["launches"],
         throttled_seconds=counts["throttled_ns"] / 1e9,
         gpu_seconds=counts["gpu_ns"] / 1e9,
-        attribution=time_parts({part: counts[name] for part, name in NAMES.items()}),
-    )
-
-
-def describe_client(node: Node, session: Session, sample: Sample, group_used: int) -> ClientStatus:
-    """Return one client, at the moment of a sample."""
-    now = sample.now
-    who, hello, tally = session.identity, session.hello, session.tally
-    decision, member = session.decision, session.member
-    if hello is None or decision is None or member is None:
-        raise ValueError("a member has said hello")
-    client, outlook = node.core.client_view(member.id), node.core.outlook(member.id)
-    asked = node.pods.orders(who)
-    ceiling = node.pods.ceiling(who)
-    wish = wish_for(hello, node.settings[member.gpu.uuid], asked.orders, ceiling)
-    return ClientStatus.of_known(
-        id=member.id,
-        device=member.gpu.uuid,
-        pid=who.pid,
-        uid=who.uid,
-        user=user_name(who.uid),
-        program=who.program,
-        pod=who.pod,
-        container=who.container,
-        pod_name=node.pods.name(who),
-        container_name=asked.name,
-        group=member.group.key,
-        library_version=shown_name(hello.library_version),
-        allocation=KINDS[decision.kind].value,
-        allocation_because=decision.because,
-        allocation_next=wish.value if wish.value != decision.wish.value else "",
-        state=client.state.value,
-        state_seconds=now - client.since,
-        connected_seconds=now - member.since,
-        overdue=client.is_overdue,
-        cannot_drain=client.cannot_drain,
-        parked=client.park.value if client.park else None,
-        parked_seconds=now - client.parked_at if client.park else 0.0,
-        # Without its context, which it did not ask for.
-        allocated=client.memory.own,
-        pinned=client.memory.pinned - member.context,
-        pinned_by=session.pinned_by,
-        swapped_out=client.memory.swapped,
-        context=member.context,
-        kept=client.kept,
-        stuck=outlook.stuck,
-        stuck_because=outlook.stuck_because,
-        held_up=outlook.is_held_up,
-        held_up_because=outlook.held_up_because,
-        in_gang=client.in_gang,
-        gang_waits_for=outlook.waits_for,
-        limits=shown_limits(client.limits),
-        capped=tuple(sorted(member.group.capped)),
-        group_used=group_used,
-        turns=tally.turns,
-        running_seconds=tally.running_until(now),
-        waited_seconds=tally.waited_until(now),
-        longest_wait_seconds=tally.longest_wait_until(now),
-        moved_out=tally.moved_out,
-        moved_in=tally.moved_in,
-        moving_seconds=tally.moving,
-        refusals=sum(tally.refusals.values()),
-        refusals_by=tally.refusals,
-        busy_seconds=tally.told.busy_ns / 1e9,
-        launches=tally.told.launches,
-        throttled_seconds=tally.told.throttled_ns / 1e9,
-        gpu_seconds=tally.told.gpu_ns / 1e9,
-        share=client.share_percent,
-        used_percent=session.history.percents(now),
-        attribution=sample.attribution,
-        recent=session.minute.recent(sample),
-    )
-
-
-def describe_group(node: Node, group: Group) -> GroupStatus:
-    """Return one group."""
-    members = [session.member for session in group.sessions.values() if session.member]
-    devices = dict.fromkeys([member.gpu.uuid for member in members])
-    limits = node.groups.in_force(group)
-    return GroupStatus(
-        key=group.key,
-        name=name_of(group, node.pods),
-        ids=group.ids,
-        pids=group.pids,
-        limits=limits,
-        sources=node.groups.sources(group),
-        uses=tuple(_use(node, group, device, limits.memory_limit) for device in devices),
-        parked=group.parked,
-        unstored=node.groups.unstored(group),
-    )
-
-
-def _used_by(node: Node, group: Group, device: str) -> int:
-    """Return what a group uses of a GPU: by the page that it has, or by what it has told."""
-    page = group.pages.get(device)
-    if page is not None:
-        return page.used()
-    members = [
-        s.member for s in group.sessions.values() if s.member and s.member.gpu.uuid == device
-    ]
-    return sum(node.core.client_view(one.id).memory.own for one in members)
-
-
-def _use(node: Node, group: Group, device: str, limit: int | None) -> GroupUse:
-    used = _used_by(node, group, device)
-    swapped = [
-        holding.swapped
-        for holding in map(node.core.holding, group.sessions)
-        if holding is not None and holding.device == device
-    ]
-    return GroupUse(
-        device=device,
-        used=used,
-        swapped_out=sum(swapped),
-        over_limit=limit is not None and used > limit,
+        attribution=time_parts(counts[name] for name in PARTS),
     )

@@ -19,6 +19,17 @@ class Report(NamedTuple):
 
 NOTHING = Report()
 
+# What adds up over clients.
+COUNTED = (
+    "clients",
+    "turns",
+    "running_ns",
+    "waited_ns",
+    "moved_out",
+    "moved_in",
+    "moving_ns",
+    *Report._fields,
+)
 REFUSALS: tuple[Refused, ...] = get_args(Refused)
 _BY_VERDICT: dict[Verdict, Refused] = {
     Verdict.HOST_FULL: "host full",
@@ -90,27 +101,28 @@ class Tally:
             if count > self.refusals.get(why, 0):
                 self.refusals[why] = count
 
-    def counts(self, now: float) -> dict[str, int]:
-        """All that has been counted here, for a sum over clients.
+    def numbers(self, now: float) -> tuple[int, ...]:
+        """All that has been counted here but for refusals, in the order of COUNTED.
 
         In whole numbers: those of different clients add up to the same in any order, and so a sum
         of them never goes down, not even by the last bit of a float.
         """
-        here = Report(*map(sub, self.told, self.before or NOTHING))
-        return {
-            "clients": 1,
-            "turns": self.turns,
-            "running_ns": round(self.running_until(now) * 1e9),
-            "waited_ns": round(self.waited_until(now) * 1e9),
-            "moved_out": self.moved_out,
-            "moved_in": self.moved_in,
-            "moving_ns": round(self.moving * 1e9),
-            **{str(why): count for why, count in self.refusals.items()},
-            "busy_ns": here.busy_ns,
-            "launches": here.launches,
-            "throttled_ns": here.throttled_ns,
-            "gpu_ns": here.gpu_ns,
-        }
+        here = map(sub, self.told, self.before or NOTHING)
+        return (
+            1,
+            self.turns,
+            round(self.running_until(now) * 1e9),
+            round(self.waited_until(now) * 1e9),
+            self.moved_out,
+            self.moved_in,
+            round(self.moving * 1e9),
+            *here,
+        )
+
+    def counts(self, now: float) -> dict[str, int]:
+        """All that has been counted here, by its name."""
+        numbers = dict(zip(COUNTED, self.numbers(now), strict=True))
+        return {**numbers, **{str(why): count for why, count in self.refusals.items()}}
 
     def waited_until(self, now: float) -> float:
         """All the waiting, with that which goes on."""

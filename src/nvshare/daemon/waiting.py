@@ -26,18 +26,19 @@ _MOST_NAMES = 3
 class WaitNotice:
     """Waits beside a program, and speaks once if that takes too long."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, speak: Callable[[float], bool]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        # Told for how long it has waited; returns whether it has said something.
-        self._speak = speak
         self._is_said = False
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self, seconds: float) -> None:
-        """The program waits from now on. 0 seconds: it is never too long."""
+    def begin(self, seconds: float, speak: Callable[[float], bool]) -> None:
+        """The program waits from now on. 0 seconds: it is never too long.
+
+        ``speak`` is told for how long it has waited, and returns whether it has said something.
+        """
         self.end()
         if seconds and not self._is_said:
-            self._timer = self._loop.call_later(seconds, self._fire, seconds)
+            self._timer = self._loop.call_later(seconds, self._fire, seconds, speak)
 
     def end(self) -> None:
         """It has its turn, or is gone."""
@@ -45,9 +46,9 @@ class WaitNotice:
             self._timer.cancel()
             self._timer = None
 
-    def _fire(self, seconds: float) -> None:
+    def _fire(self, seconds: float, speak: Callable[[float], bool]) -> None:
         self._timer = None
-        self._is_said = self._speak(seconds)
+        self._is_said = speak(seconds)
 
 
 def why_it_waits(node: "Node", session: "Session", member: "Member", seconds: float) -> str | None:

@@ -1,5 +1,7 @@
 """What a pod's annotations ask for: text in, orders and complaints out.
 
+protocol/limits.toml says which there are, but for gpu-allocation:
+
     nvshare.com/gpu-memory-limit: 4Gi              most GPU memory of each program
     nvshare.com/gpu-core-limit: "40"               most of the GPU's time, 1 to 100
     nvshare.com/gpu-priority: low                   high, normal or low
@@ -16,20 +18,16 @@ from typing import ClassVar
 from pydantic import ValidationError
 
 from nvshare.kubernetes.pods import Container, Pod
+from nvshare.limits.table import LIMITS
 from nvshare.settings import NO_ORDERS, Orders
 from nvshare.telemetry.pod_orders import ContainerOrders, PodOrders
 from nvshare.validation import describe
 
 PREFIX = "nvshare.com/"
-MEMORY = PREFIX + "gpu-memory-limit"
-COMPUTE = PREFIX + "gpu-core-limit"
-PRIORITY = PREFIX + "gpu-priority"
-ALLOCATION = PREFIX + "gpu-allocation"
+# What they are called, and the field of Orders that each is for.
 FIELDS = {
-    MEMORY: "memory_limit",
-    COMPUTE: "compute_percent",
-    PRIORITY: "priority",
-    ALLOCATION: "allocation",
+    **{PREFIX + one.annotation: one.name for one in LIMITS if one.annotation},
+    PREFIX + "gpu-allocation": "allocation",
 }
 
 # What HAMi calls the same things, in the resources of a container; memory is in MiB.

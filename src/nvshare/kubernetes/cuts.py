@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from nvshare.kubernetes.annotations import FIELDS, Reading, shown
 from nvshare.kubernetes.pods import Pod
-from nvshare.quantity import format_quantity
 from nvshare.settings import Orders
 from nvshare.telemetry.ceilings import Ceiling
 
@@ -41,5 +40,4 @@ def find_cuts(pod: Pod, reading: Reading, ceiling: Ceiling) -> Iterator[Cut]:
             if key not in pod.annotations or value is None:
                 continue
             for instead in ceiling.cuts(Orders.model_validate({field: value})).values():
-                words = format_quantity(int(instead)) if field == "memory_limit" else instead
-                yield Cut(key, pod.annotations[key], pod.namespace, words)
+                yield Cut(key, pod.annotations[key], pod.namespace, instead)

@@ -2,27 +2,23 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from nvshare.errors import NvshareError
+from nvshare.limits.table import LIMITS
 from nvshare.linker import preload, preloaded
+from nvshare.settings import ClientLimits
 from nvshare.wire import environment
 
 LIBRARY = "libnvshare.so"
 ALLOCATIONS = ("managed", "explicit", "native", "auto")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wishes:
+class Wishes(ClientLimits):
     """What a program is to get. None: what it would have got anyway."""
 
     gpus: str | None = None
-    memory_bytes: int | None = None
-    compute_percent: int | None = None
-    burst: bool = False
-    priority: str | None = None
     allocation: str | None = None
 
 
@@ -58,18 +54,19 @@ def program_environment(
     }
     if wishes.gpus is not None:
         variables["CUDA_VISIBLE_DEVICES"] = wishes.gpus
-    if wishes.memory_bytes is not None:
-        variables[environment.GPU_MEMORY_LIMIT] = str(wishes.memory_bytes)
-        variables[environment.RUN_MEMORY_LIMIT] = str(wishes.memory_bytes)
-    if wishes.compute_percent is not None:
-        variables[environment.GPU_CORE_LIMIT] = str(wishes.compute_percent)
-    if wishes.burst:
-        variables[environment.GPU_BURST] = "1"
-    if wishes.priority is not None:
-        variables[environment.GPU_PRIORITY] = wishes.priority
+    variables.update(limit_variables(wishes))
+    if wishes.memory_limit is not None:
+        # So that a refusal can say who has set the limit.
+        variables[environment.RUN_MEMORY_LIMIT] = str(wishes.memory_limit)
     if wishes.allocation is not None:
         variables[environment.ALLOCATION] = wishes.allocation
     return variables
+
+
+def limit_variables(limits: ClientLimits) -> dict[str, str]:
+    """Return the variables that limit a program. What is not limited keeps the variable it has."""
+    values = ((one, getattr(limits, one.name)) for one in LIMITS)
+    return {one.variable: one.variable_text(value) for one, value in values if value is not None}
 
 
 def without_preload(inherited: Mapping[str, str]) -> dict[str, str]:

@@ -17,8 +17,9 @@ from pathlib import Path
 from nvshare.errors import NvshareError
 from nvshare.launch.unix_http import peer
 from nvshare.wire import environment
+from nvshare.wire.frames import MACHINE_FOLDER
 
-SYSTEM = Path("/run/nvshare")
+SYSTEM = Path(MACHINE_FOLDER)
 
 
 class Trust(IntEnum):

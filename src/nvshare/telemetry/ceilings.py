@@ -6,41 +6,19 @@ environment of their programs. Values only: who is in which namespace is not kno
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BeforeValidator
-
-from nvshare.settings import (
-    AllocationName,
-    ClientLimits,
-    Orders,
-    Percent,
-    PriorityName,
-    SettingsModel,
-    SomeBytes,
-)
-
-_FROM_LOW_TO_HIGH = ("low", "normal", "high")
+from nvshare.limits.fields import CeilingFields
+from nvshare.limits.table import LIMITS
+from nvshare.setting_types import NONE, AllocationName
+from nvshare.settings import ClientLimits, Orders
 
 
-def _none(value: Any) -> Any:
-    """TOML has no word for nothing."""
-    return None if value == "none" else value
-
-
-_None = BeforeValidator(_none)
-
-
-class Ceiling(SettingsModel):
+class Ceiling(CeilingFields):
     """Most that the programs of a container may have. None: they may have as much as they like."""
 
-    memory_limit: Annotated[SomeBytes | None, _None] = None
-    compute_percent: Annotated[Percent | None, _None] = None
-    # Whether they may have more compute than that while nobody else wants it.
-    burst: bool = False
-    priority: Annotated[PriorityName | None, _None] = None
     # The ways of allocating that they may choose; beside them there is that of the GPU's setting.
-    allocation: Annotated[tuple[AllocationName, ...] | None, _None] = None
+    allocation: Annotated[tuple[AllocationName, ...] | None, NONE] = None
 
     def over(self, other: "Ceiling") -> "Ceiling":
         """Return another one with all that this one says; "none" lifts what the other says."""
@@ -49,25 +27,19 @@ class Ceiling(SettingsModel):
 
     def cut(self, limits: ClientLimits) -> ClientLimits:
         """Return limits that are not beyond this. No limit at all is beyond every ceiling."""
-        changes: dict[str, Any] = {
-            "memory_limit": _least(limits.memory_limit, self.memory_limit),
-            "compute_percent": _least(limits.compute_percent, self.compute_percent),
-        }
-        if self.compute_percent is not None and not self.burst:
-            changes["burst"] = None
-        if self.priority is not None and _rank(limits.priority) > _rank(self.priority):
-            changes["priority"] = self.priority
-        return limits.changed(changes)
+        return limits.changed(
+            {one.name: one.cut(getattr(limits, one.name), self) for one in LIMITS}
+        )
 
     def cuts(self, orders: Orders) -> dict[str, str]:
         """Return which of these orders are beyond it, and what is in force instead, in words."""
         asked = ClientLimits().changed(orders.model_dump(exclude={"allocation"}))
         limits = self.cut(asked)
-        found = {
-            name: str(getattr(limits, name))
-            for name in ("memory_limit", "compute_percent", "priority")
-            if getattr(asked, name) is not None and getattr(asked, name) != getattr(limits, name)
-        }
+        found = {}
+        for one in LIMITS:
+            wanted, given = getattr(asked, one.name), getattr(limits, one.name)
+            if wanted is not None and wanted != given:
+                found[one.name] = one.text(given)
         if orders.allocation is not None and not self.allows(orders.allocation):
             found["allocation"] = "what the GPU's setting says"
         return found
@@ -78,13 +50,12 @@ class Ceiling(SettingsModel):
 
     def laxer(self, other: "Ceiling") -> "Ceiling":
         """Return what is allowed by this one or by the other."""
-        ranks = None if None in (self.priority, other.priority) else (self, other)
         ways = None if None in (self.allocation, other.allocation) else (self, other)
         return Ceiling(
-            memory_limit=_most(self.memory_limit, other.memory_limit),
-            compute_percent=_most(self.compute_percent, other.compute_percent),
-            burst=self.burst or other.burst,
-            priority=ranks and max((one.priority for one in ranks), key=_rank),
+            **{
+                one.name: one.laxest(getattr(self, one.name), getattr(other, one.name))
+                for one in LIMITS
+            },
             allocation=ways and tuple(way for one in ways for way in one.allocation or ()),
         )
 
@@ -114,15 +85,3 @@ class Ceilings:
         for namespace in self.namespaces:
             laxest = laxest.laxer(self.of(namespace))
         return laxest
-
-
-def _least(one: int | None, other: int | None) -> int | None:
-    return min((value for value in (one, other) if value is not None), default=None)
-
-
-def _most(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else max(one, other)
-
-
-def _rank(priority: PriorityName | None) -> int:
-    return _FROM_LOW_TO_HIGH.index(priority or "normal")

@@ -7,9 +7,12 @@ which form a scraper wants, and reads what is written here in the tests.
 
 From one scrape to the next most numbers stay what they were, and a line of text costs ten times as
 much to write as its number costs to compare. So an exposition keeps the lines of the last scrape,
-with the numbers that they were written for. Nothing else is kept: who is gone is forgotten.
+with the numbers that they were written for, column by column: a column is one metric with one value
+of its own labels, such as the time that every program has waited. Nothing else is kept: who is gone
+is forgotten.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from prometheus_client.exposition import choose_encoder
@@ -62,11 +65,11 @@ class _SectionText:
         labels, subjects = [one[0] for one in found], [one[1] for one in found]
         if labels != list(self._known):
             self._change_subjects(labels)
-        pairs = [self._known[one] for one in labels]
+        pairs = list(self._known.values())
         texts: list[bytes] = []
         for metric in self._metrics:
             texts.append(metric.headings[is_open])
-            texts += metric.lines(pairs, subjects)
+            texts += [column.text(pairs, subjects) for column in metric.columns]
         return texts
 
     def _change_subjects(self, labels: list[Texts]) -> None:
@@ -74,34 +77,46 @@ class _SectionText:
         names = self._section.labels
         self._known = {one: self._known.get(one) or _pairs(names, one) for one in labels}
         for metric in self._metrics:
-            metric.move([places.get(one) for one in labels])
+            for column in metric.columns:
+                column.move([places.get(one) for one in labels])
 
 
 class _MetricText:
-    """The lines of one metric, for each subject those that the last scrape had."""
+    """The text of one metric."""
 
     def __init__(self, metric: Metric[Any]) -> None:
         self.headings = (_heading(metric, is_open=False), _heading(metric, is_open=True))
-        self._name = metric.name
-        self._labels = metric.labels
-        self._is_plain = metric.value is not None
-        self._read: Any = metric.value or metric.read
+        name = metric.name
+        self.columns = [
+            _Column(read, _Plain(name, _pairs(metric.labels, values)))
+            for values, read in metric.columns
+        ]
+        if metric.read is not None:
+            self.columns.append(_Column(metric.read, _Labelled(name, metric.labels)))
+
+
+class _Column:
+    """The lines of one column, for each subject that which the last scrape had."""
+
+    def __init__(self, read: Callable[[Any], Any], write: Callable[[str, Any], str]) -> None:
+        self._read = read
+        self._write = write
         self._numbers: list[Any] = []
         self._lines: list[bytes] = []
-        # Of states and the like there are few, over and over again.
-        self._known: dict[Texts, str] = {}
+        self._text = b""
 
     def move(self, places: list[int | None]) -> None:
         """Take subjects in another order: where each was, if it was there."""
         numbers, lines = self._numbers, self._lines
         self._numbers = [_UNKNOWN if place is None else numbers[place] for place in places]
         self._lines = [b"" if place is None else lines[place] for place in places]
+        self._text = b"".join(self._lines)
 
-    def lines(self, pairs: list[str], subjects: list[Any]) -> list[bytes]:
+    def text(self, pairs: list[str], subjects: list[Any]) -> bytes:
         """Write down what is not what it was."""
         numbers = list(map(self._read, subjects))
         if numbers != self._numbers:
-            write = self._plain if self._is_plain else self._labelled
+            write = self._write
             self._lines = [
                 line if number == before else write(own, number).encode()
                 for line, number, before, own in zip(
@@ -109,25 +124,38 @@ class _MetricText:
                 )
             ]
             self._numbers = numbers
-        return self._lines
+            self._text = b"".join(self._lines)
+        return self._text
 
-    def _plain(self, pairs: str, number: float | None) -> str:
-        if number is None:
-            return ""
-        labels = f"{{{pairs}}}" if pairs else ""
-        return f"{self._name}{labels} {float(number)!r}\n"
 
-    def _labelled(self, pairs: str, samples: list[tuple[Texts, float]]) -> str:
-        return "".join(self._sample(pairs, more, number) for more, number in samples)
+class _Plain:
+    """Writes the one sample that a subject has, if it has a number."""
 
-    def _sample(self, pairs: str, more: Texts, number: float) -> str:
-        own = self._known.get(more)
-        if own is None:
-            # What programs choose themselves is not to be kept for ever.
-            if len(self._known) > _LONGEST:
-                self._known.clear()
-            own = self._known[more] = _pairs(self._labels, more)
-        return f"{self._name}{{{pairs}{',' if pairs and own else ''}{own}}} {number!r}\n"
+    def __init__(self, name: str, own: str) -> None:
+        self._name = name
+        self._own = own
+
+    def __call__(self, pairs: str, number: float | None) -> str:
+        return "" if number is None else _line(self._name, pairs, self._own, float(number))
+
+
+class _Labelled:
+    """Writes all samples that a subject has, each with labels of its own."""
+
+    def __init__(self, name: str, labels: Texts) -> None:
+        self._name = name
+        self._labels = labels
+
+    def __call__(self, pairs: str, samples: list[tuple[Texts, float]]) -> str:
+        return "".join(
+            _line(self._name, pairs, _pairs(self._labels, values), number)
+            for values, number in samples
+        )
+
+
+def _line(name: str, pairs: str, own: str, number: float) -> str:
+    labels = f"{pairs},{own}" if pairs and own else pairs or own
+    return f"{name}{{{labels}}} {number!r}\n" if labels else f"{name} {number!r}\n"
 
 
 def _heading(metric: Metric[Any], *, is_open: bool) -> bytes:

@@ -38,7 +38,7 @@ UTILISATION: Section[float] = Section(
             "nvshare_gpu_utilisation_ratio",
             "gauge",
             f"Part of the last {WINDOW} seconds in which its programs had work on the GPU.",
-            lambda part: [((), part)],
+            columns=(((), float),),
         ),
     ),
 )
@@ -51,13 +51,13 @@ OUTSIDE: Section[DeviceStatus] = Section(
             "nvshare_gpu_outside_processes",
             "gauge",
             "Processes that use the GPU without nvshare.",
-            lambda gpu: [((), float(sum(one.pid != 0 for one in gpu.outside)))],
+            columns=(((), lambda gpu: sum(one.pid != 0 for one in gpu.outside)),),
         ),
         Metric(
             "nvshare_gpu_outside_memory_bytes",
             "gauge",
             "What of the GPU is used without nvshare; programs cannot have it.",
-            lambda gpu: [((), float(sum(one.memory for one in gpu.outside)))],
+            columns=(((), lambda gpu: sum(one.memory for one in gpu.outside)),),
         ),
     ),
 )
@@ -70,8 +70,8 @@ MISSING: Section[MissingGpu] = Section(
             "nvshare_gpu_unusable_seconds",
             "gauge",
             "For how long a GPU of the machine cannot be used: lost, or with another daemon.",
-            lambda one: [((one.why,), one.seconds)],
             ("why",),
+            read=lambda one: [((one.why,), one.seconds)],
         ),
     ),
 )

@@ -6,9 +6,8 @@ What is None in a snapshot has no sample. docs/metrics.md is about the same tabl
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import attrgetter
-from typing import Generic, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from nvshare.telemetry.snapshot import (
     ClientStatus,
@@ -19,7 +18,6 @@ from nvshare.telemetry.snapshot import (
     Parked,
     Refused,
     TimeParts,
-    Totals,
 )
 
 Subject = TypeVar("Subject")
@@ -32,11 +30,8 @@ WINDOW = 10
 
 STATES: Texts = get_args(ClientStatus.model_fields["state"].annotation)
 PARKED: Texts = get_args(Parked)
-_REFUSED: tuple[tuple[Refused], ...] = tuple((why,) for why in get_args(Refused))
-# All of them: of a counter that begins with 1, Prometheus does not see that it has grown.
-_NONE_REFUSED: list[tuple[Texts, float]] = [(why, 0.0) for why in _REFUSED]
-PARTS: tuple[Texts, ...] = tuple((name,) for name in TimeParts.model_fields)
-_parts_of = attrgetter(*TimeParts.model_fields)
+REFUSED: Texts = get_args(Refused)
+PARTS: Texts = tuple(TimeParts.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +41,12 @@ class Metric(Generic[Subject]):
     name: str
     kind: Literal["gauge", "counter", "info"]
     about: str
-    read: Callable[[Subject], Iterable[tuple[Texts, float]]]
     labels: Texts = ()
-    # The same, for one that has at most one sample and no labels: most are such.
-    value: Callable[[Subject], Number] | None = None
+    # The values of these labels, where they are known beforehand, each with what reads its number.
+    # Most metrics have no labels, and so one of these.
+    columns: tuple[tuple[Texts, Callable[[Subject], Number]], ...] = ()
+    # All samples that a subject has, where they are not.
+    read: Callable[[Subject], Iterable[tuple[Texts, float]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,37 +59,34 @@ class Section(Generic[Subject]):
 
 
 def _gauge(name: str, about: str, value: Callable[[Subject], Number]) -> Metric[Subject]:
-    return Metric(f"nvshare_{name}", "gauge", about, _plain(value), value=value)
+    return Metric(f"nvshare_{name}", "gauge", about, columns=(((), value),))
 
 
 def _counter(name: str, about: str, value: Callable[[Subject], Number]) -> Metric[Subject]:
-    return Metric(f"nvshare_{name}_total", "counter", about, _plain(value), value=value)
+    return Metric(f"nvshare_{name}_total", "counter", about, columns=(((), value),))
 
 
 def _info(
     name: str, about: str, labels: Texts, values: Callable[[Subject], Texts]
 ) -> Metric[Subject]:
     return Metric(
-        f"nvshare_{name}_info", "info", about, lambda subject: [(values(subject), 1.0)], labels
+        f"nvshare_{name}_info", "info", about, labels, read=lambda one: [(values(one), 1.0)]
     )
-
-
-def _plain(value: Callable[[Subject], Number]) -> Callable[[Subject], list[tuple[Texts, float]]]:
-    def read(subject: Subject) -> list[tuple[Texts, float]]:
-        number = value(subject)
-        return [] if number is None else [((), float(number))]
-
-    return read
 
 
 def _ratio(percent: Number) -> Number:
     return None if percent is None else percent / 100
 
 
-@lru_cache(maxsize=64)
-def _which(known: Texts, value: str | None) -> tuple[tuple[Texts, float], ...]:
+def _which(
+    known: Texts, value: Callable[[Subject], str | None]
+) -> tuple[tuple[Texts, Callable[[Subject], Number]], ...]:
     """Return 1 for what it is, and 0 for what else it could be."""
-    return tuple(((name,), float(name == value)) for name in known)
+
+    def reader(name: str) -> Callable[[Subject], Number]:
+        return lambda subject: value(subject) == name
+
+    return tuple(((name,), reader(name)) for name in known)
 
 
 def _gpu_labels(status: NodeStatus) -> dict[str, Texts]:
@@ -102,10 +96,6 @@ def _gpu_labels(status: NodeStatus) -> dict[str, Texts]:
 def _gpus(status: NodeStatus) -> Iterator[tuple[Texts, DeviceStatus]]:
     labels = _gpu_labels(status)
     return ((labels[gpu.uuid], gpu) for gpu in status.devices)
-
-
-def _itself(program: ClientStatus) -> ClientStatus:
-    return program
 
 
 def _programs(status: NodeStatus) -> Iterator[tuple[Texts, ClientStatus]]:
@@ -126,61 +116,49 @@ def _groups(status: NodeStatus) -> Iterator[tuple[Texts, tuple[GroupStatus, Grou
             yield (*gpus[use.device], group.key, group.name), (group, use)
 
 
-# What is counted for every program, and for a GPU over all programs that it has ever had.
-_COUNTED: tuple[tuple[str, str, Callable[[ClientStatus | Totals], Number]], ...] = (
-    ("turns", "Turns granted.", lambda one: one.turns),
-    ("running_seconds", "Time with a turn.", lambda one: one.running_seconds),
-    ("waiting_seconds", "Time with work and without a turn.", lambda one: one.waited_seconds),
-    ("busy_seconds", "Time with work on the GPU.", lambda one: one.busy_seconds),
+# What is counted for every program, and for a GPU over all programs that it has ever had: the name
+# of the metric, a sentence, and the field.
+_COUNTED = (
+    ("turns", "Turns granted.", "turns"),
+    ("running_seconds", "Time with a turn.", "running_seconds"),
+    ("waiting_seconds", "Time with work and without a turn.", "waited_seconds"),
+    ("busy_seconds", "Time with work on the GPU.", "busy_seconds"),
     (
         "measured_seconds",
         "GPU time used while there was a share of compute, as measured.",
-        lambda one: one.gpu_seconds,
+        "gpu_seconds",
     ),
-    (
-        "throttled_seconds",
-        "Time held back by a share of compute.",
-        lambda one: one.throttled_seconds,
-    ),
-    ("launches", "Calls that gave the GPU work.", lambda one: one.launches),
-    ("moved_in_bytes", "Memory moved from the host to the GPU.", lambda one: one.moved_in),
-    ("moved_out_bytes", "Memory moved from the GPU to the host.", lambda one: one.moved_out),
-    ("moving_seconds", "Time that moving memory took.", lambda one: one.moving_seconds),
+    ("throttled_seconds", "Time held back by a share of compute.", "throttled_seconds"),
+    ("launches", "Calls that gave the GPU work.", "launches"),
+    ("moved_in_bytes", "Memory moved from the host to the GPU.", "moved_in"),
+    ("moved_out_bytes", "Memory moved from the GPU to the host.", "moved_out"),
+    ("moving_seconds", "Time that moving memory took.", "moving_seconds"),
 )
 
 
-def _counted(
-    prefix: str, find: Callable[[Subject], ClientStatus | Totals]
-) -> Iterator[Metric[Subject]]:
-    """Return these counters for a subject in which they are found like that."""
-
-    def reader(value: Callable[[ClientStatus | Totals], Number]) -> Callable[[Subject], Number]:
-        return lambda subject: value(find(subject))
-
-    for name, about, value in _COUNTED:
-        yield _counter(f"{prefix}_{name}", about, reader(value))
-
-    def parts(subject: Subject) -> list[tuple[Texts, float]]:
-        return list(zip(PARTS, _parts_of(find(subject).attribution), strict=True))
-
+def _counted(prefix: str, path: str = "") -> Iterator[Metric[Any]]:
+    """Return these counters for subjects in which they are found there."""
+    for name, about, field in _COUNTED:
+        yield _counter(f"{prefix}_{name}", about, attrgetter(path + field))
     yield Metric(
         f"nvshare_{prefix}_attributed_seconds_total",
         "counter",
         "What time went to; the parts add up to the time that programs were connected.",
-        parts,
         ("state",),
+        tuple(((part,), attrgetter(f"{path}attribution.{part}")) for part in PARTS),
     )
+    refusals_of = attrgetter(f"{path}refusals_by")
 
-    def refusals(subject: Subject) -> list[tuple[Texts, float]]:
-        by = find(subject).refusals_by
-        return [(why, float(by.get(why[0], 0))) for why in _REFUSED] if by else _NONE_REFUSED
+    def reader(why: str) -> Callable[[Any], Number]:
+        # All of them: of a counter that begins with 1, Prometheus does not see that it has grown.
+        return lambda subject: refusals_of(subject).get(why, 0)
 
     yield Metric(
         f"nvshare_{prefix}_refusals_total",
         "counter",
         "Times that programs were refused memory, by what had no room for it.",
-        refusals,
         ("reason",),
+        tuple(((why,), reader(why)) for why in REFUSED),
     )
 
 
@@ -189,21 +167,21 @@ NODE: Section[NodeStatus] = Section(
     subjects=lambda status: [((), status)],
     metrics=(
         _info("build", "Version of the daemon.", ("version",), lambda node: (node.version,)),
-        _gauge("uptime_seconds", "Time since the daemon began.", lambda node: node.uptime_seconds),
+        _gauge("uptime_seconds", "Time since the daemon began.", attrgetter("uptime_seconds")),
         _gauge(
             "host_memory_limit_bytes",
             "Most that the host may keep of what leaves all GPUs.",
-            lambda node: node.host.limit,
+            attrgetter("host.limit"),
         ),
         _gauge(
             "host_memory_kept_bytes",
             "What the host keeps for what has left a GPU once, or was made ahead for.",
-            lambda node: node.host.kept,
+            attrgetter("host.kept"),
         ),
         _gauge(
             "host_memory_swapped_bytes",
             "GPU memory that is on the host now.",
-            lambda node: node.host.swapped_out,
+            attrgetter("host.swapped_out"),
         ),
     ),
 )
@@ -218,41 +196,41 @@ GPU: Section[DeviceStatus] = Section(
             ("name", "mode"),
             lambda gpu: (gpu.name, gpu.settings.mode),
         ),
-        _gauge("gpu_memory_bytes", "Memory of the GPU.", lambda gpu: gpu.memory),
-        _gauge("gpu_memory_usable_bytes", "What programs may fill of it.", lambda gpu: gpu.usable),
+        _gauge("gpu_memory_bytes", "Memory of the GPU.", attrgetter("memory")),
+        _gauge("gpu_memory_usable_bytes", "What programs may fill of it.", attrgetter("usable")),
         _gauge(
             "gpu_memory_allocated_bytes",
             "What programs have allocated, contexts included; may be more than the GPU has.",
-            lambda gpu: gpu.allocated,
+            attrgetter("allocated"),
         ),
-        _gauge("gpu_programs", "Programs that use the GPU.", lambda gpu: gpu.clients),
-        _gauge("gpu_programs_running", "Programs that have a turn.", lambda gpu: gpu.running),
-        _gauge("gpu_programs_waiting", "Programs that wait for one.", lambda gpu: gpu.waiting),
+        _gauge("gpu_programs", "Programs that use the GPU.", attrgetter("clients")),
+        _gauge("gpu_programs_running", "Programs that have a turn.", attrgetter("running")),
+        _gauge("gpu_programs_waiting", "Programs that wait for one.", attrgetter("waiting")),
         _gauge(
             "gpu_programs_parked",
             "Programs all of whose memory is to be on the host.",
-            lambda gpu: gpu.parked,
+            attrgetter("parked"),
         ),
-        _counter("gpu_programs_joined", "Programs that ever came.", lambda gpu: gpu.totals.clients),
-        _counter("gpu_turn_changes", "Turns given up for memory.", lambda gpu: gpu.turn_changes),
-        _counter("gpu_slices", "Turns given up that were not for memory.", lambda gpu: gpu.slices),
+        _counter("gpu_programs_joined", "Programs that ever came.", attrgetter("totals.clients")),
+        _counter("gpu_turn_changes", "Turns given up for memory.", attrgetter("turn_changes")),
+        _counter("gpu_slices", "Turns given up that were not for memory.", attrgetter("slices")),
         _counter(
             "gpu_handovers",
             "Turns of both kinds that went straight from one program to the next.",
-            lambda gpu: gpu.handovers,
+            attrgetter("handovers"),
         ),
-        _gauge("gpu_turn_seconds", "Age of the present turn.", lambda gpu: gpu.turn_seconds),
+        _gauge("gpu_turn_seconds", "Age of the present turn.", attrgetter("turn_seconds")),
         _gauge(
             "gpu_turn_remaining_seconds",
             "Time until the present turn ends, if somebody waits for that.",
-            lambda gpu: gpu.turn_ends_in,
+            attrgetter("turn_ends_in"),
         ),
         _gauge(
             "gpu_move_bandwidth_bytes_per_second",
             "How fast memory is expected to move, from how fast it has moved.",
-            lambda gpu: gpu.bandwidth,
+            attrgetter("bandwidth"),
         ),
-        *_counted("gpu", lambda gpu: gpu.totals),
+        *_counted("gpu", "totals."),
     ),
 )
 
@@ -276,77 +254,75 @@ PROGRAM: Section[ClientStatus] = Section(
             "nvshare_program_state",
             "gauge",
             "1 for the state that the program is in.",
-            lambda one: _which(STATES, one.state),
             ("state",),
+            _which(STATES, attrgetter("state")),
         ),
-        _gauge("program_state_seconds", "Time in that state.", lambda one: one.state_seconds),
+        _gauge("program_state_seconds", "Time in that state.", attrgetter("state_seconds")),
         _gauge(
             "program_connected_seconds",
             "Time since it came to the daemon.",
-            lambda one: one.connected_seconds,
+            attrgetter("connected_seconds"),
         ),
         _gauge(
             "program_longest_wait_seconds",
             "Longest time that it has waited for a turn.",
-            lambda one: one.longest_wait_seconds,
+            attrgetter("longest_wait_seconds"),
         ),
         _gauge(
             "program_overdue",
             "1 if it was told to give way and has not, and others go on without it.",
-            lambda one: one.overdue,
+            attrgetter("overdue"),
         ),
         _gauge(
             "program_cannot_drain",
             "1 if it was told to give way and cannot: its work waits for its own next calls.",
-            lambda one: one.cannot_drain,
+            attrgetter("cannot_drain"),
         ),
         Metric(
             "nvshare_program_parked",
             "gauge",
             "1 for the reason why all of its memory is to be on the host, if there is one.",
-            lambda one: _which(PARKED, one.parked),
             ("why",),
+            _which(PARKED, attrgetter("parked")),
         ),
         _gauge(
-            "program_parked_seconds", "Time since then; 0 if not.", lambda one: one.parked_seconds
+            "program_parked_seconds", "Time since then; 0 if not.", attrgetter("parked_seconds")
         ),
-        _gauge(
-            "program_memory_allocated_bytes", "What it has allocated.", lambda one: one.allocated
-        ),
+        _gauge("program_memory_allocated_bytes", "What it has allocated.", attrgetter("allocated")),
         _gauge(
             "program_memory_pinned_bytes",
             "What of that cannot leave the GPU.",
-            lambda one: one.pinned,
+            attrgetter("pinned"),
         ),
         _gauge(
             "program_memory_swapped_bytes",
             "What of that is on the host.",
-            lambda one: one.swapped_out,
+            attrgetter("swapped_out"),
         ),
         _gauge(
             "program_memory_context_bytes",
             "What it holds beside that: its context, its modules, what its pools keep.",
-            lambda one: one.context,
+            attrgetter("context"),
         ),
         _gauge(
             "program_memory_kept_bytes",
             "What the host keeps for it because it has left the GPU once, or ahead of that.",
-            lambda one: one.kept,
+            attrgetter("kept"),
         ),
         _gauge(
             "program_memory_stuck_bytes",
             "What of it could not leave the GPU, because the host or its cgroup cannot hold it.",
-            lambda one: one.stuck,
+            attrgetter("stuck"),
         ),
         _gauge(
             "program_held_up",
             "1 if it waits because the host is short of memory.",
-            lambda one: one.held_up,
+            attrgetter("held_up"),
         ),
         _gauge(
             "program_memory_limit_bytes",
             "Most that it can allocate together with its group, if there is a limit.",
-            lambda one: one.limits.memory_limit,
+            attrgetter("limits.memory_limit"),
         ),
         _gauge(
             "program_share_limit_ratio",
@@ -363,7 +339,7 @@ PROGRAM: Section[ClientStatus] = Section(
             f"Part of the last {WINDOW} seconds in which it had work on the GPU.",
             lambda one: _ratio(one.used_percent.get(WINDOW)),
         ),
-        *_counted("program", _itself),
+        *_counted("program"),
     ),
 )
 

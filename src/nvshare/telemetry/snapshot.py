@@ -3,7 +3,7 @@
 Times are in seconds, sizes in bytes. Durations count up to the moment of the snapshot.
 """
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -22,6 +22,26 @@ Refused: TypeAlias = Literal[
 class _Model(BaseModel):
     # A newer daemon may tell more than an older command line knows.
     model_config = ConfigDict(extra="ignore", frozen=True)
+    _all_fields: ClassVar[set[str]]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        cls._all_fields = set(cls.model_fields)
+
+    @classmethod
+    def of_known(cls, values: dict[str, Any]) -> "Self":
+        """Make one from what is known to be right, and is all of its fields: nothing is checked.
+
+        For the daemon, which makes hundreds in a tick, of its own numbers. Pydantic's own way to do
+        so, model_construct, looks at every field, and takes longer than checking them does.
+        """
+        made = cls.__new__(cls)
+        put = object.__setattr__
+        put(made, "__dict__", values)
+        put(made, "__pydantic_fields_set__", cls._all_fields)
+        put(made, "__pydantic_extra__", None)
+        put(made, "__pydantic_private__", None)
+        return made
 
 
 class TimeParts(_Model):
@@ -134,24 +154,6 @@ class ClientStatus(_Model):
     # What its time went to since it connected, and lately.
     attribution: TimeParts = TimeParts()
     recent: Recent = Recent()
-
-    @classmethod
-    def of_known(cls, **values: Any) -> "Self":
-        """Make one from what is known to be right, and is all of its fields: nothing is checked.
-
-        For the daemon, which makes hundreds in a tick, of its own numbers. Pydantic's own way to do
-        so, model_construct, looks at every field, and takes longer than checking them does.
-        """
-        made = cls.__new__(cls)
-        put = object.__setattr__
-        put(made, "__dict__", values)
-        put(made, "__pydantic_fields_set__", _CLIENT_FIELDS)
-        put(made, "__pydantic_extra__", None)
-        put(made, "__pydantic_private__", None)
-        return made
-
-
-_CLIENT_FIELDS = set(ClientStatus.model_fields)
 
 
 class GroupUse(_Model):

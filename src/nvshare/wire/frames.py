@@ -15,6 +15,7 @@ OLDEST_VERSION = 1
 MAX_PAYLOAD = 4096
 UNASKED_BYTES = 33554432
 SOCKET_NAME = "nvshare.sock"
+MACHINE_FOLDER = "/run/nvshare"
 
 MOST_BYTES = 0x10000000000000  # 4 PiB: more than any GPU or host has
 MOST_TURN = 0x4000000000000000  # a thousand turns a second for as long as there are stars
@@ -1352,11 +1353,10 @@ class Limits:
     """
 
     TYPE: ClassVar[int] = 137
-    LAYOUT: ClassVar[Struct] = Struct("<QIIIIII")
+    LAYOUT: ClassVar[Struct] = Struct("<Q4xIIIII")
     DESCRIPTOR: ClassVar[bool] = False
 
     memory_limit: int  # bytes, for a client without a page of its group; 0: none
-    compute_percent: int  # 1 to 100; 0: none
     flags: LimitFlags  # how the limits are meant
     share_ppm: int  # millionths of the GPU's time that it may use; 0: all of it
     window_us: int  # within which the share is to be kept, in microseconds
@@ -1367,7 +1367,6 @@ class Limits:
         """The payload, with its header."""
         return HEADER.pack(MAGIC, 1, self.TYPE, 32, 0) + self.LAYOUT.pack(
             self.memory_limit,
-            self.compute_percent,
             self.flags,
             self.share_ppm,
             self.window_us,
@@ -1380,7 +1379,6 @@ class Limits:
         """Read the fields; there may be more bytes behind them."""
         (
             memory_limit,
-            compute_percent,
             flags,
             share_ppm,
             window_us,
@@ -1389,8 +1387,6 @@ class Limits:
         ) = cls.LAYOUT.unpack_from(payload)
         if memory_limit > MOST_BYTES:
             raise ValueError(f"memory_limit of {memory_limit}")
-        if compute_percent > MOST_PERCENT:
-            raise ValueError(f"compute_percent of {compute_percent}")
         if share_ppm > MOST_PPM:
             raise ValueError(f"share_ppm of {share_ppm}")
         if own_ppm > MOST_PPM:
@@ -1399,7 +1395,6 @@ class Limits:
             raise ValueError(f"clock of {clock}")
         return cls(
             memory_limit,
-            compute_percent,
             LimitFlags(flags & 0xF),
             share_ppm,
             window_us,

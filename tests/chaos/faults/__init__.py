@@ -23,11 +23,14 @@ FAULTS: dict[str, Do] = {
     "kill-daemon": daemon.kill,
     "stop-daemon": daemon.stop,
     "end-daemon": daemon.end,
+    "upgrade-daemon": daemon.upgrade,
     "reload-daemon": daemon.reload,
     "remove-socket": daemon.remove_socket,
     "few-descriptors": daemon.few_descriptors,
     "little-host-memory": settings.little_host_memory,
     "small-cgroup": machine.small_cgroup,
+    "small-program-cgroup": machine.small_program_cgroup,
+    "exhausted-host": machine.exhausted_host,
     "full-disk": machine.full_disk,
     "full-shm": machine.full_shm,
     "lose-gpu": gpus.lose,
@@ -41,5 +44,5 @@ def possible(stage: Stage) -> list[str]:
     """Return the kinds that can be had here."""
     missing = set() if has_mounts() else machine.NEED_MOUNTS
     if stage.supervisor.cgroup is None:
-        missing = {*missing, "small-cgroup"}
+        missing = missing | machine.NEED_CGROUPS
     return [kind for kind in FAULTS if kind not in missing]

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from nvshare.errors import NvshareError
+
 from ..excuses import EVERY_GPU, MEMORY
 from ..plan import Fault
 from ..processes import descriptors
@@ -15,6 +17,8 @@ from ..stage import SILENCE, Stage
 _COMING_BACK = 3.0
 # A context is tried for 5 s where nobody makes room for it (docs/explicit.md).
 _REFUSALS = 6.0
+# Until all are with a daemon of another version. Other faults may be in the way.
+_PATIENCE = 60.0
 # How often the daemon looks whether its sockets are there.
 _GLANCE = 2.0
 
@@ -33,6 +37,39 @@ def end(stage: Stage, fault: Fault) -> None:
         stage.supervisor.kill(fault.seconds, signal.SIGTERM)
         time.sleep(fault.seconds)
         stage.supervisor.wait_until_it_answers()
+
+
+def upgrade(stage: Stage, fault: Fault) -> None:
+    """A daemon of another version takes over, and later the one of today does again.
+
+    In between everybody has to be with it, and to get on as ever.
+    """
+    with without_daemon(stage):
+        _take_over(stage, fault.value)
+        _until_all_are_known(stage, fault.value)
+    time.sleep(fault.seconds)
+    with without_daemon(stage):
+        _take_over(stage, "")
+
+
+def _take_over(stage: Stage, version: str) -> None:
+    stage.supervisor.version = version
+    stage.supervisor.kill(0.0, signal.SIGTERM)
+    stage.supervisor.wait_until_it_answers()
+
+
+def _until_all_are_known(stage: Stage, version: str) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        with suppress(NvshareError, OSError, ValueError):
+            missing = stage.unknown_to(stage.supervisor.control.status())
+            if not missing:
+                return
+            if time.monotonic() > deadline:
+                stage.journal.fail(f"not with the daemon of an {version} version: {missing}")
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.1)
 
 
 def stop(stage: Stage, fault: Fault) -> None:

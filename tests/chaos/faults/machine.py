@@ -1,6 +1,8 @@
-"""Faults of the machine: disks that are full, and a memory cgroup that is. All are our own."""
+"""Faults of the machine: disks, cgroups and memory that are full. All are our own."""
 
 import errno
+import re
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +11,15 @@ from pathlib import Path
 from ..excuses import EVERY_GPU, MEMORY
 from ..plan import Fault
 from ..stage import SHM, Stage
+from .daemon import without_daemon
 
 # With these, whoever runs the campaign has to be able to mount file systems.
-NEED_MOUNTS = {"full-disk", "full-shm"}
+NEED_MOUNTS = {"full-disk", "full-shm", "exhausted-host"}
+# With these, to make memory cgroups.
+NEED_CGROUPS = {"small-cgroup", "small-program-cgroup", "exhausted-host"}
+MEMINFO = Path("/proc/meminfo")
+# A daemon leaves 64 of them alone.
+_LEAST_MIB = 80
 _PIECE = 4096
 
 
@@ -32,8 +40,58 @@ def small_cgroup(stage: Stage, fault: Fault) -> None:
     """The daemon's memory cgroup has little left for what leaves the GPUs explicitly."""
     cgroup = stage.supervisor.cgroup
     assert cgroup is not None
-    with stage.excuses.holding(MEMORY, EVERY_GPU, and_then=3.0), cgroup.limited(int(fault.value)):
+    with (
+        stage.excuses.holding(MEMORY, EVERY_GPU, and_then=3.0),
+        cgroup.limited(int(fault.value), is_more=True),
+    ):
         time.sleep(fault.seconds)
+
+
+def small_program_cgroup(stage: Stage, fault: Fault) -> None:
+    """A program's memory cgroup is too small for all of its managed memory to leave the GPU.
+
+    All that it has itself fits: with data, what emulated GPUs hold is charged to the cgroup too.
+    """
+    program = stage.program(fault.target)
+    assert program.cgroup is not None
+    with (
+        stage.excuses.holding(MEMORY, *program.role.gpus, and_then=3.0),
+        program.cgroup.limited(int(fault.value), is_more=False),
+    ):
+        time.sleep(fault.seconds)
+
+
+def exhausted_host(stage: Stage, fault: Fault) -> None:
+    """The machine has no memory left as the daemon is killed.
+
+    Programs see it in /proc/meminfo, and find no host memory of their own. The next daemon has a
+    cgroup that is nearly full.
+    """
+    cgroup = stage.supervisor.cgroup
+    assert cgroup is not None
+    with (
+        without_daemon(stage),
+        _available_memory(stage, int(fault.value)),
+        cgroup.limited(_LEAST_MIB, is_more=True),
+    ):
+        stage.supervisor.kill(fault.seconds / 2)
+        time.sleep(fault.seconds)
+        stage.supervisor.wait_until_it_answers()
+
+
+@contextmanager
+def _available_memory(stage: Stage, mib: int) -> Iterator[None]:
+    """Have the kernel say that only so much can be had. That is in our mount namespace only."""
+    text = re.sub(
+        r"(?m)^(MemAvailable|MemFree):.*", rf"\1: {mib << 10} kB", MEMINFO.read_text("ascii")
+    )
+    file = stage.folder / "meminfo"
+    file.write_text(text, encoding="ascii")
+    subprocess.run(["/usr/bin/mount", "--bind", file, MEMINFO], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["/usr/bin/umount", MEMINFO], check=True)
 
 
 @contextmanager

@@ -128,10 +128,10 @@ def test_limits_reach_the_client_and_can_be_lifted(daemon: Daemon) -> None:
     shown = daemon.control.change_limits(pid, {"memory_limit": "4Gi", "compute_percent": 40})
     assert shown.limits.memory_limit == 4 * GIB
     limits = client.expect(frames.Limits)
-    assert (limits.memory_limit, limits.compute_percent) == (4 * GIB, 40)
+    assert (limits.memory_limit, limits.share_ppm) == (4 * GIB, 400_000)
     daemon.control.change_limits("1", {"memory_limit": None})
     limits = client.expect(frames.Limits)
-    assert (limits.memory_limit, limits.compute_percent) == (0, 40)
+    assert (limits.memory_limit, limits.share_ppm) == (0, 400_000)
 
 
 def test_limits_are_those_of_a_group_and_who_changes_them_is_logged(daemon: Daemon) -> None:

@@ -61,7 +61,7 @@ def test_limits_of_the_environment_are_confirmed(daemon: Daemon) -> None:
     client = daemon.connect()
     client.join(daemon.gpus[0], memory_limit=4 * GIB, compute_percent=40)
     limits = client.expect(frames.Limits)
-    assert (limits.memory_limit, limits.compute_percent) == (4 * GIB, 40)
+    assert (limits.memory_limit, limits.share_ppm) == (4 * GIB, 400_000)
 
 
 def test_a_gpu_that_is_not_here(daemon: Daemon) -> None:

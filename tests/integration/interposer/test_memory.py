@@ -56,7 +56,7 @@ def test_the_program_sees_its_own_use_only(link: Link, guest: Guest) -> None:
 
 def limits(memory_limit: int) -> Limits:
     return Limits(
-        memory_limit, 0, LimitFlags(0), share_ppm=0, window_us=0, own_ppm=1_000_000, clock=1000
+        memory_limit, LimitFlags(0), share_ppm=0, window_us=0, own_ppm=1_000_000, clock=1000
     )
 
 

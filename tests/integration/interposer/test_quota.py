@@ -191,9 +191,7 @@ def test_a_page_that_is_none_is_said_to_be_and_the_limit_is_kept_alone(
     with (tmp_path / "bad").open("r+b") as bad:
         link.send(Quota(0, 5), bad.fileno())
         link.send(
-            Limits(
-                4 * MIB, 0, LimitFlags(0), share_ppm=0, window_us=0, own_ppm=1_000_000, clock=1000
-            )
+            Limits(4 * MIB, LimitFlags(0), share_ppm=0, window_us=0, own_ppm=1_000_000, clock=1000)
         )
         link.welcome()
     assert guest.answer() == OUT_OF_MEMORY

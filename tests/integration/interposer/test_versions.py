@@ -55,7 +55,7 @@ def test_the_library_stays_managed(
     link.next(Hello)
     link.send_bytes(written(Welcome(1, "of another day")))
     link.send_bytes(written(Settings(50_000, 10_000, SettingFlags(0), usage_ms=0)))
-    link.send_bytes(written(Limits(GIB, 0, LimitFlags(0), 0, 0, 1_000_000, 1000)))
+    link.send_bytes(written(Limits(GIB, LimitFlags(0), 0, 0, 1_000_000, 1000)))
     assert link.told(Want).turn == 0
     assert not guest.ask("gpu.done(0, 0.1)")
     link.send_bytes(written(Grant(turn=7, fill_bytes=0)))

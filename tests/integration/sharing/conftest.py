@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,10 +20,11 @@ from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import Account, Report, read_report
 from nvshare.launch.place import control_socket
-from nvshare.launch.preload import Wishes, library, program_environment
+from nvshare.launch.preload import Wishes, library, program_environment, without_preload
 from nvshare.launch.start import find_or_start
 from nvshare.telemetry.snapshot import NodeStatus
 
+from ..building import ROOT
 from ..interposer.conftest import GUEST, Guest
 
 # For what takes a second or two on a machine with nothing else to do.
@@ -56,6 +57,28 @@ class Sharing:
     def start_daemon_again(self) -> None:
         """Start a daemon in the place of one that has died."""
         find_or_start(self._base)
+
+    @contextmanager
+    def daemon_of(self, version: str) -> Iterator[int]:
+        """A daemon that talks as one of another version does, in the place of one that has died."""
+        command = [sys.executable, "-m", "tests.chaos.other_version", version, "daemon"]
+        folder = f"--socket-dir={self._folder}"
+        environ = {**without_preload(self._base), "PYTHONPATH": str(ROOT)}
+        process = subprocess.Popen([*command, folder], env=environ, cwd="/")
+        try:
+            self._until(lambda: process, lambda _: self.is_answered(), PATIENCE)
+            yield process.pid
+        finally:
+            process.kill()
+            process.wait()
+
+    def is_answered(self) -> bool:
+        """Whether there is a daemon, and it can be asked."""
+        try:
+            self.daemon().status()
+        except (NvshareError, OSError):
+            return False
+        return True
 
     def start(
         self,

@@ -30,7 +30,7 @@ def ready(guest: Guest) -> Guest:
 def test_a_second_tensor_that_would_pass_the_limit_is_refused_until_it_is_raised(
     sharing: Sharing,
 ) -> None:
-    guest = ready(sharing.guest(Wishes(memory_bytes=GIB)))
+    guest = ready(sharing.guest(Wishes(memory_limit=GIB)))
     assert guest.ask("gpu.info()") == [GIB, GIB]
     assert guest.ask("gpu.alloc(748 << 20)")[0] == 0
     assert guest.ask("gpu.info()") == [276 * MIB, GIB]
@@ -49,7 +49,7 @@ def test_a_second_tensor_that_would_pass_the_limit_is_refused_until_it_is_raised
 
 
 def test_two_processes_of_one_run_share_one_limit(sharing: Sharing) -> None:
-    wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
+    wishes, token = Wishes(memory_limit=GIB), secrets.token_hex(16)
     one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
     two = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
     other = ready(sharing.guest(wishes))
@@ -65,7 +65,7 @@ def test_two_processes_of_one_run_share_one_limit(sharing: Sharing) -> None:
 
 
 def test_what_a_pool_of_one_keeps_is_not_there_for_the_others(sharing: Sharing) -> None:
-    wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
+    wishes, token = Wishes(memory_limit=GIB), secrets.token_hex(16)
     one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
     two = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
     pool = one.ask("gpu.hoard(0)")
@@ -80,8 +80,17 @@ def test_what_a_pool_of_one_keeps_is_not_there_for_the_others(sharing: Sharing) 
         assert one.ask("gpu.launch(1)") == 0
 
 
+def test_memory_of_graphs_counts_against_the_limit(sharing: Sharing) -> None:
+    guest = ready(sharing.guest(Wishes(memory_limit=GIB)))
+    assert guest.ask(f"gpu.capture_memory({600 * MIB})") == [0] * 8
+    pid = str(guest.process.pid)
+    sharing.until_status(lambda _: sharing.daemon().group(pid).uses[0].used >= 600 * MIB)
+    assert guest.ask("gpu.alloc(500 << 20)")[0] == OUT_OF_MEMORY
+    assert guest.ask("gpu.alloc(400 << 20)")[0] == 0
+
+
 def test_modules_count_against_the_limit_soon_after_they_are_loaded(sharing: Sharing) -> None:
-    guest = ready(sharing.guest(Wishes(memory_bytes=GIB)))
+    guest = ready(sharing.guest(Wishes(memory_limit=GIB)))
     # NVML has told what its context takes, which is less than was assumed.
     sharing.until_status(lambda now: any(300 * MIB < c.context < 310 * MIB for c in now.clients))
     pid = str(guest.process.pid)
@@ -96,7 +105,7 @@ def test_modules_count_against_the_limit_soon_after_they_are_loaded(sharing: Sha
 
 
 def test_what_a_member_had_is_free_when_it_is_dead(sharing: Sharing) -> None:
-    wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
+    wishes, token = Wishes(memory_limit=GIB), secrets.token_hex(16)
     one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
     two = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
     assert one.ask("gpu.alloc(1 << 30)")[0] == 0
@@ -108,7 +117,7 @@ def test_what_a_member_had_is_free_when_it_is_dead(sharing: Sharing) -> None:
 
 
 def test_limits_and_sums_outlive_the_daemon(sharing: Sharing) -> None:
-    wishes, token = Wishes(memory_bytes=GIB), secrets.token_hex(16)
+    wishes, token = Wishes(memory_limit=GIB), secrets.token_hex(16)
     one = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
     two = ready(sharing.guest(wishes, NVSHARE_GROUP=token))
     assert one.ask("gpu.alloc(600 << 20)")[0] == 0
@@ -141,7 +150,7 @@ def test_a_million_allocations_of_a_group_are_exact_to_the_byte(
         "3",
         "2400000",
         str(80 * MIB),
-        wishes=Wishes(memory_bytes=80 * MIB),
+        wishes=Wishes(memory_limit=80 * MIB),
         NVSHARE_EMULATOR_MODEL="off",
     )
     said, errors = process.communicate(timeout=120)
@@ -156,8 +165,8 @@ def test_a_million_allocations_of_a_group_are_exact_to_the_byte(
 
 
 def test_a_thousand_changes_under_load_each_hold_at_once(sharing: Sharing) -> None:
-    guest = ready(sharing.guest(Wishes(memory_bytes=GIB)))
-    load = ready(sharing.guest(Wishes(memory_bytes=64 * MIB)))
+    guest = ready(sharing.guest(Wishes(memory_limit=GIB)))
+    load = ready(sharing.guest(Wishes(memory_limit=64 * MIB)))
     load.ask("gpu.start('[gpu.free(gpu.alloc(1 << 20)[1]) for _ in iter(int, 1)]')")
     daemon, pid = sharing.daemon(), str(guest.process.pid)
     wrong = 0

@@ -26,7 +26,7 @@ def test_a_program_that_computes_is_seen_over_both_sockets(
     config.write_text('metrics_address = "127.0.0.1:0"\n')
     settings = {"NVSHARE_CONFIG": str(config)}
     sharing = share("1xt4", speed=20, data="off", settings=settings)
-    guest = sharing.guest(Wishes(memory_bytes=4 * GIB))
+    guest = sharing.guest(Wishes(memory_limit=4 * GIB))
     assert guest.ask("gpu.init()") == 0
     assert guest.ask("gpu.alloc(1 << 30)")[0] == 0
     assert guest.ask("gpu.launch(64)") == 0
@@ -58,7 +58,7 @@ def test_a_program_that_computes_is_seen_over_both_sockets(
 
 def test_what_a_memory_limit_refuses_is_counted_to_the_last(share: Callable[..., Sharing]) -> None:
     sharing = share("1xt4", data="off")
-    guest = sharing.guest(Wishes(memory_bytes=GIB))
+    guest = sharing.guest(Wishes(memory_limit=GIB))
     assert guest.ask("gpu.init()") == 0
     assert guest.ask("gpu.alloc((1 << 30) + 1)")[0] == OUT_OF_MEMORY
     # The first is told at once.

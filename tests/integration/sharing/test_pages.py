@@ -36,7 +36,7 @@ class Group:
         self._token = secrets.token_hex(16)
 
     def guest(self) -> Guest:
-        guest = self._sharing.guest(Wishes(memory_bytes=GIB), NVSHARE_GROUP=self._token)
+        guest = self._sharing.guest(Wishes(memory_limit=GIB), NVSHARE_GROUP=self._token)
         assert guest.ask("gpu.init() or gpu.info()[0] > 0") is True
         return guest
 

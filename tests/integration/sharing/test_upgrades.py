@@ -1,37 +1,22 @@
 """Programs with a library of an earlier day, under the daemon of today, and the other way round."""
 
-import json
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
-from nvshare.wire.frames import HEADER
-from tools.record_frames import FOLDER
+from tests.earlier import earlier_library
 
-from ..building import ROOT
 from .conftest import Sharing
 
 GIB = 1 << 30
-# The earliest that there is: its frames are the shortest.
-RECORDED = json.loads((FOLDER / "2026-11-16.json").read_text(encoding="utf-8"))
-SIZES = {
-    HEADER.unpack_from(data)[2]: HEADER.unpack_from(data)[3]
-    for data in (bytes.fromhex(frame["bytes"]) for frame in RECORDED.values())
-}
 
 
 @pytest.fixture(scope="module")
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What makes the library of a program talk as it did then."""
-    path = tmp_path_factory.mktemp("earlier") / "earlier.so"
-    source, common = ROOT / "native/tests/earlier_client.c", ROOT / "native/common"
-    command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Werror", "-shared", "-fPIC"]
-    subprocess.run([*command, f"-I{common}", source, "-o", path, "-ldl"], check=True, timeout=60)
-    sizes = ",".join(f"{number}:{size}" for number, size in SIZES.items())
-    return {"LD_PRELOAD": str(path), "EARLIER_SIZES": sizes}
+    return earlier_library(tmp_path_factory.mktemp("earlier"))
 
 
 def test_an_earlier_library_is_managed_beside_one_of_today_and_across_an_upgrade(
@@ -39,7 +24,7 @@ def test_an_earlier_library_is_managed_beside_one_of_today_and_across_an_upgrade
 ) -> None:
     settings = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "0.2"}
     sharing = share("1xt4", speed=20, data="off", settings=settings)
-    old = sharing.guest(Wishes(memory_bytes=12 * GIB), **earlier)
+    old = sharing.guest(Wishes(memory_limit=12 * GIB), **earlier)
     new = sharing.guest()
     for guest in (old, new):
         assert guest.ask(f"gpu.init() or gpu.alloc({9 * GIB})[0] or gpu.launch(10)") == 0
@@ -59,3 +44,29 @@ def test_an_earlier_library_is_managed_beside_one_of_today_and_across_an_upgrade
     sharing.kill_daemon()
     sharing.start_daemon_again()
     shares(turns=2)
+
+
+@pytest.mark.parametrize("version", ["earlier", "later"])
+def test_programs_are_managed_by_a_daemon_of_another_version_and_by_ours_after_it(
+    share: Callable[..., Sharing], earlier: dict[str, str], version: str
+) -> None:
+    settings = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "0.2"}
+    sharing = share("1xt4", speed=20, data="off", settings=settings)
+    guests = [sharing.guest(), sharing.guest(None, **earlier)]
+    for guest in guests:
+        assert guest.ask(f"gpu.init() or gpu.alloc({9 * GIB})[0] or gpu.launch(10)") == 0
+        guest.ask("gpu.start('[gpu.launch(10, slow=True) for _ in iter(int, 1)]')")
+
+    def shares() -> None:
+        def is_so(now: NodeStatus) -> bool:
+            return [one.allocated for one in now.clients if one.turns >= 2] == [9 * GIB] * 2
+
+        sharing.until_status(is_so, 60)
+
+    shares()
+    sharing.kill_daemon()
+    with sharing.daemon_of(version) as pid:
+        shares()
+        assert sharing.daemon().status().pid == pid
+    sharing.start_daemon_again()
+    shares()

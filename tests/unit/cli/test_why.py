@@ -35,4 +35,4 @@ def test_a_name_means_a_program_on_each_of_its_gpus(name: str, numbers: list[int
 def test_what_means_nobody_is_said_with_those_who_are_there(name: str) -> None:
     with pytest.raises(BadInputError) as raised:
         find_clients(NODE, name)
-    assert "train1.py (pid 4711)" in str(raised.value.why)
+    assert "train1.py (id 1, pid 4711)" in str(raised.value.why)

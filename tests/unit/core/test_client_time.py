@@ -101,6 +101,26 @@ def test_who_does_not_report_any_more_is_idle() -> None:
     assert scene.spent(1 + QUIET_NS / SECOND + 9) == {"computing": 1.0, "idle": 10.0}
 
 
+def test_one_of_many_reports_less_often_and_is_not_idle_in_between() -> None:
+    scene = Scene()
+    scene.become(0, Doing.OPEN)
+    scene.report(1, busy=1)
+    scene.report(3, busy=3)
+    assert scene.spent(4.9)["computing"] == 4.9
+    scene.report(5, busy=5)
+    assert scene.spent(5) == {"computing": 5.0}
+    # Twice as long as between two reports, nothing has come.
+    assert scene.spent(9.1)["computing"] == 5.0
+
+
+def test_a_rest_between_two_reports_says_nothing_about_the_next_one() -> None:
+    scene = Scene()
+    scene.become(0, Doing.OPEN)
+    scene.report(1, busy=1)
+    scene.report(100, busy=2)
+    assert scene.spent(102)["computing"] == 2.0
+
+
 def test_what_was_computed_before_it_came_is_not_counted() -> None:
     scene = Scene()
     scene.become(0, Doing.OPEN)

@@ -2,13 +2,16 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from nvshare.daemon import admission as admission_module
 from nvshare.daemon.admission import Admission
 from nvshare.daemon.identity import Identity, Visitor
+from nvshare.daemon.peer import Peer
 from nvshare.daemon.peers import Peers
 from nvshare.daemon.reading import Rejection
 from nvshare.settings import PeerSettings
@@ -28,10 +31,11 @@ class House:
         self.inside: list[socket.socket] = []
         self.looked = 0
 
-    def begin(self, sock: socket.socket, seen: Visitor) -> None:
+    def begin(self, sock: socket.socket, seen: Visitor) -> Peer:
         assert seen == SEEN
-        self.peers.enter(WHO)
+        peer = self.peers.enter(WHO)
         self.inside.append(sock)
+        return peer
 
     def knock(self) -> tuple[bool, socket.socket]:
         """Connect; returns whether it was let in, and the other end."""
@@ -70,6 +74,18 @@ def test_who_comes_is_let_in(monkeypatch: pytest.MonkeyPatch) -> None:
     play(scene, monkeypatch)
 
 
+def test_who_is_let_in_pays_for_being_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one connection after the other, that is much of what it costs."""
+
+    def scene(house: House) -> None:
+        clock = iter((1.0, 1.25))
+        monkeypatch.setattr(time, "thread_time", lambda: next(clock))
+        house.knock()[1].close()
+        assert house.peers.enter(WHO).budget.left == pytest.approx(4.0 - 0.25)
+
+    play(scene, monkeypatch)
+
+
 def test_one_whose_process_is_full_is_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     def scene(house: House) -> None:
         monkeypatch.setattr(house.peers, "is_full", lambda pid: pid == 7)
@@ -93,6 +109,46 @@ def test_who_is_turned_away_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None
         (told,) = daemon_frames().feed(theirs.recv(4096))
         assert told == Reject(RejectCode.FULL, "too many")
         theirs.close()
+
+    play(scene, monkeypatch)
+
+
+def test_one_that_has_ended_does_not_wait_where_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have been in a container: then those of its user would wait behind it, and pay."""
+
+    def scene(house: House) -> None:
+        peer = house.peers.enter(WHO)
+        peer.charge(asyncio.get_running_loop().time(), 9.0)
+        before = peer.tenant.budget.left
+        monkeypatch.setattr(admission_module, "glance", lambda _: replace(SEEN, is_alive=False))
+
+        def refuse(_sock: socket.socket, _seen: Visitor) -> Peer:
+            raise Rejection(RejectCode.PERMISSION, "it has ended")
+
+        house.admission = Admission(house.peers, refuse)
+        for _ in range(100):
+            is_in, theirs = house.knock()
+            assert not is_in
+            assert theirs.recv(4096)
+            theirs.close()
+        assert peer.tenant.budget.left == before
+        assert not peer.tenant.newcomers
+
+    play(scene, monkeypatch)
+
+
+def test_a_tenant_pays_for_those_that_are_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scene(house: House) -> None:
+        tenant = house.peers.enter(WHO).tenant
+
+        def refuse(_: Identity) -> None:
+            raise Rejection(RejectCode.FULL, "too many")
+
+        monkeypatch.setattr(house.peers, "enter", refuse)
+        clock = iter((1.0, 1.5))
+        monkeypatch.setattr(time, "thread_time", lambda: next(clock))
+        house.knock()[1].close()
+        assert tenant.budget.left == pytest.approx(8.0 - 0.5)
 
     play(scene, monkeypatch)
 

@@ -3,7 +3,8 @@
 import pytest
 
 from nvshare.daemon.allocation import decide, wish_for
-from nvshare.settings import NO_ORDERS, AllocationName, DeviceSettings, Orders
+from nvshare.setting_types import AllocationName
+from nvshare.settings import NO_ORDERS, DeviceSettings, Orders
 from nvshare.wire.frames import AllocationKind, Hello, HelloFlags, LimitFlags
 
 UNDECIDED = HelloFlags.UNDECIDED

@@ -95,6 +95,19 @@ def test_who_claims_what_the_gpu_does_not_know_of_counts_as_if_it_had_none(
     assert memory(apart, LIAR).own == 13 * GIB
 
 
+@pytest.mark.parametrize("step", [1, -1, GIB, -GIB])
+def test_to_claim_something_else_each_time_does_not_help(apart: Stage, step: int) -> None:
+    apart.join(2 * GIB, kind=NATIVE)
+    apart.join(12 * GIB, pinned=12 * GIB)
+    found = {HONEST: 2 * GIB}
+    look(apart, found)
+    size = 12 * GIB + step
+    say(apart, LIAR, size, size)
+    assert memory(apart, LIAR).own == size
+    look(apart, found)
+    assert memory(apart, LIAR).own == 0
+
+
 def test_memory_that_is_told_of_before_it_is_there_is_believed(apart: Stage) -> None:
     apart.join(GIB, kind=NATIVE)
     apart.join(GIB, pinned=GIB)

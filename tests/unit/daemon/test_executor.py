@@ -119,11 +119,11 @@ def play(scene: Callable[[Stage], Awaitable[None]]) -> None:
         (effects.Answer(1, 5, missing=9), frames.Answer(5, frames.Verdict.YES, 9)),
         (
             effects.SetLimits(1, Limits(100, 40), effects.Share(33.3, 0.2, 0.5)),
-            frames.Limits(100, 40, frames.LimitFlags(0), 333_000, 200_000, 500_000, 1000),
+            frames.Limits(100, frames.LimitFlags(0), 333_000, 200_000, 500_000, 1000),
         ),
         (
             effects.SetLimits(1, Limits()),
-            frames.Limits(0, 0, frames.LimitFlags(0), 0, 0, 1_000_000, 1000),
+            frames.Limits(0, frames.LimitFlags(0), 0, 0, 1_000_000, 1000),
         ),
     ],
 )

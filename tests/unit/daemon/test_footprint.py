@@ -7,7 +7,7 @@ import pytest
 from nvshare.core.events import MemoryChanged
 from nvshare.core.memory import Memory
 from nvshare.daemon.footprint import Footprint, Footprints
-from nvshare.daemon.status import describe_node
+from nvshare.daemon.status import Snapshots
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 
@@ -60,7 +60,7 @@ def test_what_nvml_lists_beyond_plain_memory_is_pinned_too(stage: Stage) -> None
     nvml.found = {PID: GIB + 500 * MIB, PID + 1: 9 * GIB}
     look(stage, nvml)
     assert memory(stage) == Memory(2 * GIB + 500 * MIB, GIB + 500 * MIB, context=500 * MIB)
-    (shown,) = describe_node(stage.node, 0.0).clients
+    (shown,) = Snapshots(stage.node, 0.0).take().clients
     assert (shown.allocated, shown.pinned, shown.context) == (2 * GIB, GIB, 500 * MIB)
 
 

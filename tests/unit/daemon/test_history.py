@@ -1,3 +1,7 @@
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from nvshare.daemon.history import History
@@ -30,6 +34,21 @@ def test_who_tells_nothing_more_uses_nothing_more() -> None:
     assert history.percents(110.0)[10] == pytest.approx(10.0)
 
 
+def test_who_tells_seldom_is_known_until_it_has_told_last() -> None:
+    history = History()
+    for second in (100.0, 102.0, 104.0):
+        history.note(second, second)
+    assert history.percents(105.9)[1] == pytest.approx(100.0)
+    assert history.percents(106.1)[1] == 0.0
+
+
+def test_after_a_long_rest_it_is_not_as_if_it_told_seldom() -> None:
+    history = History()
+    history.note(100.0, 0.0)
+    history.note(4000.0, 1.0)
+    assert history.percents(4012.0)[10] == 0.0
+
+
 def test_a_counter_of_which_only_the_end_is_known_says_nothing() -> None:
     history = History()
     history.note(100.0, 5000.0)
@@ -50,3 +69,23 @@ def test_what_is_told_all_the_time_takes_no_more_room() -> None:
         history.note(count * 1e-4, count * 1e-4)
     assert len(history._told) <= 10 / 0.1 + 3
     assert history.percents(10.0)[1] == pytest.approx(100, abs=1)
+
+
+def test_a_look_reads_few_of_many_reports() -> None:
+    read = 0
+
+    class Counting(deque[tuple[float, float]]):
+        def __getitem__(self, place: Any) -> Any:
+            nonlocal read
+            read += 1
+            return super().__getitem__(place)
+
+        def __iter__(self) -> Iterator[tuple[float, float]]:
+            raise AssertionError("all of them are read")
+
+    history = History()
+    for step in range(401):
+        history.note(100.0 + step / 4, step / 4)
+    history._told = Counting(history._told)
+    history.percents(200.0)
+    assert read <= 3 * 12

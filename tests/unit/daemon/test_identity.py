@@ -169,11 +169,20 @@ STAT = "7 (a) b) S 1 7 7 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0"
 def test_one_of_whom_nothing_can_be_found_out_is_not_one_without_a_pod(
     monkeypatch: pytest.MonkeyPatch, files: dict[str, str], is_known: bool
 ) -> None:
-    monkeypatch.setattr(identity, "_read", lambda _pid, name: files.get(name, ""))
+    asked: list[str] = []
+
+    def read(_pid: int, name: str) -> str:
+        asked.append(name)
+        return files.get(name, "")
+
+    monkeypatch.setattr(identity, "_read", read)
     ours, theirs = socket.socketpair()
     with ours, theirs:
+        assert identity.glance(ours).is_known is is_known
         who = identify(ours)
     assert who.is_known is is_known
+    # No time is spent on one that is turned away.
+    assert ("cmdline" in asked) is is_known
     assert who.started == (4242 if files["stat"] else 0)
 
 

@@ -1,14 +1,22 @@
-"""The last minute of a client, from samples that a test makes up."""
+"""The last minute of a client, from samples that a test makes up; and who is looked at."""
+
+import asyncio
 
 import pytest
 
 from nvshare.core.client_time import Part
-from nvshare.daemon.minute import Minute, Sample
+from nvshare.daemon import minute as minute_module
+from nvshare.daemon.minute import Minute, Sample, follow_minutes
+from nvshare.daemon.node import Member, Node
+from nvshare.daemon.session import Session
+from nvshare.wire import frames
+
+from .stage import Stage
 
 
 def sample(now: float, launches: int = 0, **parts: float) -> Sample:
     """A client's counters, in seconds."""
-    spent = {part: round(parts.get(part.value, 0.0) * 1e9) for part in Part}
+    spent = tuple(round(parts.get(part.value, 0.0) * 1e9) for part in Part)
     return Sample(now, spent, launches, moved_in=10 * launches, moved_out=launches)
 
 
@@ -37,3 +45,54 @@ def test_who_came_lately_has_all_of_its_time() -> None:
     assert recent.attribution.memory_in == 1.0
     assert recent.seconds == 2.0
     assert recent.launches == 7
+
+
+def test_what_was_not_looked_at_has_gone_on_evenly() -> None:
+    minute = Minute()
+    minute.note(sample(100.0))
+    minute.note(sample(110.0, 5, computing=5.0, idle=5.0))
+    # Nothing was heard of it since.
+    recent = minute.recent(sample(200.0, 5, computing=5.0, idle=95.0))
+    assert recent.seconds == pytest.approx(60.0)
+    assert recent.attribution.idle == pytest.approx(60.0)
+    assert recent.launches == 0
+    assert recent.computing_percent == (0,) * 30
+    # The first ten seconds of it lie in the minute by half.
+    recent = minute.recent(sample(165.0, 5, computing=5.0, idle=60.0))
+    assert recent.attribution.computing == pytest.approx(2.5)
+
+
+def test_one_that_is_looked_at_every_two_seconds_has_all_its_seconds() -> None:
+    minute = Minute()
+    for second in range(0, 100, 2):
+        minute.note(sample(second, computing=second / 2, idle=second / 2))
+    assert minute.recent(sample(98.5, computing=49.25, idle=49.25)).computing_percent == (50,) * 30
+
+
+def test_those_are_looked_at_of_whom_anything_was_heard(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(minute_module, "_PERIOD", 0.01)
+    looked: list[int] = []
+    look = minute_module.look
+
+    def count(node: Node, session: Session, member: Member, now: float) -> Sample:
+        looked.append(member.id)
+        return look(node, session, member, now)
+
+    stage.join(1)
+    stage.join(1)
+    monkeypatch.setattr(minute_module, "look", count)
+
+    async def scene() -> None:
+        following = asyncio.ensure_future(follow_minutes(stage.node))
+        await asyncio.sleep(0.05)
+        assert sorted(looked) == [1, 2]
+        stage.clients[1].send(frames.Usage(1, 1, 0, 0).pack())
+        while len(looked) < 3:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        following.cancel()
+
+    stage.run(scene())
+    assert sorted(looked) == [1, 2, 2]

@@ -8,7 +8,8 @@ import pytest
 
 from nvshare.daemon.cpu_budget import CpuBudget
 from nvshare.daemon.identity import Identity
-from nvshare.daemon.peers import Peer, Peers
+from nvshare.daemon.peer import Peer
+from nvshare.daemon.peers import Peers
 from nvshare.daemon.reading import Rejection
 from nvshare.settings import PeerSettings
 from nvshare.wire.frames import RejectCode
@@ -127,6 +128,79 @@ def test_who_has_used_up_its_budget_is_not_read_until_it_has_some_again() -> Non
 
     play(scene)
     assert order == [2]
+
+
+def test_a_process_is_looked_at_once_however_many_connections_of_it_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order: list[int] = []
+    looks: list[int] = []
+
+    def scene(peers: Peers) -> None:
+        debt = peers._debt
+
+        def count(peer: Peer, now: float) -> float:
+            looks.append(peer.who.pid)
+            return debt(peer, now)
+
+        monkeypatch.setattr(peers, "_debt", count)
+        flood = peers.enter(process(1))
+        flood.charge(asyncio.get_running_loop().time(), 5.0)
+        for _ in range(500):
+            peers.read(flood, Talker(flood, order, 1))
+
+    play(scene)
+    assert order == []
+    assert looks == [1]
+
+
+def test_processes_of_one_tenant_take_turns_however_many_connections_they_have() -> None:
+    order: list[int] = []
+
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        many, one = peers.enter(process(1)), peers.enter(process(2))
+        for peer in (many, one):
+            peer.charge(now, 0.05)
+        for _ in range(3):
+            peers.read(many, Talker(many, order, 1))
+        peers.read(one, Talker(one, order, 2))
+
+    play(scene)
+    assert order == [1, 2, 1, 2, 1]
+
+
+def test_one_that_was_without_a_budget_needs_no_more_connections() -> None:
+    """It has some now and then, and others would come in each time."""
+
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        flood, honest = peers.enter(process(1)), peers.enter(process(2))
+        for peer in (flood, honest):
+            peer.charge(now, 0.05)
+            for _ in range(8):
+                peers.read(peer, Talker(peer, [], 1))
+        flood.broke_since = now
+        assert peers.is_full(1)
+        assert not peers.is_full(2)
+
+    play(scene)
+
+
+def test_who_never_stops_is_let_go_with_all_that_waits() -> None:
+    talkers: list[Talker] = []
+
+    def scene(peers: Peers) -> None:
+        now = asyncio.get_running_loop().time()
+        flood = peers.enter(process(1))
+        flood.charge(now, 5.0)
+        flood.broke_since = now - 61
+        for _ in range(3):
+            talkers.append(Talker(flood, [], 1))
+            peers.read(flood, talkers[-1])
+
+    play(scene)
+    assert [len(talker.closed) for talker in talkers] == [1, 1, 1]
 
 
 def test_a_tenant_without_a_budget_holds_up_those_who_made_work() -> None:

@@ -13,10 +13,11 @@ from aiohttp.test_utils import TestClient, TestServer
 from nvshare.daemon import session as session_module
 from nvshare.daemon.control import Control
 from nvshare.daemon.devices import Gpu
+from nvshare.daemon.group_status import describe_group
 from nvshare.daemon.identity import Identity
 from nvshare.daemon.node import Node
 from nvshare.daemon.pod_limits import Pods
-from nvshare.daemon.status import describe_group, describe_node
+from nvshare.daemon.status import Snapshots
 from nvshare.settings import ClientLimits, DeviceSettings, Orders
 from nvshare.telemetry.ceilings import Ceiling, Ceilings
 from nvshare.telemetry.pod_orders import ContainerOrders, PodOrders
@@ -119,9 +120,9 @@ class Stage:
         self.client.send(hello.pack())
 
     def heard(self) -> list[tuple[int, int]]:
-        """Turn the loop; return the limits that the client was sent since the last time."""
+        """Turn the loop; return the memory limit and the share, in percent, that were sent."""
         got = [one for one in self.told() if isinstance(one, frames.Limits)]
-        return [(one.memory_limit, one.compute_percent) for one in got]
+        return [(one.memory_limit, one.share_ppm // 10_000) for one in got]
 
     def told(self) -> list[frames.FromDaemon]:
         """Turn the loop; return all that the client was sent since the last time."""
@@ -150,7 +151,7 @@ def test_a_program_is_limited_from_its_first_moment(stage: Stage) -> None:
     stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40, priority="high"))
     stage.join()
     assert stage.heard() == [(4 * GIB, 40)]
-    (client,) = describe_node(stage.node, 0.0).clients
+    (client,) = Snapshots(stage.node, 0.0).take().clients
     assert client.limits == ClientLimits(memory_limit=4 * GIB, compute_percent=40, priority="high")
     assert client.pod_name == "team/trainer"
 
@@ -173,7 +174,7 @@ def test_orders_of_the_container_come_when_it_is_known(stage: Stage) -> None:
     assert stage.heard() == [(4 * GIB, 0)]
     stage.node.change_pod(POD, asks(Orders(memory_limit=2 * GIB), memory_limit=4 * GIB))
     assert stage.heard() == [(2 * GIB, 0)]
-    (client,) = describe_node(stage.node, 0.0).clients
+    (client,) = Snapshots(stage.node, 0.0).take().clients
     assert client.container_name == "main"
 
 
@@ -233,7 +234,7 @@ UNDECIDED = (
 
 
 def allocates(stage: Stage) -> tuple[str, str, str]:
-    (client,) = describe_node(stage.node, 0.0).clients
+    (client,) = Snapshots(stage.node, 0.0).take().clients
     return client.allocation, client.allocation_because, client.allocation_next
 
 
@@ -298,7 +299,7 @@ def test_nobody_gets_more_than_its_ceiling_whoever_asks(stage: Stage) -> None:
     stage.node.change_pod(POD, asks(memory_limit=9 * GIB, priority="high"))
     stage.join(compute_percent=90, limit_flags=frames.LimitFlags.BURST)
     assert stage.heard() == [(6 * GIB, 50)]
-    (client,) = describe_node(stage.node, 0.0).clients
+    (client,) = Snapshots(stage.node, 0.0).take().clients
     assert client.limits == ClientLimits(memory_limit=6 * GIB, compute_percent=50)
     assert client.capped == ("burst", "compute_percent", "memory_limit", "priority")
     assert set(group(stage).sources.values()) == {"ceiling"}
@@ -358,5 +359,5 @@ def test_a_way_of_allocating_that_a_ceiling_does_not_allow_is_not_taken(stage: S
 def test_what_a_program_says_of_its_library_steers_no_terminal(stage: Stage) -> None:
     stage.join(library="\x1b]0;you are root\x07 1.0")
     stage.told()
-    (client,) = describe_node(stage.node, 0.0).clients
+    (client,) = Snapshots(stage.node, 0.0).take().clients
     assert client.library_version == "?]0;you are root? 1.0"

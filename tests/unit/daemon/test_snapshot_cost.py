@@ -1,6 +1,6 @@
 """What a snapshot of many programs costs, by counts of work: an hour has 3,600 of them.
 
-Times are in docs/looking.md; a machine that is busy with something else must not decide a test.
+Times are in docs/benchmarks.md; a machine that is busy with something else must not decide a test.
 """
 
 import pwd
@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 import nvshare.users
-from nvshare.daemon.status import describe_node
+from nvshare.core.effects import Verdict
+from nvshare.daemon import client_status, group_status
+from nvshare.daemon.status import Snapshots
 from nvshare.settings import ClientLimits
 from nvshare.telemetry import exporter
 from nvshare.telemetry.exporter import expose
@@ -48,33 +50,81 @@ def calls_of(work: Any) -> int:
 
 
 def test_a_program_more_costs_the_same_whoever_else_is_there(full: Stage) -> None:
-    def cost() -> int:
-        return calls_of(lambda: describe_node(full.node, 0.0))
+    snapshots = Snapshots(full.node, 0.0)
 
-    cost()
+    def cost() -> int:
+        snapshots.take()
+        return calls_of(snapshots.take)
+
     with_many = cost()
     full.join(GIB)
     # Most of what a snapshot is made of is called once or twice for a program.
-    assert with_many / MANY < 200
+    assert with_many / MANY < 100
     assert cost() - with_many <= 1.2 * with_many / MANY
+
+
+def test_what_does_not_change_is_worked_out_once(
+    full: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    for module, name in ((client_status, "wish_for"), (group_status, "name_of")):
+        make = getattr(module, name)
+
+        def note(*arguments: Any, make: Any = make, name: str = name) -> Any:
+            made.append(name)
+            return make(*arguments)
+
+        monkeypatch.setattr(module, name, note)
+    snapshots = Snapshots(full.node, 0.0)
+    first = snapshots.take()
+    assert Counter(made) == {"wish_for": MANY, "name_of": 1}
+    made.clear()
+    second = snapshots.take()
+    assert made == []
+    assert second.groups == first.groups
+    # Another limit is another of everything: all of them are of one group.
+    full.limit(memory_limit=9 * GIB)
+    third = snapshots.take()
+    assert Counter(made) == {"wish_for": MANY, "name_of": 1}
+    assert {client.limits.memory_limit for client in third.clients} == {9 * GIB}
+    assert [group.limits.memory_limit for group in third.groups] == [9 * GIB]
+
+
+def test_whoever_is_gone_is_forgotten(full: Stage) -> None:
+    snapshots = Snapshots(full.node, 0.0)
+    snapshots.take()
+    full.clients.pop().close()
+    full.turn()
+    assert len(snapshots.take().clients) == MANY - 1
+    assert len(snapshots._clients._steady._before) == MANY - 1
+
+
+def test_a_snapshot_stays_what_it_was(full: Stage) -> None:
+    status = Snapshots(full.node, 0.0).take()
+    before = status.model_dump()
+    for session in full.node.sessions.values():
+        session.tally.refuse(Verdict.HOST_FULL)
+        session.tally.turns += 1
+    assert status.model_dump() == before
 
 
 def test_who_a_user_is_and_what_limits_there_are_is_not_worked_out_again(
     full: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nvshare.users, "_names", {})
-    describe_node(full.node, 0.0)
+    snapshots = Snapshots(full.node, 0.0)
+    snapshots.take()
 
     def refuse(*_: object) -> Any:
         raise AssertionError("this was known")
 
     monkeypatch.setattr(pwd, "getpwuid", refuse)
     monkeypatch.setattr(ClientLimits, "model_validate", refuse)
-    assert len(describe_node(full.node, 0.0).clients) == MANY
+    assert len(snapshots.take().clients) == MANY
 
 
 def test_what_is_not_checked_is_right_all_the_same(full: Stage) -> None:
-    status = describe_node(full.node, 0.0)
+    status = Snapshots(full.node, 0.0).take()
     assert NodeStatus.model_validate_json(status.model_dump_json()) == status
     for client in status.clients:
         assert list(client.model_dump()) == list(ClientStatus.model_fields)
@@ -83,7 +133,7 @@ def test_what_is_not_checked_is_right_all_the_same(full: Stage) -> None:
 def test_foreign_text_is_escaped_once_for_a_program(
     full: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status = describe_node(full.node, 0.0)
+    status = Snapshots(full.node, 0.0).take()
     escaped: Counter[str] = Counter()
     escape = exporter._escaped
 

@@ -45,18 +45,18 @@ def test_it_speaks_once_and_only_of_a_wait_that_lasts() -> None:
         said.append(seconds)
         return answers.pop(0)
 
-    notice = WaitNotice(cast("asyncio.AbstractEventLoop", clock), speak)
-    notice.begin(5.0)
+    notice = WaitNotice(cast("asyncio.AbstractEventLoop", clock))
+    notice.begin(5.0, speak)
     notice.end()
     assert not clock.timers
-    notice.begin(0.0)
+    notice.begin(0.0, speak)
     assert not clock.timers
     # Nothing was to be said the first time: so it may be the next.
     for _ in range(2):
-        notice.begin(5.0)
+        notice.begin(5.0, speak)
         clock.fire()
     assert said == [5.0, 5.0]
-    notice.begin(5.0)
+    notice.begin(5.0, speak)
     assert not clock.timers
 
 

@@ -23,7 +23,7 @@ def test_what_every_program_gets() -> None:
 
 
 def test_what_one_can_wish_for() -> None:
-    wishes = Wishes(gpus="0,GPU-x", memory_bytes=4 << 30, compute_percent=40, allocation="native")
+    wishes = Wishes(gpus="0,GPU-x", memory_limit=4 << 30, compute_percent=40, allocation="native")
     variables = build(wishes)
     assert variables["CUDA_VISIBLE_DEVICES"] == "0,GPU-x"
     assert variables["NVSHARE_GPU_MEMORY_LIMIT"] == str(4 << 30)

@@ -71,7 +71,7 @@ class Client(RuleBasedStateMachine):
     @rule(size=SIZES, missing=SIZES, opens=st.booleans())
     def grant(self, size: int, missing: int, opens: bool) -> None:
         if self.machine.holds:
-            return  # Its predecessor has woken it, and the daemon will hear of that.
+            return  # The holder before has woken it, and the daemon will hear of that.
         if self.armed_at_gate and self.armed is not None and opens:
             self.gate_is_open = True  # At this very moment, and nobody has noticed.
         self.last_turn += 1
@@ -224,11 +224,12 @@ class Client(RuleBasedStateMachine):
     @precondition(lambda self: self.machine.state in (State.CLOSING, State.STOPPING, State.HOLDING))
     @rule()
     def cannot_drain(self) -> None:
-        turn = self.machine.turn
+        turn, is_short = self.machine.turn, bool(self.machine.numbers["is_short"])
+        has_to_fill = self.machine.state is State.STOPPING or is_short
         self.feed(Event.CANNOT_DRAIN)
         assert self.machine.turn == turn
         assert self.machine.holds
-        assert self.gate_is_open == (self.machine.job is not Job.FILLS)
+        assert self.gate_is_open == (not has_to_fill)
 
     @precondition(lambda self: self.machine.state is State.WATCHED)
     @rule()

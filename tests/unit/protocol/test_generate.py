@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from protocol.errors import TableError
 from protocol.generate import generate
-from protocol.model import TableError, read_environment, read_protocol
+from protocol.model import read_environment, read_protocol
 
 ROOT = Path(__file__).parents[3]
 
@@ -45,6 +46,7 @@ def write(path: Path, fields: str) -> Path:
     path.write_text(
         "magic = 1\nversion = 1\noldest_version = 1\n"
         "max_payload = 64\nunasked_bytes = 1\nsocket_name = 's'\n"
+        "machine_folder = '/s'\n"
         "[enums]\n[flags]\n[ranges.any]\nmeaning = 'a'\n[ranges.bit]\nmost = 1\nmeaning = 'b'\n"
         "[frames.A]\n"
         f'number = 1\nfrom = "client"\nmeaning = "a"\nfields = [{fields}]\n'

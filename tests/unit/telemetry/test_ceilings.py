@@ -73,7 +73,7 @@ def test_what_is_cut_is_named() -> None:
     ceiling = Ceiling(memory_limit=4 * GIB, priority="normal", allocation=("managed",))
     asked = Orders(memory_limit=8 * GIB, priority="high", allocation="native", compute_percent=9)
     assert ceiling.cuts(asked) == {
-        "memory_limit": str(4 * GIB),
+        "memory_limit": "4Gi",
         "priority": "normal",
         "allocation": "what the GPU's setting says",
     }

@@ -9,7 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families as families
 from pydantic import BaseModel
 
 from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
-from nvshare.telemetry.exporter import SECTIONS, Exposition, _MetricText, expose
+from nvshare.telemetry import exporter
+from nvshare.telemetry.exporter import SECTIONS, Exposition, expose
 from nvshare.telemetry.metrics import GPU, PROGRAM
 from nvshare.telemetry.snapshot import (
     ClientStatus,
@@ -241,23 +242,26 @@ def test_only_those_who_are_there_are_told_of() -> None:
 
 def test_only_what_has_changed_is_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    for name in ("_plain", "_labelled"):
-        write = getattr(_MetricText, name)
+    write = exporter._line
 
-        def note(metric: _MetricText, *arguments: Any, write: Any = write) -> str:
-            written.append(write(metric, *arguments))
-            return str(written[-1])
+    def note(*arguments: Any) -> str:
+        written.append(write(*arguments))
+        return written[-1]
 
-        monkeypatch.setattr(_MetricText, name, note)
+    monkeypatch.setattr(exporter, "_line", note)
     exposition = Exposition()
     exposition.expose(node(client(), client(id=2)), "")
     written.clear()
-    text, _ = exposition.expose(node(client(), client(id=2, turns=8)), "")
-    (line,) = written
-    assert line.startswith("nvshare_program_turns_total{")
-    assert line.endswith('client="2"} 8.0\n')
+    # Of the six parts of its time one has grown.
+    changed = client(id=2, turns=8, attribution=TimeParts(waiting=1.5))
+    text, _ = exposition.expose(node(client(), changed), "")
+    turns, parts = written
+    assert turns.startswith("nvshare_program_turns_total{")
+    assert turns.endswith('client="2"} 8.0\n')
+    assert parts.startswith("nvshare_program_attributed_seconds_total{")
+    assert parts.endswith('client="2",state="waiting"} 1.5\n')
     written.clear()
-    assert exposition.expose(node(client(), client(id=2, turns=8)), "")[0] == text
+    assert exposition.expose(node(client(), changed), "")[0] == text
     assert written == []
 
 

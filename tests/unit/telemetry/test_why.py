@@ -58,6 +58,16 @@ def test_waiting_for_a_first_turn() -> None:
     assert "12.0 + 12.0 GiB do not fit in 14.0 GiB, so they take turns" in text(found)
 
 
+def test_those_that_it_took_turns_with_are_gone() -> None:
+    parts = {"waiting": 10.0, "memory_in": 10.0, "memory_out": 5.0, "computing": 35.0}
+    said = text(why(make_client(parts=parts, came=50 * GIB, left=49 * GIB, **LARGE)))
+    assert "the programs that it waited for have ended, or rest" in said
+    assert "25 % of its time went to moving memory" in said
+    # Nobody is there to fit together with, and no other turns would help.
+    assert "fit together" not in said
+    assert "set turn" not in said
+
+
 def test_waiting_although_all_fits() -> None:
     parts = {"waiting": 30.0, "computing": 30.0}
     rival = make_client(2, parts=parts)

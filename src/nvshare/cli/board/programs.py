@@ -8,6 +8,7 @@ from rich.table import Table
 
 from nvshare.cli.board.columns import Column, make_table
 from nvshare.cli.board.glyphs import Glyphs, curve
+from nvshare.cli.limit_words import further_limits
 from nvshare.cli.status_table import allocation
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 from nvshare.telemetry.why.case import part_of
@@ -71,7 +72,7 @@ def limit(client: ClientStatus) -> str:
         if client.share is not None and client.share < limits.compute_percent:
             words[-1] += f"({client.share:.0f})"
     words += [limits.priority] if limits.priority else []
-    return " ".join(words) or "-"
+    return " ".join([*words, *further_limits(limits)]) or "-"
 
 
 _RIGHT: JustifyMethod = "right"

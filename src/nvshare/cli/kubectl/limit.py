@@ -4,9 +4,10 @@ import click
 
 from nvshare.cli.kubectl.cluster import Cluster
 from nvshare.errors import BadInputError
-from nvshare.kubernetes.annotations import COMPUTE, MEMORY, PRIORITY, check_annotation
+from nvshare.kubernetes.annotations import PREFIX, check_annotation
+from nvshare.limits.table import LIMITS
 
-_KEYS = {"memory": MEMORY, "compute": COMPUTE, "priority": PRIORITY}
+_KEYS = {one.option: PREFIX + one.annotation for one in LIMITS if one.annotation}
 
 
 @click.command()

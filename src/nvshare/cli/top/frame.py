@@ -10,13 +10,17 @@ from nvshare.cli.board.details import draw_details
 from nvshare.cli.board.glyphs import ASCII, UNICODE
 from nvshare.cli.board.programs import draw_programs
 from nvshare.cli.top.state import State
+from nvshare.limits.table import LIMITS
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
 # Below these, programs would have no room.
 _LEAST_ROWS = 3
-KEYS = (
-    "arrows select  enter details  s sort  r reverse  / filter  m memory  c compute  p priority  "
-    "q quit"
+KEYS = "  ".join(
+    [
+        "arrows select  enter details  s sort  r reverse  / filter",
+        *(f"{one.key} {one.option}" for one in LIMITS if one.key),
+        "q quit",
+    ]
 )
 _SHORT = "h keys  q quit"
 

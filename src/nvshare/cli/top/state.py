@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nvshare.cli.board.programs import used, waited
+from nvshare.limits.kinds import Limit
+from nvshare.limits.table import LIMITS
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
 
@@ -146,7 +148,13 @@ class State:
 
 
 _Act = Callable[[State, Sequence[ClientStatus]], None]
-_KEYS: dict[str, _Act] = {
+
+
+def _ask(limit: Limit) -> _Act:
+    return lambda state, shown: state.ask(shown, limit.prompt, limit.name)
+
+
+OWN_KEYS: dict[str, _Act] = {
     "up": lambda state, shown: state.move(shown, -1),
     "k": lambda state, shown: state.move(shown, -1),
     "down": lambda state, shown: state.move(shown, 1),
@@ -155,14 +163,10 @@ _KEYS: dict[str, _Act] = {
     "s": lambda state, _: state.next_sort(),
     "r": lambda state, _: state.toggle("is_reversed"),
     "/": lambda state, _: state.begin_filter(),
-    "m": lambda state, shown: state.ask(shown, "Memory limit (6Gi, none)", "memory_limit"),
-    "c": lambda state, shown: state.ask(
-        shown, "Share of compute (1 to 100, none)", "compute_percent"
-    ),
-    "p": lambda state, shown: state.ask(shown, "Priority (high, normal, low)", "priority"),
     "h": lambda state, _: state.toggle("shows_help"),
     "?": lambda state, _: state.toggle("shows_help"),
     "q": lambda state, _: state.end(),
     "quit": lambda state, _: state.end(),
     "escape": lambda state, _: state.close(),
 }
+_KEYS = {**OWN_KEYS, **{one.key: _ask(one) for one in LIMITS if one.key}}

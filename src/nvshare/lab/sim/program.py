@@ -30,6 +30,7 @@ from nvshare.lab.sim.workload import (
     Resize,
     Sleep,
 )
+from nvshare.wire.frames import UNASKED_BYTES
 
 if TYPE_CHECKING:
     from nvshare.lab.sim.site import Site
@@ -37,10 +38,13 @@ if TYPE_CHECKING:
 # How finely paging is followed: parts of a program's memory. Compared with the emulated GPU: 16 are
 # too few for a large program beside a small one (a fifth of its time); 32 to 1,500 give the same.
 PARTS = 64
-# Smaller allocations are not asked for, but reported. As in native/interposer/memory/ask.c.
-LEAST_ASKED = 32 * MIB
+# Smaller allocations are not asked for, but reported.
+LEAST_ASKED = UNASKED_BYTES
 # The interposer lets at least one call run while the next is prepared.
 LEAST_IN_FLIGHT = 2
+# The part of the bound that it aims at; those of low priority at a fraction of that.
+IN_FLIGHT_AIM = 3 / 4
+IN_FLIGHT_LOW = 2
 
 
 # A kernel that spins does so for as long as it takes.
@@ -374,9 +378,9 @@ class SimulatedProgram:
 
     @property
     def _in_flight_seconds(self) -> float:
-        """As in native/interposer/gate/inflight.c, which aims a little below the bound."""
-        aim = self._site.inflight * 0.75
-        return aim / 2 if self._limits.priority is Priority.LOW else aim
+        """What the interposer aims at: a little below the bound."""
+        aim = self._site.inflight * IN_FLIGHT_AIM
+        return aim / IN_FLIGHT_LOW if self._limits.priority is Priority.LOW else aim
 
     def drain(self) -> None:
         """The gate is closing: what is in flight is all that is still done."""

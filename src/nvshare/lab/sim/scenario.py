@@ -14,14 +14,11 @@ from nvshare.core.settings import Limits
 from nvshare.errors import BadInputError
 from nvshare.lab.emulator.gpus import parse_gpus
 from nvshare.lab.emulator.profile import Profile
+from nvshare.limits.fields import ScenarioFields
+from nvshare.limits.table import LIMITS
 from nvshare.parsing import ParseError, parse_toml
-from nvshare.settings import (
-    Bytes,
-    ClientLimits,
-    DeviceSettings,
-    Percent,
-    PriorityName,
-)
+from nvshare.setting_types import Bytes
+from nvshare.settings import ClientLimits, DeviceSettings
 from nvshare.validation import describe
 
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
@@ -68,7 +65,7 @@ class Phase(_Table):
         return self
 
 
-class Program(_Table):
+class Program(ScenarioFields):
     """One program, or ``count`` of the same kind."""
 
     name: str = Field(min_length=1, max_length=60)
@@ -84,17 +81,11 @@ class Program(_Table):
     iterations: Count | None = None
     phase: tuple[Phase, ...] = ()
     repeat: Count = 1
-    # Its share of the GPU's time, whether it may have more while nobody else wants it, and who
-    # goes first.
-    compute: Percent | None = None
-    burst: bool = False
-    priority: PriorityName = "normal"
 
     def limits(self) -> Limits:
         """Return what it may use."""
-        return ClientLimits(
-            compute_percent=self.compute, burst=self.burst, priority=self.priority
-        ).for_core()
+        chosen = {one.name: getattr(self, one.option) for one in LIMITS if one.in_scenarios}
+        return ClientLimits(**chosen).for_core()
 
     @model_validator(mode="after")
     def _has_ranks_on_several_gpus(self) -> "Program":

@@ -14,8 +14,8 @@ from nvshare.probe.driver import CudaError, access_of, physical_memory_of
 from nvshare.probe.gpu import BLOCK, MIB, Gpu
 from nvshare.probe.readings import Unavailable
 
-# As in native/interposer/explicit; less where there is little memory.
-_CHUNK = 32 * MIB
+# What the interposer begins with (moves/lane.h); less where there is little memory.
+CHUNK = 32 * MIB
 
 
 def probe(bench: Bench) -> None:
@@ -23,7 +23,7 @@ def probe(bench: Bench) -> None:
     readings = bench.readings
     if not readings.values.get("machine.virtual_memory_management"):
         raise Unavailable("the GPU cannot map memory")
-    chunk = min(_CHUNK, bench.piece // 2 // BLOCK * BLOCK)
+    chunk = min(CHUNK, bench.piece // 2 // BLOCK * BLOCK)
     size = bench.piece // (2 * chunk) * 2 * chunk
     readings.note("mapped.piece_bytes", size)
     with bench.gpu() as gpu, gpu.stream() as stream, _locked(bench, gpu, size) as host:

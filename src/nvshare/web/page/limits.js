@@ -1,12 +1,14 @@
 // Limits of a program, and whether it is parked, in two steps: what they should be, then what that changes, which has to be confirmed.
 import { changeLimits, park } from "./api.js";
 import { $, el, setText } from "./dom.js";
+import { LIMITS } from "./limit_table.js";
 import { counted, quantity } from "./words.js";
 
 export class Limits {
   constructor(onChanged) {
     this.onChanged = onChanged;
     this.dialog = $("limits");
+    $("limits-edit").prepend(...LIMITS.flatMap(row));
     $("limits-form").addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.changes) this.apply();
@@ -16,26 +18,20 @@ export class Limits {
   }
 
   open(program) {
-    const { memory_limit: memory, compute_percent: compute, priority, burst } = program.limits;
     this.program = program;
-    this.before = {
-      memory_limit: memory === null ? "" : quantity(memory),
-      compute_percent: compute === null ? "" : String(compute),
-      burst: Boolean(burst),
-      priority: priority ?? "normal",
-      parked: program.parked === "by hand",
-    };
+    this.before = { ...Object.fromEntries(LIMITS.map((limit) => [limit.name, shown(limit, program.limits[limit.name])])), parked: program.parked === "by hand" };
     setText($("limits-title"), `Limits of ${program.program}`);
     const where = program.pod_name ? `pod ${program.pod_name}, ` : "";
     setText($("limits-who"), `${where}${program.user}, pid ${program.pid}, GPU ${program.gpu?.index ?? "?"} of ${program.node.name}`);
-    $("limit-memory").value = this.before.memory_limit;
-    $("limit-compute").value = this.before.compute_percent;
-    $("limit-burst").checked = this.before.burst;
-    $("limit-priority").value = this.before.priority;
+    for (const limit of LIMITS) {
+      const input = $(limit.id);
+      if (limit.kind === "check") input.checked = this.before[limit.name];
+      else input.value = this.before[limit.name];
+    }
     $("limit-parked").checked = this.before.parked;
     this.edit();
     this.dialog.showModal();
-    $("limit-memory").focus();
+    $(LIMITS[0].id).focus();
   }
 
   edit() {
@@ -53,20 +49,15 @@ export class Limits {
   }
 
   review() {
-    const wanted = {
-      memory_limit: $("limit-memory").value.trim(),
-      compute_percent: $("limit-compute").value.trim(),
-      burst: $("limit-burst").checked,
-      priority: $("limit-priority").value,
-      parked: $("limit-parked").checked,
-    };
+    const inputs = LIMITS.map((limit) => [limit.name, limit.kind === "check" ? $(limit.id).checked : $(limit.id).value.trim()]);
+    const wanted = { ...Object.fromEntries(inputs), parked: $("limit-parked").checked };
     const changed = Object.keys(wanted).filter((name) => wanted[name] !== this.before[name]);
     if (!changed.length) {
       setText($("limits-problem"), "Nothing is different from what is in force.");
       return;
     }
     const rows = changed.flatMap((name) => [
-      el("dt", {}, LABELS[name]),
+      el("dt", {}, TITLES[name]),
       el("dd", {}, el("s", {}, inWords(name, this.before[name])), ` → ${inWords(name, wanted[name])}`),
     ]);
     $("limits-changes").replaceChildren(...rows);
@@ -99,11 +90,29 @@ export class Limits {
   }
 }
 
-const LABELS = { memory_limit: "Memory limit", compute_percent: "Share of compute", burst: "Burst", priority: "Priority", parked: "Parked" };
+const TITLES = { ...Object.fromEntries(LIMITS.map(({ name, title }) => [name, title])), parked: "Parked" };
+
+// A limit as the form has it; null: none.
+function shown(limit, value) {
+  if (limit.kind === "check") return Boolean(value);
+  if (value === null) return limit.normal ?? "";
+  return limit.isAmount ? quantity(value) : String(value);
+}
 
 function inWords(name, value) {
   if (name === "parked") return value ? "yes: its memory leaves the GPU, and its CUDA calls wait" : "no";
-  if (name === "burst") return value ? "yes" : "no";
+  const limit = LIMITS.find((one) => one.name === name);
+  if (limit.kind === "check") return value ? "yes" : "no";
   if (value === "") return "none";
-  return name === "compute_percent" ? `${value} %` : value;
+  return limit.unit ? `${value} ${limit.unit}` : value;
+}
+
+// What stands in the form for a limit: a title, and something to change it with.
+function row({ id, kind, title, hint, unit, choices }) {
+  if (kind === "check") return [el("span"), el("label", { class: "check" }, el("input", { id, type: "checkbox" }), ` ${hint}`)];
+  const label = el("label", { for: id }, title);
+  if (kind === "select") return [label, el("select", { id }, ...choices.map((choice) => el("option", {}, choice)))];
+  const input = el("input", { id, autocomplete: "off", spellcheck: "false", "aria-describedby": `${id}-help`, ...(kind === "number" ? { inputmode: "numeric" } : {}) });
+  const field = unit ? el("span", { class: "with-unit" }, input, ` ${unit}`) : input;
+  return [label, el("div", {}, field, el("p", { id: `${id}-help`, class: "muted" }, hint))];
 }

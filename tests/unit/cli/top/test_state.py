@@ -2,7 +2,8 @@
 
 import pytest
 
-from nvshare.cli.top.state import SORTS, Change, State
+from nvshare.cli.top.state import OWN_KEYS, SORTS, Change, State
+from nvshare.limits.table import LIMITS
 
 from ...telemetry.making import GIB, make_client, make_gpu, make_node
 
@@ -118,3 +119,7 @@ def test_details_help_and_the_end() -> None:
     assert (state.shows_details, state.shows_help, state.is_over) == (False, False, False)
     press(state, "x", "q")
     assert state.is_over
+
+
+def test_no_key_has_two_meanings() -> None:
+    assert not set(OWN_KEYS) & {one.key for one in LIMITS}

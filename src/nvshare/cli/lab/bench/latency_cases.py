@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from nvshare.settings import PriorityName
+from nvshare.limits.fields import PriorityName
 
 GB = 1_000_000_000
 MODEL = "t4"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
-from nvshare.settings import PriorityName
+from nvshare.limits.fields import PriorityName
 
 MIB = 1 << 20
 GIB = 1 << 30

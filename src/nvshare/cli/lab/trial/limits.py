@@ -3,7 +3,9 @@
 import secrets
 from collections.abc import Mapping
 
-from nvshare.core.settings import Limits, Priority
+from nvshare.core.settings import Limits
+from nvshare.launch.preload import limit_variables
+from nvshare.settings import ClientLimits
 from nvshare.wire import environment
 
 
@@ -15,10 +17,4 @@ def own_group() -> str:
 def with_limits(limits: Limits, environ: Mapping[str, str], group: str = "") -> dict[str, str]:
     """Return the environment of a program that has these limits, with its group or alone."""
     own = {**environ, environment.GROUP: group or own_group()}
-    if limits.compute_percent is not None:
-        own[environment.GPU_CORE_LIMIT] = str(limits.compute_percent)
-    if limits.burst:
-        own[environment.GPU_BURST] = "1"
-    if limits.priority is not Priority.NORMAL:
-        own[environment.GPU_PRIORITY] = limits.priority.value
-    return own
+    return {**own, **limit_variables(ClientLimits.from_core(limits))}

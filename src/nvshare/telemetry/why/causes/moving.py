@@ -12,15 +12,11 @@ def find(case: Case) -> Finding | None:
         return None
     why = f"{case.sizes_in_words}: " if case.lacks > 0 else ""
     moved = f"{gib(recent.moved_in)} GiB in, {gib(recent.moved_out)} GiB out"
-    helps = "Longer turns (`nvshare set turn=SECONDS`) move memory less often"
-    # Who waits as well is told so there.
-    says_less = case.lacks > 0 and not case.part("waiting")
-    helps += f"; with {gib(case.lacks)} GiB less, all would fit." if says_less else "."
     return Finding(
         cause="moving",
         weight=cost,
         says=f"{why}{percent(cost)} of its time went to moving memory ({moved}).",
-        helps=helps,
+        helps=_helps(case),
         numbers={
             "moving": cost,
             "moved_in": recent.moved_in,
@@ -29,3 +25,13 @@ def find(case: Case) -> Finding | None:
             "usable": case.gpu.usable,
         },
     )
+
+
+def _helps(case: Case) -> str:
+    if case.lacks <= 0 and not case.rivals:
+        # Those that it took turns with have gone: nothing is left to be mended.
+        return ""
+    # Who waits as well is told so there.
+    says_less = case.lacks > 0 and not case.part("waiting")
+    less = f"; with {gib(case.lacks)} GiB less, all would fit" if says_less else ""
+    return f"Longer turns (`nvshare set turn=SECONDS`) move memory less often{less}."

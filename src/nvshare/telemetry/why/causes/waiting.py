@@ -36,6 +36,8 @@ def _behind(case: Case) -> str:
 
 
 def _reason(case: Case) -> str:
+    if not case.rivals and not case.holders:
+        return ": the programs that it waited for have ended, or rest"
     if case.lacks > 0 and case.part("memory_in", "memory_out"):
         # How much that is, the sentence about moving says.
         return ": they take turns, because they do not fit together"

@@ -1,0 +1,113 @@
+"""A client as people see it: what the core knows, and what its session has counted."""
+
+from typing import Any
+
+from nvshare.daemon.allocation import wish_for
+from nvshare.daemon.identity import shown_name
+from nvshare.daemon.kept import Kept
+from nvshare.daemon.minute import Sample
+from nvshare.daemon.node import Member, Node, shown_limits
+from nvshare.daemon.reading import KINDS
+from nvshare.daemon.session import Session
+from nvshare.telemetry.snapshot import ClientStatus
+from nvshare.users import user_name
+
+
+class ClientStatuses:
+    """Describes clients, again and again."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._steady: Kept[int, dict[str, Any]] = Kept()
+
+    def describe(
+        self, session: Session, member: Member, sample: Sample, group_used: int
+    ) -> ClientStatus:
+        """Return one client, at the moment of a sample."""
+        node, now, tally, told = self._node, sample.now, session.tally, session.tally.told
+        client, outlook = node.core.client_summary(member.id), node.core.outlook(member.id)
+        asked = (node.settings[member.gpu.uuid], node.pods.changes, node.pods.ceilings)
+        made_of = (client.limits, session.decision, *asked)
+        steady = self._steady.get(member.id, made_of, lambda: _steady(node, session, member))
+        capped = member.group.capped
+        return ClientStatus.of_known(
+            {
+                **steady,
+                "user": user_name(session.identity.uid),
+                "state": client.state.value,
+                "state_seconds": now - client.since,
+                "connected_seconds": now - member.since,
+                "overdue": client.is_overdue,
+                "cannot_drain": client.cannot_drain,
+                "parked": client.park.value if client.park else None,
+                "parked_seconds": now - client.parked_at if client.park else 0.0,
+                # Without its context, which it did not ask for.
+                "allocated": client.memory.own,
+                "pinned": client.memory.pinned - member.context,
+                "pinned_by": session.pinned_by,
+                "swapped_out": client.memory.swapped,
+                "context": member.context,
+                "kept": client.kept,
+                "stuck": outlook.stuck,
+                "stuck_because": outlook.stuck_because,
+                "held_up": outlook.is_held_up,
+                "held_up_because": outlook.held_up_because,
+                "in_gang": client.in_gang,
+                "gang_waits_for": outlook.waits_for,
+                "capped": tuple(sorted(capped)) if capped else (),
+                "group_used": group_used,
+                "turns": tally.turns,
+                "running_seconds": tally.running_until(now),
+                "waited_seconds": tally.waited_until(now),
+                "longest_wait_seconds": tally.longest_wait_until(now),
+                "moved_out": tally.moved_out,
+                "moved_in": tally.moved_in,
+                "moving_seconds": tally.moving,
+                "refusals": sum(tally.refusals.values()),
+                "refusals_by": dict(tally.refusals),
+                "busy_seconds": told.busy_ns / 1e9,
+                "launches": told.launches,
+                "throttled_seconds": told.throttled_ns / 1e9,
+                "gpu_seconds": told.gpu_ns / 1e9,
+                "share": client.share_percent,
+                "used_percent": session.history.percents(now),
+                "attribution": sample.attribution,
+                "recent": session.minute.recent(sample),
+            }
+        )
+
+    def forget_others(self) -> None:
+        """Keep nothing of those who have not been described since this was last called."""
+        self._steady.forget_others()
+
+
+# All fields in their order, which is that of JSON.
+_EMPTY: dict[str, Any] = dict.fromkeys(ClientStatus.model_fields)
+
+
+def _steady(node: Node, session: Session, member: Member) -> dict[str, Any]:
+    """Return what stays as it is while nobody decides otherwise, and a place for all the rest."""
+    who, hello, decision = session.identity, session.hello, session.decision
+    if hello is None or decision is None:
+        raise ValueError("a member has said hello")
+    asked = node.pods.orders(who)
+    settings, ceiling = node.settings[member.gpu.uuid], node.pods.ceiling(who)
+    wish = wish_for(hello, settings, asked.orders, ceiling)
+    return {
+        **_EMPTY,
+        "id": member.id,
+        "device": member.gpu.uuid,
+        "pid": who.pid,
+        "uid": who.uid,
+        "program": who.program,
+        "pod": who.pod,
+        "container": who.container,
+        "pod_name": node.pods.name(who),
+        "container_name": asked.name,
+        "group": member.group.key,
+        "library_version": shown_name(hello.library_version),
+        "allocation": KINDS[decision.kind].value,
+        "allocation_because": decision.because,
+        "allocation_next": wish.value if wish.value != decision.wish.value else "",
+        "limits": shown_limits(node.core.client_summary(member.id).limits),
+    }

@@ -1,0 +1,1 @@
+"""Clients that lie, beside real programs: what each program keeps of its fair part."""
