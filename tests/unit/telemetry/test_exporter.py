@@ -282,6 +282,22 @@ def test_what_was_kept_is_never_told_of_somebody_else() -> None:
             assert b"".join(exposition.texts(status, content_type)) == text
 
 
+def test_a_scraper_that_hangs_up_leaves_nothing_half_written() -> None:
+    exposition = Exposition()
+    write_all(exposition, node(client(id=1), client(id=2)))
+    later = node(client(id=2, turns=8), client(id=3), groups=(group(name="other"),))
+    pieces = len(list(exposition.texts(later, "text/plain")))
+    for end in range(0, pieces, 7):
+        exposition = Exposition()
+        write_all(exposition, node(client(id=1), client(id=2)))
+        texts = exposition.texts(later, "text/plain")
+        for _ in range(end):
+            next(texts)
+        del texts
+        last = node(client(id=3, turns=9), client(id=2, turns=8))
+        assert write_all(exposition, last) == expose(last, "")[0]
+
+
 def test_the_form_is_the_one_that_is_asked_for() -> None:
     asked = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"
     text, kind = expose(node(client()), asked)
