@@ -26,6 +26,8 @@ include_patterns = [
     "CHANGELOG.md",
     "docs/**.md",
     "deploy/helm/nvshare/README.md",
+    "lab/README.md",
+    "lab/workloads/README.md",
 ]
 
 html_theme = "furo"

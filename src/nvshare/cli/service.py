@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from nvshare.cli.main import Verbs
+from nvshare.cli.output import show_json
 from nvshare.cli.service_files import CONFIG, UNIT, config_text, unit_text
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.holders import describe, find_holders
@@ -81,24 +82,36 @@ def uninstall(root: Path) -> None:
 
 @service.command()
 @_root
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
-def status(ctx: click.Context, root: Path) -> None:
+def status(ctx: click.Context, root: Path, as_json: bool) -> None:
     """Say whether the service is installed and runs. Exits with 3 if not."""
-    if not (root / UNIT).exists():
-        click.echo(f"not installed: there is no {root / UNIT}")
-        ctx.exit(3)
-    click.echo(f"installed: {root / UNIT}")
-    if root != _MACHINE:
-        return
-    words = ["systemctl", "is-active", "nvshare.service"]
+    unit = root / UNIT
+    installed = unit.exists()
+    # Below another folder there are files, and nothing that could run.
+    state = _state() if installed and root == _MACHINE else None
+    holders = find_holders(os.environ) if state else []
+    if as_json:
+        gpus = [
+            {"index": one.index, "uuid": one.uuid, "pid": one.pid, "uid": one.uid}
+            for one in holders
+        ]
+        show_json({"installed": installed, "unit": str(unit), "state": state, "devices": gpus})
+    else:
+        click.echo(f"installed: {unit}" if installed else f"not installed: there is no {unit}")
+        if state:
+            click.echo(f"state: {state}")
+        if holders:
+            click.echo(describe(holders))
+    ctx.exit(0 if installed and state in (None, "active") else 3)
+
+
+def _state() -> str:
+    """Return what systemd calls the state of the service."""
     if not _SYSTEMD.is_dir():
-        click.echo("not running: this machine is not run by systemd")
-        ctx.exit(3)
-    done = subprocess.run(words, capture_output=True, text=True)
-    click.echo(f"state: {done.stdout.strip()}")
-    if holders := find_holders(os.environ):
-        click.echo(describe(holders))
-    ctx.exit(0 if done.returncode == 0 else 3)
+        return "not running: this machine is not run by systemd"
+    words = ["systemctl", "is-active", "nvshare.service"]
+    return subprocess.run(words, capture_output=True, text=True).stdout.strip()
 
 
 def _need_root(root: Path) -> None:

@@ -198,7 +198,7 @@ class Core:
         return HostView(
             limit=self._host.state.limit,
             kept=sum(client.most_out for client in clients),
-            swapped=sum(client.memory.swapped for client in clients),
+            swapped=sum(client.memory.swapped - client.memory.untouched for client in clients),
         )
 
     def room_in(self, pool: str) -> int | None:

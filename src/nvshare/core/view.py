@@ -140,6 +140,7 @@ class HostView:
     # What may leave all devices. None: as much as there is.
     limit: int | None
     kept: int
+    # What is there now. What nobody has used yet is nowhere, and is not counted.
     swapped: int
 
 

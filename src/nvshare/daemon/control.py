@@ -22,7 +22,8 @@ Who may connect to the socket may do all of this; its mode and group are the per
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -48,6 +49,9 @@ from nvshare.validation import describe
 
 if TYPE_CHECKING:
     from nvshare.telemetry.exporter import Exposition
+
+# Seconds for which metrics are written before anything else is looked at.
+_AT_ONCE = 0.001
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -185,16 +189,12 @@ class Control:
     ) -> web.Response:
         """Write a snapshot down as Prometheus reads it."""
         # Most daemons are never asked, and those that `nvshare run` starts are waited for.
-        if self._exposition is None:
-            from nvshare.telemetry.exporter import Exposition
+        from nvshare.telemetry.exporter import Exposition, choose_content_type
 
-            self._exposition = Exposition()
-        write = self._exposition.expose
-        accept = request.headers.get("Accept", "")
-        # To write it all down takes long if there are many programs, and those must not wait: that
-        # is done beside the event loop, for one at a time.
+        content_type = choose_content_type(request.headers.get("Accept", ""))
         async with self._exposing:
-            body, content_type = await asyncio.to_thread(write, snapshot(), accept)
+            self._exposition = self._exposition or Exposition()
+            body = await _written(self._exposition.texts(snapshot(), content_type))
         response = web.Response(body=body, headers={"Content-Type": content_type})
         response.force_close()
         return response
@@ -226,6 +226,22 @@ class Control:
 
     def _group(self, group: Group) -> web.Response:
         return web.json_response({"group": describe_group(self._node, group).model_dump()})
+
+
+async def _written(texts: Iterator[bytes]) -> bytes:
+    """Put pieces together; those who wait for their turns get a chance every now and then.
+
+    Not in a thread: its processor would have to fetch all that was just made in the cache of this
+    one, and that costs twice as much as the writing.
+    """
+    written: list[bytes] = []
+    began = time.monotonic()
+    for text in texts:
+        written.append(text)
+        if time.monotonic() - began > _AT_ONCE:
+            await asyncio.sleep(0)
+            began = time.monotonic()
+    return b"".join(written)
 
 
 def _caller(request: web.Request) -> str:

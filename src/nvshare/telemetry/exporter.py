@@ -12,7 +12,7 @@ of its own labels, such as the time that every program has waited. Nothing else 
 is forgotten.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from prometheus_client.exposition import choose_encoder
@@ -36,19 +36,24 @@ class Exposition:
     def __init__(self) -> None:
         self._sections = [_SectionText(section) for section in SECTIONS]
 
-    def expose(self, status: NodeStatus, accept: str) -> tuple[bytes, str]:
-        """Return a snapshot as text in the form that a client accepts, and what that is called."""
-        _, content_type = choose_encoder(accept)
+    def texts(self, status: NodeStatus, content_type: str) -> Iterator[bytes]:
+        """Give the text of a snapshot, piece by piece. One snapshot has to end before the next."""
         is_open = content_type.startswith(_OPENMETRICS)
-        texts = [text for section in self._sections for text in section.texts(status, is_open)]
+        for section in self._sections:
+            yield from section.texts(status, is_open)
         if is_open:
-            texts.append(b"# EOF\n")
-        return b"".join(texts), content_type
+            yield b"# EOF\n"
+
+
+def choose_content_type(accept: str) -> str:
+    """Return what the form is called that a client accepts."""
+    return choose_encoder(accept)[1]
 
 
 def expose(status: NodeStatus, accept: str) -> tuple[bytes, str]:
-    """Write one snapshot."""
-    return Exposition().expose(status, accept)
+    """Return one snapshot as text, and what its form is called."""
+    content_type = choose_content_type(accept)
+    return b"".join(Exposition().texts(status, content_type)), content_type
 
 
 class _SectionText:
@@ -60,17 +65,16 @@ class _SectionText:
         # Of each subject, the values of its labels, and these as they are written.
         self._known: dict[Texts, str] = {}
 
-    def texts(self, status: NodeStatus, is_open: bool) -> list[bytes]:
+    def texts(self, status: NodeStatus, is_open: bool) -> Iterator[bytes]:
         found = list(self._section.subjects(status))
         labels, subjects = [one[0] for one in found], [one[1] for one in found]
         if labels != list(self._known):
             self._change_subjects(labels)
         pairs = list(self._known.values())
-        texts: list[bytes] = []
         for metric in self._metrics:
-            texts.append(metric.headings[is_open])
-            texts += [column.text(pairs, subjects) for column in metric.columns]
-        return texts
+            yield metric.headings[is_open]
+            for column in metric.columns:
+                yield column.text(pairs, subjects)
 
     def _change_subjects(self, labels: list[Texts]) -> None:
         places = {one: place for place, one in enumerate(self._known)}

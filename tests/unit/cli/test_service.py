@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -130,6 +131,20 @@ def test_it_can_be_removed_once(call: Callable[..., Result], installed: Path) ->
     again = call("service", "uninstall", "--root", str(installed))
     assert again.exit_code == 2
     assert "the service is not installed" in again.output
+
+
+def test_programs_are_told_whether_it_is_installed(
+    call: Callable[..., Result], installed: Path, tmp_path: Path
+) -> None:
+    found = call("service", "status", "--json", "--root", str(installed))
+    unit = str(installed / UNIT)
+    assert json.loads(found.output) == {
+        "installed": True, "unit": unit, "state": None, "devices": [],
+    }  # fmt: skip
+    assert found.exit_code == 0
+    nowhere = call("service", "status", "--json", "--root", str(tmp_path / "nowhere"))
+    assert json.loads(nowhere.output)["installed"] is False
+    assert nowhere.exit_code == 3
 
 
 def test_only_root_installs_it(

@@ -88,6 +88,8 @@ def test_memory_on_its_way_is_shown() -> None:
     assert (one.kept, one.surely_out, one.booked, one.charged) == (6, 6, 6, 6)
     host = stage.core.host_view()
     assert (host.limit, host.kept, host.swapped) == (None, 6, 16)
+    stage.moved(1, Memory(12, 0, 6, untouched=2), out_bytes=0)
+    assert stage.core.host_view().swapped == 14
 
 
 def test_who_does_not_give_way_is_shown_as_overdue(stage: Stage) -> None:

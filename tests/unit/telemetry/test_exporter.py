@@ -240,6 +240,10 @@ def test_only_those_who_are_there_are_told_of() -> None:
     assert not [name for name in found if name.startswith(("nvshare_program", "nvshare_group"))]
 
 
+def write_all(exposition: Exposition, status: NodeStatus) -> bytes:
+    return b"".join(exposition.texts(status, "text/plain"))
+
+
 def test_only_what_has_changed_is_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
     write = exporter._line
@@ -250,18 +254,18 @@ def test_only_what_has_changed_is_written_again(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(exporter, "_line", note)
     exposition = Exposition()
-    exposition.expose(node(client(), client(id=2)), "")
+    write_all(exposition, node(client(), client(id=2)))
     written.clear()
     # Of the six parts of its time one has grown.
     changed = client(id=2, turns=8, attribution=TimeParts(waiting=1.5))
-    text, _ = exposition.expose(node(client(), changed), "")
+    text = write_all(exposition, node(client(), changed))
     turns, parts = written
     assert turns.startswith("nvshare_program_turns_total{")
     assert turns.endswith('client="2"} 8.0\n')
     assert parts.startswith("nvshare_program_attributed_seconds_total{")
     assert parts.endswith('client="2",state="waiting"} 1.5\n')
     written.clear()
-    assert exposition.expose(node(client(), changed), "")[0] == text
+    assert write_all(exposition, node(client(), changed)) == text
     assert written == []
 
 
@@ -274,7 +278,24 @@ def test_what_was_kept_is_never_told_of_somebody_else() -> None:
     for clients in ((one, two), (two, three), (three, two, one), (), (one, renamed), (grown, two)):
         for accept in ("", OPENMETRICS):
             status = node(*clients, devices=(device(0, clients=len(clients)), device(1)))
-            assert exposition.expose(status, accept) == expose(status, accept)
+            text, content_type = expose(status, accept)
+            assert b"".join(exposition.texts(status, content_type)) == text
+
+
+def test_a_scraper_that_hangs_up_leaves_nothing_half_written() -> None:
+    exposition = Exposition()
+    write_all(exposition, node(client(id=1), client(id=2)))
+    later = node(client(id=2, turns=8), client(id=3), groups=(group(name="other"),))
+    pieces = len(list(exposition.texts(later, "text/plain")))
+    for end in range(0, pieces, 7):
+        exposition = Exposition()
+        write_all(exposition, node(client(id=1), client(id=2)))
+        texts = exposition.texts(later, "text/plain")
+        for _ in range(end):
+            next(texts)
+        del texts
+        last = node(client(id=3, turns=9), client(id=2, turns=8))
+        assert write_all(exposition, last) == expose(last, "")[0]
 
 
 def test_the_form_is_the_one_that_is_asked_for() -> None:
