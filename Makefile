@@ -8,7 +8,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test model test-k8s test-torch test-web test-debian11 test-image chaos fuzz bench report lint build manifests release clean FORCE
+.PHONY: help demo check test model test-k8s test-torch test-web test-debian11 chaos fuzz bench report lint build manifests release clean FORCE
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -100,9 +100,6 @@ release: $(VENV)/installed $(VENV)/release ## Make all that is released into dis
 
 test-debian11: $(VENV)/installed ## Install what is in dist/ on Debian 11, in a root made of its packages, and run the demo there (root)
 	$(BIN)/python -m tools.release debian11
-
-test-image: $(VENV)/installed ## Build the image of the wheel in dist/ with buildah, and run its daemon (root)
-	$(BIN)/python -m tools.release image
 
 clean: ## Remove everything that make created
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

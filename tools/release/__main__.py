@@ -11,7 +11,6 @@ from tools.release.chart import package_chart
 from tools.release.checksums import write_sums
 from tools.release.debian11 import try_on_debian11
 from tools.release.foreign import try_foreign_wheel
-from tools.release.image import try_image
 from tools.release.installs import try_wheel
 from tools.release.tree import DIST, ReleaseError, run, tool
 from tools.release.versions import check_versions
@@ -41,7 +40,7 @@ STEPS: dict[str, Callable[[], object]] = {
     "sums": write_sums,
 }
 # Only by their name: they need root.
-MORE: dict[str, Callable[[], object]] = {"debian11": try_on_debian11, "image": try_image}
+MORE: dict[str, Callable[[], object]] = {"debian11": try_on_debian11}
 
 
 def main() -> int:
