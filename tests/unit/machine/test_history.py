@@ -224,8 +224,10 @@ class Client(RuleBasedStateMachine):
     @precondition(lambda self: self.machine.state in (State.CLOSING, State.STOPPING, State.HOLDING))
     @rule()
     def cannot_drain(self) -> None:
-        turn, is_short = self.machine.turn, bool(self.machine.numbers["is_short"])
-        has_to_fill = self.machine.state is State.STOPPING or is_short
+        turn, state = self.machine.turn, self.machine.state
+        # Only while it holds does the machine go by this number.
+        is_short = state is State.HOLDING and bool(self.machine.numbers["is_short"])
+        has_to_fill = state is State.STOPPING or is_short
         self.feed(Event.CANNOT_DRAIN)
         assert self.machine.turn == turn
         assert self.machine.holds
