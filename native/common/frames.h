@@ -172,7 +172,7 @@ struct frame_hello {
     uint64_t turn;            /* that it holds, or held last, from an earlier daemon; 0: none */
     uint8_t group[16];        /* token that `nvshare run` gave the process tree; zeros: none */
     char library_version[32]; /* of libnvshare.so */
-    uint64_t slot_key;        /* of the slot that it has in its group's page, from an earlier daemon; 0: none */
+    uint64_t slot_key;        /* of its slot in its group's page, from an earlier daemon; 0: none */
     uint64_t untouched;       /* as in MEMORY */
     uint64_t kept;            /* as in MEMORY */
 } __attribute__((packed));
@@ -414,7 +414,7 @@ static_assert(sizeof(struct frame_room) == 16, "protocol/frames.toml");
  * The limits in force. Sent after WELCOME if there are any, and at every change. */
 struct frame_limits {
     uint64_t memory_limit; /* bytes, for a client without a page of its group; 0: none */
-    uint32_t reserved;     /* sent as 0; it was the share as it was set, which no client has ever read */
+    uint32_t reserved;     /* sent as 0; it was the share as set, which no client read */
     uint32_t flags;        /* enum limit_flags: how the limits are meant */
     uint32_t share_ppm;    /* millionths of the GPU's time that it may use; 0: all of it */
     uint32_t window_us;    /* within which the share is to be kept, in microseconds */

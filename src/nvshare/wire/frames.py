@@ -161,7 +161,7 @@ class Hello:
     turn: int  # that it holds, or held last, from an earlier daemon; 0: none
     group: bytes  # token that `nvshare run` gave the process tree; zeros: none
     library_version: str  # of libnvshare.so
-    slot_key: int  # of the slot that it has in its group's page, from an earlier daemon; 0: none
+    slot_key: int  # of its slot in its group's page, from an earlier daemon; 0: none
     untouched: int = 0  # as in MEMORY
     kept: int = 0  # as in MEMORY
 
