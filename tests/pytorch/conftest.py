@@ -24,7 +24,7 @@ from .run import OBSTACLE
 
 HERE = Path(__file__).parent
 NVIDIA = Path(sysconfig.get_path("purelib")) / "nvidia"
-WORKLOADS = HERE.parents[1] / "workloads" / "pytorch"
+WORKLOADS = HERE.parents[1] / "lab" / "workloads" / "pytorch"
 SHARED = (sys.executable, "-m", "nvshare", "run", "--")
 SHARED_EXPLICIT = (*SHARED[:-1], "--allocation", "explicit", "--")
 SHARED_NATIVE = (*SHARED[:-1], "--allocation", "native", "--")

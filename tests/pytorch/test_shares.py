@@ -1,5 +1,6 @@
 """Shares of compute with PyTorch programs, as the emulated GPUs count them."""
 
+import subprocess
 import time
 
 import pytest
@@ -27,9 +28,11 @@ def clock_and_use(node: Node, pids: list[int]) -> tuple[int, list[int]]:
     return report.clock_ns, used
 
 
-def got(node: Node, pids: list[int]) -> list[float]:
+def got(node: Node, programs: "list[subprocess.Popen[str]]") -> list[float]:
     """Wait for everybody to compute, and return what each has got of its GPU since, in percent."""
+    pids = [program.pid for program in programs]
     while not all(clock_and_use(node, pids)[1]):
+        assert [program.poll() for program in programs] == [None] * len(programs)
         time.sleep(0.2)
     time.sleep(WARM_UP_S)
     readings = [clock_and_use(node, pids)]
@@ -54,7 +57,7 @@ def test_programs_get_their_shares_alone_and_together(make_node: MakeNode, start
                 )
                 for gpu, percent in wanted
             ]
-            measured = got(node, [program.pid for program in programs])
+            measured = got(node, programs)
         for program in programs:
             program.kill()
         errors = [abs(one - percent) for one, (_, percent) in zip(measured, wanted, strict=True)]
