@@ -1,5 +1,6 @@
 """Two who do not fit beside each other on 16 bytes, where somebody else makes room."""
 
+from nvshare.core.ahead import fill_ahead
 from nvshare.core.effects import Effect, Evict, Fill
 from nvshare.core.events import Moved, ParkChanged, TimerKind
 from nvshare.core.memory import Kind, Memory
@@ -211,12 +212,16 @@ def test_a_client_without_one_is_not() -> None:
     assert fills(stage.leave(1)) == []
 
 
-def test_a_client_that_waits_goes_before_one_that_is_foreseen() -> None:
+def test_nobody_is_foreseen_while_a_client_waits_that_cannot_run_yet() -> None:
     stage = regular()
-    stage.join(4, 16, swapped=16, turn=1)
-    stage.want(4)
-    stage.device.roster.clients[4].most_out = 16
-    assert (2, 12) not in fills(stage.leave(1))
+    device, client = stage.device, stage.device.roster.clients[2]
+    client.rest_before = 0.0
+    stage.join(4, 12, swapped=12, turn=1, kind=Kind.MIXED)
+    assert fills(stage.want(4)) == []
+    client.rest_before = client.last_rest
+    # As where the host cannot hold what would have to leave for it.
+    device.state.head = None
+    assert fill_ahead(device.state, device.roster, stage.now) == []
 
 
 def test_a_foreseen_client_gives_the_room_back_to_one_that_wants_it() -> None:
