@@ -122,6 +122,7 @@ ROWS: dict[str, Callable[[Sequence[Limit]], Iterator[str]]] = {
 
 def _row(limit: Limit) -> Iterator[tuple[str, Any]]:
     yield "name", limit.name
+    yield "option", limit.option
     yield "id", f"limit-{limit.option}"
     yield "kind", _KINDS[limit.kind]
     yield "title", limit.page["title"]

@@ -1,4 +1,6 @@
-// Numbers as people read them; the same as in src/nvshare/telemetry/words.py.
+// Numbers and limits in words: the same as in src/nvshare/telemetry/words.py and src/nvshare/cli/limit_words.py (tests/web/test_words.py).
+import { LIMITS } from "./limit_table.js";
+
 const GIB = 2 ** 30;
 
 export const PARTS = ["computing", "waiting", "held_back", "memory_in", "memory_out", "idle"];
@@ -11,26 +13,33 @@ export const PART_WORDS = {
   idle: "idle",
 };
 
+// A value halfway between two is rounded to the even digit, as Python does it; toFixed rounds it up.
+function fixed(value, digits) {
+  const scaled = value * 10 ** digits;
+  const isHalfway = Number.isInteger(4 * value) && Math.abs(scaled % 1) === 0.5;
+  return (isHalfway ? (2 * Math.round(scaled / 2)) / 10 ** digits : value).toFixed(digits);
+}
+
 export function gib(bytes) {
   const value = bytes / GIB;
-  return value < 100 ? value.toFixed(1) : value.toFixed(0);
+  return fixed(value, value < 100 ? 1 : 0);
 }
 
 export function duration(seconds) {
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 60) return `${fixed(seconds, 1)} s`;
   const minutes = Math.floor(seconds / 60);
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 export function percent(part) {
   const value = 100 * part;
-  return value > 0 && value < 1 ? `${value.toFixed(1)} %` : `${value.toFixed(0)} %`;
+  return `${fixed(value, value > 0 && value < 1 ? 1 : 0)} %`;
 }
 
 // A memory limit as people type it: the largest unit that loses nothing.
 export function quantity(bytes) {
-  for (const [unit, size] of [["Gi", 2 ** 30], ["Mi", 2 ** 20], ["Ki", 2 ** 10]]) {
-    if (bytes % size === 0) return `${bytes / size}${unit}`;
+  for (const [unit, size] of [["Pi", 2 ** 50], ["Ti", 2 ** 40], ["Gi", 2 ** 30], ["Mi", 2 ** 20], ["Ki", 2 ** 10]]) {
+    if (bytes && bytes % size === 0) return `${bytes / size}${unit}`;
   }
   return String(bytes);
 }
@@ -59,8 +68,18 @@ export function limitWords(program) {
     words.push(`${compute} %${scaled}${burst ? " burst" : ""}`);
   }
   if (priority) words.push(priority);
-  return words.join(", ") || "–";
+  return [...words, ...furtherLimits(program.limits)].join(", ") || "–";
 }
+
+// Limits that have no words of their own above.
+const SHOWN = ["memory_limit", "compute_percent", "burst", "priority"];
+
+export function furtherLimits(limits, table = LIMITS) {
+  const inForce = table.filter(({ name }) => !SHOWN.includes(name) && ![null, false].includes(limits[name]));
+  return inForce.map((limit) => (limit.kind === "check" ? limit.option : `${limit.option}=${valueOf(limit, limits[limit.name])}`));
+}
+
+const valueOf = (limit, value) => (limit.isAmount ? quantity(value) : `${value}${limit.unit ?? ""}`);
 
 export const isOverLimit = (program) =>
   program.limits.memory_limit !== null && program.group_used > program.limits.memory_limit;
