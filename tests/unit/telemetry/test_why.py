@@ -53,6 +53,13 @@ def test_waiting_behind_a_turn() -> None:
     assert "`nvshare limit 4711 --priority high` lets it go first" in said
 
 
+def test_programs_of_one_name_are_told_apart_by_their_pid() -> None:
+    parts = {"waiting": 30.0, "computing": 30.0}
+    rivals = [make_client(number, parts=parts, program="train1.py") for number in (2, 3)]
+    said = text(why(make_client(parts=parts, state="waiting", **LARGE), *rivals))
+    assert "for root/train1.py (pid 4712) and root/train1.py (pid 4713), which computed" in said
+
+
 def test_waiting_for_a_first_turn() -> None:
     found = why(make_client(parts={"waiting": 60.0}, state="waiting", **LARGE), OTHER)
     assert "12.0 + 12.0 GiB do not fit in 14.0 GiB, so they take turns" in text(found)

@@ -6,6 +6,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from nvshare.cli.board.glyphs import Glyphs, split_cells
+from nvshare.telemetry.naming import distinct_names, short_name
 from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus
 from nvshare.telemetry.words import duration, gib
 
@@ -28,11 +29,6 @@ def used_percent(clients: Sequence[ClientStatus]) -> float:
     return min(100.0, sum(one.used_percent.get(_SPAN, 0.0) for one in clients))
 
 
-def short_name(client: ClientStatus) -> str:
-    """Return what to call a program where there is little room."""
-    return f"{client.user}/{client.program}"
-
-
 def _head(gpu: DeviceStatus, clients: Sequence[ClientStatus], width: int) -> Text:
     """Say what fits, the most important first."""
     state = [f"GPU {gpu.index}", f"{used_percent(clients):.0f} % busy"]
@@ -51,18 +47,16 @@ def _turn(gpu: DeviceStatus, clients: Sequence[ClientStatus]) -> list[str]:
     if not holders:
         return []
     left = "" if gpu.turn_ends_in is None else f", {gpu.turn_ends_in:.0f} s left"
-    return [f"turn: {_names(holders)}{left}"]
+    return [f"turn: {_names(holders, clients)}{left}"]
 
 
 def _waiting(clients: Sequence[ClientStatus]) -> list[str]:
     waiting = [one for one in clients if one.state == "waiting"]
-    return [f"waiting: {_names(waiting)}"] if waiting else []
+    return [f"waiting: {_names(waiting, clients)}"] if waiting else []
 
 
-def _names(clients: Sequence[ClientStatus]) -> str:
-    names = [short_name(one) for one in clients[:_NAMES]]
-    more = len(clients) - _NAMES
-    return ", ".join([*names, f"{more} more"] if more > 0 else names)
+def _names(clients: Sequence[ClientStatus], among: Sequence[ClientStatus]) -> str:
+    return ", ".join(distinct_names(clients, among, _NAMES, short_name))
 
 
 def _turn_length(gpu: DeviceStatus) -> str:

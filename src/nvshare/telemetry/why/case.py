@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from nvshare.telemetry.naming import distinct_names
 from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, HostStatus, NodeStatus
 from nvshare.telemetry.words import gib
 
@@ -66,24 +67,17 @@ class Case:
         return f"{words} GiB do not fit in {gib(self.gpu.usable)} GiB"
 
 
+def names_of(case: Case, clients: tuple[ClientStatus, ...]) -> str:
+    """Return the names of other programs of a case, which tell them apart from all there."""
+    names = distinct_names(clients, (case.client, *case.others), _MOST_NAMES)
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def part_of(client: ClientStatus, *names: str) -> float:
     """Return the part of a program's last minute that went to these."""
     parts = client.recent.attribution
     total = parts.total
     return sum(float(getattr(parts, name)) for name in names) / total if total else 0.0
-
-
-def name_of(client: ClientStatus) -> str:
-    """Return what to call a program: by its pod, or by its user."""
-    return f"{client.pod_name or client.user}/{client.program}"
-
-
-def names_of(clients: tuple[ClientStatus, ...]) -> str:
-    """Return what to call several."""
-    names = [name_of(one) for one in clients[:_MOST_NAMES]]
-    more = len(clients) - len(names)
-    names += [f"{more} more"] if more else []
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def case_of(status: NodeStatus, client: ClientStatus) -> Case:

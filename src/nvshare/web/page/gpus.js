@@ -88,8 +88,8 @@ class Panel {
     const running = programs.filter((one) => ["running", "yielding"].includes(one.state));
     const waiting = programs.filter((one) => one.state === "waiting" && one.parked !== "by hand");
     const left = gpu.turn_ends_in === null ? "" : `, ${duration(gpu.turn_ends_in)} left`;
-    if (running.length) parts.push(el("span", {}, "turn: ", el("b", {}, names(running)), left));
-    if (waiting.length) parts.push(el("span", {}, "waiting: ", el("b", {}, names(waiting))));
+    if (running.length) parts.push(el("span", {}, "turn: ", el("b", {}, names(running, programs)), left));
+    if (waiting.length) parts.push(el("span", {}, "waiting: ", el("b", {}, names(waiting, programs))));
     if (!programs.length) parts.push(el("span", {}, "no program"));
     if (gpu.settings.mode !== "auto") parts.push(el("span", {}, `mode ${gpu.settings.mode}`));
     const words = parts.map((one) => one.textContent).join("|");
@@ -206,8 +206,10 @@ function nameOf(one) {
   return one.pod_name ? `${one.pod_name.split("/").pop()}: ${one.program}` : `${one.user}/${one.program}`;
 }
 
-function names(programs) {
-  const shown = programs.slice(0, NAMES).map(nameOf);
+// A name that another program on the GPU has is followed by the pid.
+function names(programs, among) {
+  const isShared = (name) => among.filter((one) => nameOf(one) === name).length > 1;
+  const shown = programs.slice(0, NAMES).map((one) => (isShared(nameOf(one)) ? `${nameOf(one)} (pid ${one.pid})` : nameOf(one)));
   return [...shown, ...(programs.length > NAMES ? [`${programs.length - NAMES} more`] : [])].join(", ");
 }
 

@@ -61,6 +61,13 @@ def test_a_lost_gpu_says_so() -> None:
     )
 
 
+def test_programs_of_one_name_are_told_apart_by_their_pid() -> None:
+    clients = (make_client(), make_client(2, program="train1.py", state="waiting"))
+    assert "turn: root/train1.py (pid 4711)  waiting: root/train1.py (pid 4712)" in drawn(
+        make_node(*clients), 120
+    )
+
+
 def test_a_program_of_a_gpu_that_is_gone_is_shown() -> None:
     gpus = (make_gpu(), make_gpu(index=1, uuid="GPU-1"))
     text = drawn(make_node(make_client(device="gone"), gpus=gpus), 80)

@@ -18,8 +18,9 @@ def find(case: Case) -> Finding | None:
         cause="together",
         # Of what is done at the same time, each gets its part.
         weight=min(own, beyond) * (1 - 1 / (1 + len(case.rivals))),
-        says=f"It had work on the GPU {percent(own)} of the time, and {names_of(case.rivals)} as "
-        f"well: for {percent(min(own, beyond))} of the time they shared it at the same time.",
+        says=f"It had work on the GPU {percent(own)} of the time, and "
+        f"{names_of(case, case.rivals)} as well: for {percent(min(own, beyond))} of the time "
+        "they shared it at the same time.",
         helps=f"A share for the others (`nvshare limit {case.rivals[0].pid} --compute 50`) leaves "
         "it more.",
         numbers={"computing": own, "at_the_same_time": beyond, "rivals": len(case.rivals)},

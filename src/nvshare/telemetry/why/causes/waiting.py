@@ -32,7 +32,7 @@ def _behind(case: Case) -> str:
     if not case.rivals:
         return ""
     used = ", ".join(percent(part_of(one, "computing")) for one in case.rivals[:3])
-    return f" for {names_of(case.rivals)}, which computed {used}"
+    return f" for {names_of(case, case.rivals)}, which computed {used}"
 
 
 def _reason(case: Case) -> str:
@@ -53,7 +53,7 @@ def _now(case: Case) -> str:
         return ""
     left = case.gpu.turn_ends_in
     more = "" if left is None else f" for {left:.0f} s more"
-    return f" {names_of(case.holders)} has the GPU{more}."
+    return f" {names_of(case, case.holders)} has the GPU{more}."
 
 
 def _helps(case: Case) -> str:
