@@ -44,8 +44,11 @@ class History:
         pause = last_at - times[-2] if len(times) > 1 else 0.0
         # Until the next report is due, nobody knows what was used after the last one.
         end = last_at if now - last_at <= min(pause, _SELDOM) else now
-        used = {span: last - _at(times, busy, end - span) for span in SPANS}
-        return {span: max(0.0, min(100.0, 100 * part / span)) for span, part in used.items()}
+        percents = {}
+        for span in SPANS:
+            percent = 100 * (last - _at(times, busy, end - span)) / span
+            percents[span] = percent if 0.0 <= percent <= 100.0 else max(0.0, min(100.0, percent))
+        return percents
 
 
 def _at(times: Sequence[float], busy: Sequence[float], moment: float) -> float:

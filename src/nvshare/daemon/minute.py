@@ -8,6 +8,7 @@ Nobody decides by it; people look at it.
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,14 +70,14 @@ class Minute:
                 "launches": newest.launches - oldest.launches,
                 "moved_in": newest.moved_in - oldest.moved_in,
                 "moved_out": newest.moved_out - oldest.moved_out,
-                "computing_percent": (*self._computing, *self._since(newest))[-_SHOWN:],
+                "computing_percent": self._computing_until(newest),
             }
         )
 
     def _at(self, moment: float, newest: Sample) -> Sample:
         """Return the first sample since a moment; or what one would have been then."""
         before = None
-        for after in (*self._samples, newest):
+        for after in chain(self._samples, (newest,)):
             if after.now >= moment:
                 break
             before = after
@@ -84,11 +85,11 @@ class Minute:
             return after
         return _between(before, after, moment)
 
-    def _since(self, newest: Sample) -> Sequence[int]:
-        """How much of each second it computed that has passed without a look."""
+    def _computing_until(self, newest: Sample) -> tuple[int, ...]:
+        """How much of each second it computed, with those that have passed without a look."""
         if not self._samples or newest.now - self._samples[-1].now < 2 * _PERIOD:
-            return ()
-        return _percents(self._samples[-1], newest)
+            return tuple(self._computing)
+        return (*self._computing, *_percents(self._samples[-1], newest))[-_SHOWN:]
 
 
 def _between(before: Sample, after: Sample, moment: float) -> Sample:
@@ -121,8 +122,17 @@ def _percent(before: Sample, after: Sample) -> int:
 
 def time_parts(spent: Iterable[int]) -> TimeParts:
     """Return nanoseconds of all parts as a snapshot has them."""
-    seconds = [value / 1e9 for value in spent]
-    return TimeParts.of_known(dict(zip(PARTS, seconds, strict=True)))
+    computing, waiting, held_back, memory_in, memory_out, idle = spent
+    return TimeParts.of_known(
+        {
+            "computing": computing / 1e9,
+            "waiting": waiting / 1e9,
+            "held_back": held_back / 1e9,
+            "memory_in": memory_in / 1e9,
+            "memory_out": memory_out / 1e9,
+            "idle": idle / 1e9,
+        }
+    )
 
 
 def look(node: "Node", session: "Session", member: "Member", now: float) -> Sample:

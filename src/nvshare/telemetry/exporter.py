@@ -12,7 +12,9 @@ of its own labels, such as the time that every program has waited. Nothing else 
 is forgotten.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any
 
 from prometheus_client.exposition import choose_encoder
@@ -61,7 +63,7 @@ class _SectionText:
 
     def __init__(self, section: Section[Any]) -> None:
         self._section = section
-        self._metrics = [_MetricText(metric) for metric in section.metrics]
+        self._metrics = [_MetricText(metric, section.labels) for metric in section.metrics]
         # Of each subject, the values of its labels, and these as they are written.
         self._known: dict[Texts, str] = {}
 
@@ -86,80 +88,96 @@ class _SectionText:
 
 
 class _MetricText:
-    """The text of one metric."""
+    """The text of one metric, for subjects with these labels."""
 
-    def __init__(self, metric: Metric[Any]) -> None:
+    def __init__(self, metric: Metric[Any], labels: Texts) -> None:
         self.headings = (_heading(metric, is_open=False), _heading(metric, is_open=True))
         name = metric.name
-        self.columns = [
-            _Column(read, _Plain(name, _pairs(metric.labels, values)))
+        self.columns: list[_Column] = [
+            _PlainColumn(read, name, _pairs(metric.labels, values), bool(labels))
             for values, read in metric.columns
         ]
         if metric.read is not None:
-            self.columns.append(_Column(metric.read, _Labelled(name, metric.labels)))
+            self.columns.append(_LabelledColumn(metric.read, name, metric.labels))
 
 
-class _Column:
-    """The lines of one column, for each subject that which the last scrape had."""
+class _Column(ABC):
+    """The lines of one column: for each subject, the one of the last scrape."""
 
-    def __init__(self, read: Callable[[Any], Any], write: Callable[[str, Any], str]) -> None:
+    def __init__(self, read: Callable[[Any], Any]) -> None:
         self._read = read
-        self._write = write
         self._numbers: list[Any] = []
-        self._lines: list[bytes] = []
+        self._lines: list[str] = []
         self._text = b""
 
     def move(self, places: list[int | None]) -> None:
         """Take subjects in another order: where each was, if it was there."""
         numbers, lines = self._numbers, self._lines
         self._numbers = [_UNKNOWN if place is None else numbers[place] for place in places]
-        self._lines = [b"" if place is None else lines[place] for place in places]
-        self._text = b"".join(self._lines)
+        self._lines = ["" if place is None else lines[place] for place in places]
+        self._text = "".join(self._lines).encode()
 
     def text(self, pairs: list[str], subjects: list[Any]) -> bytes:
-        """Write down what is not what it was."""
+        """Write the lines whose numbers have changed since the last scrape."""
         numbers = list(map(self._read, subjects))
         if numbers != self._numbers:
-            write = self._write
-            self._lines = [
-                line if number == before else write(own, number).encode()
-                for line, number, before, own in zip(
-                    self._lines, numbers, self._numbers, pairs, strict=True
-                )
-            ]
+            self._lines = self._written(pairs, numbers)
             self._numbers = numbers
-            self._text = b"".join(self._lines)
+            self._text = "".join(self._lines).encode()
         return self._text
 
-
-class _Plain:
-    """Writes the one sample that a subject has, if it has a number."""
-
-    def __init__(self, name: str, own: str) -> None:
-        self._name = name
-        self._own = own
-
-    def __call__(self, pairs: str, number: float | None) -> str:
-        return "" if number is None else _line(self._name, pairs, self._own, float(number))
+    @abstractmethod
+    def _written(self, pairs: list[str], numbers: list[Any]) -> list[str]:
+        """Return a line for each subject."""
 
 
-class _Labelled:
-    """Writes all samples that a subject has, each with labels of its own."""
+class _PlainColumn(_Column):
+    """One sample of each subject that has a number."""
 
-    def __init__(self, name: str, labels: Texts) -> None:
+    def __init__(
+        self, read: Callable[[Any], Any], name: str, own: str, subjects_have_labels: bool
+    ) -> None:
+        super().__init__(read)
+        # What is before the labels of a subject, and behind them.
+        if subjects_have_labels:
+            self._around = f"{name}{{", f",{own}}} " if own else "} "
+        else:
+            self._around = name, f"{{{own}}} " if own else " "
+
+    def _written(self, pairs: list[str], numbers: list[Any]) -> list[str]:
+        # Thousands of lines in a scrape: there is no call of a function for each.
+        head, tail = self._around
+        return [
+            line
+            if number == before
+            else f"{head}{labels}{tail}{float(number)!r}\n"
+            if number is not None
+            else ""
+            for line, number, before, labels in zip(
+                self._lines, numbers, self._numbers, pairs, strict=True
+            )
+        ]
+
+
+class _LabelledColumn(_Column):
+    """All samples that a subject has, each with labels of its own."""
+
+    def __init__(self, read: Callable[[Any], Any], name: str, labels: Texts) -> None:
+        super().__init__(read)
         self._name = name
         self._labels = labels
 
-    def __call__(self, pairs: str, samples: list[tuple[Texts, float]]) -> str:
-        return "".join(
-            _line(self._name, pairs, _pairs(self._labels, values), number)
-            for values, number in samples
-        )
+    def _written(self, pairs: list[str], numbers: list[Any]) -> list[str]:
+        return [
+            "".join(map(self._line, repeat(own), samples))
+            for own, samples in zip(pairs, numbers, strict=True)
+        ]
 
-
-def _line(name: str, pairs: str, own: str, number: float) -> str:
-    labels = f"{pairs},{own}" if pairs and own else pairs or own
-    return f"{name}{{{labels}}} {number!r}\n" if labels else f"{name} {number!r}\n"
+    def _line(self, pairs: str, sample: tuple[Texts, float]) -> str:
+        values, number = sample
+        own = _pairs(self._labels, values)
+        labels = f"{pairs},{own}" if pairs and own else pairs or own
+        return f"{self._name}{{{labels}}} {number!r}\n" if labels else f"{self._name} {number!r}\n"
 
 
 def _heading(metric: Metric[Any], *, is_open: bool) -> bytes:

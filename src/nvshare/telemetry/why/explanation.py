@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.telemetry.naming import name_of
+from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.telemetry.why.case import Case, case_of
 from nvshare.telemetry.why.ceiling import say_capped
 from nvshare.telemetry.why.finding import Finding

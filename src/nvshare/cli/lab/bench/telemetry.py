@@ -75,14 +75,20 @@ def _costs(daemon: Daemon, everybody: Crowd, rounds: int) -> Line:
 
 def _round(pid: int, everybody: Crowd, look: Callable[[], object]) -> float:
     """Return the seconds of a core that the daemon used in one round, with one look."""
-    before, began = _cpu_seconds(pid), time.monotonic()
+    before, began, interval = _cpu_seconds(pid), time.monotonic(), _SECONDS / _REPORTS
     for number in range(_REPORTS):
-        everybody.report(_SECONDS / _REPORTS)
+        everybody.report(interval)
+        # Halfway to the next reports: by then the daemon has read these.
+        _sleep_until(began + (number + 0.5) * interval)
         if number == 1:
             look()
-        time.sleep(max(0.0, began + (number + 1) * _SECONDS / _REPORTS - time.monotonic()))
+        _sleep_until(began + (number + 1) * interval)
     passed = time.monotonic() - began
     return (_cpu_seconds(pid) - before) * _SECONDS / max(passed, _SECONDS)
+
+
+def _sleep_until(moment: float) -> None:
+    time.sleep(max(0.0, moment - time.monotonic()))
 
 
 def _cpu_seconds(pid: int) -> float:
