@@ -120,7 +120,7 @@ class Settings:
 
     @property
     def longest_turn(self) -> float:
-        """The most that a turn can last while others wait."""
+        """The most that a turn can last while others wait, except with the policy "batch"."""
         return max(
             self.turn_max, self.turn_seconds or 0.0, self.slice_seconds, self.share_slice_seconds
         )
