@@ -52,7 +52,7 @@ class Client:
     group: str = ""
     share: Share = NO_SHARE
 
-    # Who pays for the time that it holds the device, if the shell knows.
+    # The owner that pays for the time that it holds the device (debts.py), if the shell knows it.
     owner: str = ""
 
     # It understands Hold. The number of its gang (gangs/), if any; and whether another member of
@@ -123,7 +123,7 @@ class Client:
     # It was refused memory, and has been allowed none since.
     refused: bool = False
 
-    # What it takes of the device's capacity under the present rule.
+    # The part of the device's capacity that it takes under the present regime.
     weight: int = 0
     # Its place in the queue: first by its priority, unless it has waited too long; then by the
     # policy's rank when it began to wait. It keeps its standing through the turn it waits for.

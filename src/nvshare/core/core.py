@@ -182,7 +182,7 @@ class Core:
         return [self.client_view(client) for client in clients if client in self._homes]
 
     def outlook(self, client: int) -> Outlook:
-        """Say what keeps a client, or its memory, where it is. That costs more than a view."""
+        """Show what keeps a client waiting, or its memory stuck. That costs more than a view."""
         device, found = self._find(client)
         outlook, devices = outlook_of(device.roster, found), self._gangs.waits_for(client)
         return replace(outlook, waits_for=devices) if devices else outlook

@@ -143,7 +143,7 @@ class ClientJoined(ClientEvent):
     parked: bool = False
     # It understands Hold and StepOnce.
     can_hold: bool = False
-    # The owner who pays for the time that it holds the device, however often it registers
+    # The owner that pays for the time that it holds the device, however often it registers
     # (debts.py); and whether it was here before, and so is no newcomer.
     owner: str = ""
     returns: bool = False

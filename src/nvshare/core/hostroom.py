@@ -136,7 +136,7 @@ class HostRoom:
         return max(0, client.memory.swappable - self.most(client)) if self.is_tight else 0
 
     def why(self, client: Client) -> str:
-        """Say what keeps a client's memory from leaving, with the numbers."""
+        """Return why a client's memory cannot leave, with the numbers."""
         level = min(self.levels_of(client), key=lambda one: one.left, default=None)
         limit = self.state.limit
         if level is not None and (limit is None or level.left <= limit - self.kept):

@@ -1,4 +1,4 @@
-"""The arithmetic of memory: what a client has where, and what fits beside what. Decides nothing.
+"""The arithmetic of memory: what a client has where, and what fits together. Decides nothing.
 
 A client's memory is pinned (cannot leave the device) or swappable. Pinned memory takes room from
 all clients all the time, whether its owner runs or not. A client's context is pinned memory too: a

@@ -23,7 +23,7 @@ def misfit(
 
 
 def _too_large(roster: Roster, client: Client, memory: Memory) -> str | None:
-    """Say why memory could not be on the device as a whole, if that is needed."""
+    """Return why memory could not be on the device as a whole, if that is needed."""
     if client.kind is not Kind.EXPLICIT or memory.allocated <= client.memory.allocated:
         return None
     room = roster.room + client.memory.pinned - memory.pinned - _kept_free(roster, client)
