@@ -1,18 +1,18 @@
 """Filling ahead: a client's memory comes in before its turn begins, where there is room.
 
-Two kinds of turns can be foreseen. The head waits, and is certain to have one. And while nobody
-waits, a resting client that has a rhythm (rhythm.py) is expected back: of several, the one that is
-expected first. Room that nobody uses until then may be used for its memory, and the change of turn
-moves only the rest. Room is what the device's own accounts say, not what the driver reports.
+Two kinds of turns can be foreseen. The head is certain to have the next turn. And while no client
+waits, a resting client with a rhythm (rhythm.py) is expected back; of several, the one that is
+expected first. Until then, its memory may come into unused room, and the change of turn moves only
+the rest. Room is what the device's own accounts say, not what the driver reports.
 
-Such room is rare. Clients move out no more than others need, so memory that is not in use stays
-where it is until somebody needs its place: a device on which turns are taken is full. There is room
-after a client has ended, shrunk or been parked, if the rest still does not fit together.
+Such room is rare. Clients move out no more than others need, so unused memory stays where it is
+until another client needs its place: a device on which turns are taken is full. There is room after
+a client has ended, shrunk or been parked, if the rest still does not fit together.
 
-It harms nobody. Nothing is pushed out for it, and it never takes more than the room there is. The
-clients that run share the bus with it, for no longer than the room takes to fill. When one of them
-grows, the fill is stopped, and what has come leaves like any other memory of clients without a
-turn. Nobody waits while memory comes ahead, so no budget is charged for it.
+Filling ahead harms no client. It pushes nothing out, and never takes more than the free room. It
+shares the bus with the running clients for no longer than the room takes to fill. When one of them
+grows, the fill is stopped, and the memory that came leaves like any other memory of clients without
+a turn. No client waits while memory comes ahead, so no budget is charged for it.
 """
 
 from math import inf
@@ -26,17 +26,17 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
 
-# Parts of the device: less is not worth an order.
+# As a part of the device. A smaller fill is not worth an order.
 LEAST_PART = 1 / 256
 
 
 def fill_ahead(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Have the next client bring in what there is room for; and stop where there is none left."""
+    """Have the next client fill the free room, and stop fills whose room is needed."""
     effects = _stop(roster)
     if roster.regime.is_sliced or roster.fetching:
         return effects
     if state.ways.present is Way.DISPLACE:
-        # What counts as away is on the device until it is pushed out: there is no room yet.
+        # Memory that counts as away is on the device until it is pushed out: there is no room yet.
         return effects
     room, least = free_bytes(roster), max(1, roster.usable * LEAST_PART)
     client = _next(state, roster, now) if room >= least else None
@@ -50,7 +50,7 @@ def fill_ahead(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 
 
 def _next(state: DeviceState, roster: Roster, now: float) -> Client | None:
-    """Return the client whose turn can be foreseen, if it has memory that could come."""
+    """Return the client whose turn can be foreseen, if it has memory to bring in."""
     if state.head is not None:
         head = roster.clients[state.head]
         return head if _may_fill(head) else None
@@ -63,30 +63,30 @@ def _next(state: DeviceState, roster: Roster, now: float) -> Client | None:
 
 
 def _fillable(client: Client) -> int:
-    """Return how much of a client's memory is on the host, and not beyond its limit."""
+    """Return the bytes of a client that are on the host and within its limit."""
     return client.hosted - client.over_limit
 
 
 def free_bytes(roster: Roster) -> int:
-    """Return how much of the device nobody has memory in, or is to have; and may not just gain."""
+    """Return the bytes of the device that are unused, unplanned, and not to be gained unasked."""
     unasked = roster.unasked * len(roster.clients)
     return -roster.overcommit - roster.leaving_bytes - roster.outbound_bytes - unasked
 
 
 def tells_of_ahead(client: Client, event: Moved) -> bool:
-    """Whether a report is about what came ahead of a turn. It comes before all other answers.
+    """Whether a report is about memory that came ahead of a turn.
 
-    What came in its last chunk may be told with what follows.
+    It comes before all other answers. Its last chunk may be reported with the next answer.
     """
     without_turn = not client.holds or event.turn != client.turn
     return without_turn and not event.out_bytes and (client.ahead > 0 or event.in_bytes > 0)
 
 
 def note_ahead(roster: Roster, client: Client, event: Moved) -> None:
-    """Take it that what has come is there, and that no more comes.
+    """Note that a fill ahead has ended, with the memory that it brought.
 
-    Who could bring in nothing, whatever its reason, is not told again before there is more room: it
-    would give the same answer at once, for ever.
+    A client that could bring in nothing, for whatever reason, is not told again before there is
+    more room: it would give the same answer at once, endlessly.
     """
     roster.set_ahead(client, 0)
     roster.set_memory(client, event.memory)
@@ -94,13 +94,13 @@ def note_ahead(roster: Roster, client: Client, event: Moved) -> None:
 
 
 def _may_fill(client: Client) -> bool:
-    """Whether a client has nothing on its way. Of a mixture, nobody knows what would come."""
+    """Whether nothing of a client moves. Of mixed memory, it is unknown which part would come."""
     moves = client.leaving or client.outbound or client.evicting
     return client.kind in (Kind.MANAGED, Kind.EXPLICIT) and not moves
 
 
 def _stop(roster: Roster) -> list[Effect]:
-    """Have those stop whose room is needed by somebody who runs."""
+    """Stop all fills ahead if running clients need the room."""
     if roster.overcommit <= 0 or not roster.fetching:
         return []
     going = [client for client in roster.fetching.values() if not client.ahead_stops]

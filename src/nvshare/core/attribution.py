@@ -1,11 +1,11 @@
-"""What of the time that a client's events measure is its own. Decides nothing.
+"""Which part of the time that a client's events measure is its own. Decides nothing.
 
-Events around a kernel measure for how long it was under way. While others have the device as well,
-only a part of that is the client's own. What part, the device knows: it tells for which part of the
-time it has worked for whom. It does so late and coarsely, and so nothing is billed by that alone.
+Events around a kernel measure how long it was under way. While other clients use the device as
+well, only a part of that time is the client's own. The device reports for how long it worked for
+each client. These reports are late and coarse, so no time is billed by them alone.
 
-Where a device does not tell, everything is billed that was measured: nobody has more than its
-share then, but rather less.
+Where a device reports nothing, all measured time is billed: a client then gets less than its share,
+never more.
 """
 
 from collections import Counter
@@ -15,16 +15,16 @@ from nvshare.core.events import Given
 from nvshare.core.regimes import Place
 from nvshare.core.roster import Roster
 
-# Of what was known before, so much counts beside what is new.
+# The weight of earlier measurements beside a new one.
 _KEPT = 0.8
-# Too little was measured to compare anything with it.
+# Less measured time than this is too little for a comparison.
 _LEAST_SECONDS = 0.1
-# Told in steps, so that not every little change is told.
+# Clients are told the part in steps, so that small changes cause no message.
 _STEPS = 50
 
 
 def note_given(roster: Roster, client: Client, event: Given) -> None:
-    """Compare what a device has done for a client with what the client has measured meanwhile."""
+    """Compare the time that a device worked for a client with the time that the client measured."""
     measured = client.reported_busy - client.given_busy
     client.given_busy = client.reported_busy
     if event.seconds is None:
@@ -37,7 +37,7 @@ def note_given(roster: Roster, client: Client, event: Given) -> None:
 
 
 def note_attribution(roster: Roster) -> None:
-    """Write down for all who have a share what part of what they measure is theirs."""
+    """Note for each client with a share which part of its measured time is its own."""
     if not roster.neighbours_changed:
         return
     roster.neighbours_changed = False
@@ -52,5 +52,5 @@ def _others(roster: Roster, client: Client, there: Counter[Place]) -> int:
     """Return how many others have work on the device at the same time as a client."""
     own = roster.regime.place(client)
     beside = there[Place.BESIDE] - (client.active and own is Place.BESIDE)
-    # Of those who take turns, one is there.
+    # Of the clients that take turns, one is on the device.
     return beside + (own is not Place.IN_TURN and there[Place.IN_TURN] > 0)

@@ -1,11 +1,12 @@
-"""When somebody may have the device before the present turn ends: as soon as that can be afforded.
+"""When a client may have the device before the present turn ends: as soon as the budget allows it.
 
-Who has a claim has credit (credit.py), or goes before all who run by its priority. Moving memory
-for it must be within the budget (move_budget.py). Nobody is interrupted for one of its own standing
-as long as it has credit itself: those who compute in bursts are served one after the other.
+A client has a claim if it has credit (credit.py), or if its priority is higher than that of all
+running clients. Moving memory for it must be within the budget (move_budget.py). A client that has
+credit itself is not interrupted for another one of the same standing: clients that compute in
+bursts are served one after the other.
 
 Higher priorities have the first claim on the budget: where there are any, the others leave half of
-it to them. And those of high priority can be given one of their own. Whoever interrupts by its
+it to them. High priority can also be given a budget of its own. A client that interrupts by its
 priority alone, without credit, has its turn charged to the budget as well: otherwise it could come
 as often as memory can be moved for it, and compute for as long as it likes each time.
 """
@@ -18,21 +19,22 @@ from nvshare.core.priority import is_outranked, outranks
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
 
-# What is left to those who go before. And what is too little to set a timer anew for.
+# The part of the budget that is left to higher priorities. And the seconds by which a claim has to
+# shift before its timer is set again.
 LEFT_TO_OTHERS = 0.5
 CLOSE = 1e-3
 
 
 def count_budgets(state: DeviceState, now: float) -> None:
-    """Bring them up to date, after memory has moved."""
+    """Bring the budgets up to date after memory has moved."""
     settings = state.settings
     state.budget.count(now, state.pace.moving, settings.move_budget, settings.turn_min)
-    # Its own moves are charged to it beforehand, by an estimate.
+    # Moves for high priority are charged beforehand, by an estimate.
     state.high_budget.count(now, 0.0, settings.high_move_budget, settings.turn_min)
 
 
 def note_claim(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
-    """Find out when the head may end the turn; never: infinity."""
+    """Note and return when the head's claim may end the turn. Infinity: never."""
     at = _claim_at(state, roster, head, now)
     if state.claim_at is None or abs(at - state.claim_at) > CLOSE:
         state.claim_at = at
@@ -40,7 +42,7 @@ def note_claim(state: DeviceState, roster: Roster, head: Client, now: float) -> 
 
 
 def charge_claim(state: DeviceState, roster: Roster, head: Client) -> None:
-    """Charge what the head's claim costs to the budget of its own, if it has one."""
+    """Charge the cost of the head's claim to the budget of high priority, if it has that."""
     head.owes = not head.claims and not _has_own_budget(state, head)
     if _has_own_budget(state, head):
         cost = claim_cost(state, roster, head)
@@ -49,9 +51,9 @@ def charge_claim(state: DeviceState, roster: Roster, head: Client) -> None:
 
 
 def charge_turn(state: DeviceState, client: Client, now: float) -> None:
-    """Charge the turn of one who has interrupted others by its priority alone, when it is over.
+    """Charge the turn, when it is over, of a client that interrupted others by priority alone.
 
-    Who has credit has left the device to others for that time before.
+    A client with credit is not charged: it has left the device to others for that time before.
     """
     if client.owes:
         moved = state.pace.moving - client.moved_before

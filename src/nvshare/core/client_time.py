@@ -1,6 +1,6 @@
-"""What one client's time went to. Every moment belongs to one of six parts, and the parts add up.
+"""How one client's time is divided. Every moment belongs to one of six parts, which add up.
 
-A moment belongs to the first of these that is true of it:
+A moment belongs to the first part that is true of it:
 
     memory in    it has a turn, and its gate is closed until its memory is on the device
     memory out   it has no turn, and memory of it is leaving the device
@@ -14,11 +14,11 @@ leaves while it waits counts as memory out: that is what its turn has cost. Wher
 run at the same time, each that has work on the device is computing.
 
 The first three are known at the moment they begin. The others come from counters that the client
-reports a few times a second. Whoever asks between two reports gets the same division as between the
-last two; what that was wrong by is put right with the next report. No part ever becomes smaller.
+reports a few times a second. Between two reports, time is divided as it was between the last two;
+the next report corrects the error. No part ever becomes smaller.
 
-Times are whole nanoseconds in here, so that sums are exact. This decides nothing, and is not about
-how much of a device's time is whose: that is attribution.py.
+Times are whole nanoseconds here, so that sums are exact. This file decides nothing. How a device's
+time is divided among clients is in attribution.py.
 """
 
 from collections.abc import Mapping
@@ -28,19 +28,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nvshare.core.time_track import Track
 
-# A client that computes reports four times a second (native/interposer/session/report.c). Who has
-# not reported for this long has nothing to report; or, if there are many and each of them reports
-# less often, for twice as long as between its last two reports. Two that are further apart than
-# anybody is told to report (daemon/client_settings.py) have a rest between them.
+# A client that computes reports four times a second (native/interposer/session/report.c). A client
+# that has not reported for this long has nothing to report. Where many clients each report less
+# often, that is twice the time between its last two reports. Two reports that are further apart
+# than any client is told to report (daemon/client_settings.py) have a rest between them.
 QUIET_NS = 1_000_000_000
 _SLOWEST_NS = 10_000_000_000
 
 
 class Part(Enum):
-    """What time can go to."""
+    """A part of a client's time."""
 
-    # There is one object of each, and they are looked up for every client every second: an Enum's
-    # own hash is a function in Python.
+    # Each member is looked up for every client every second, and an Enum's own hash is a slow
+    # function in Python. Each is a single object, so the identity hash will do.
     __hash__ = object.__hash__
 
     COMPUTING = "computing"
@@ -75,47 +75,47 @@ _KNOWN = {
 
 
 def nanoseconds(seconds: float) -> int:
-    """Seconds as they are counted here."""
+    """Return seconds as whole nanoseconds."""
     return round(seconds * 1e9)
 
 
 class _Counter:
-    """A counter that a client reports, and what of it was put somewhere already."""
+    """A counter that a client reports, and how much of it was divided already."""
 
     def __init__(self) -> None:
         self._told = 0
-        # What was reported and is not divided yet. Below 0: more was assumed than was reported.
+        # Reported time that is not divided yet. Below 0: more was assumed than was reported.
         self._open = 0
-        # What it grows by per nanosecond in which it can, by the last report.
+        # Its growth per nanosecond in which it can grow, by the last report.
         self._rate = 0.0
 
     def tell(self, value: int, most: int) -> None:
-        """Take a report; it can have grown by so much since the last."""
-        # It only grows, whatever a client says.
+        """Take a report. The counter can have grown by at most ``most`` since the last one."""
+        # A counter never falls, whatever a client reports.
         new = max(0, value - self._told)
         self._told += new
         self._open += new
         self._rate = min(1.0, new / most) if most else 0.0
 
     def begin(self, value: int, known: int) -> None:
-        """Take the first report of a client that has been known for so long."""
+        """Take the first report of a client that has been known for ``known`` nanoseconds."""
         if value > known:
-            # It has worked for longer: with another daemon, or none.
+            # It worked before it was known: with an earlier daemon, or without one.
             self._told = value
 
     def rest(self) -> None:
-        """Nothing was reported for so long that it does not grow any more."""
+        """Note that the counter does not grow any more: there was no report for long."""
         self._rate = 0.0
 
     def take_told(self, most: int) -> int:
-        """Return what was reported, at most so much."""
+        """Return the reported time that is not divided yet, at most ``most``."""
         taken = min(most, max(0, self._open))
-        # A report can be late; but what cannot have been is not carried on for ever.
+        # A report can be late, but impossible time is not carried on endlessly.
         self._open = min(self._open - taken, QUIET_NS)
         return taken
 
     def take_likely(self, most: int) -> int:
-        """Return what will have been reported of so much time, if it goes on as it did."""
+        """Return the time that the next report will likely have of ``most`` nanoseconds."""
         taken = int(most * self._rate)
         self._open -= taken
         return taken
@@ -128,33 +128,33 @@ class ClientTime:
         self._doing = Doing.CLOSED
         self._came = self._seen = now_ns
         self._spent = dict.fromkeys(Part, 0)
-        # What has passed with an open or a closed gate and is not divided yet; and what has passed
-        # since the last report, divided or not.
+        # Time with an open or a closed gate that is not divided yet; and all such time since the
+        # last report, divided or not.
         self._open = self._closed = 0
         self._open_window = self._closed_window = 0
         self._busy, self._held_back = _Counter(), _Counter()
         self._reported: int | None = None
         self._quiet = QUIET_NS
-        # Who is told where on the clock all of it lies, if anybody wants to know.
+        # Is told where on the clock the parts lie, if a recorder wants to know.
         self._track: Track | None = None
 
     @property
     def doing(self) -> Doing:
-        """What it is at."""
+        """What the client is doing."""
         return self._doing
 
     def follow(self, now_ns: int, track: "Track | None") -> None:
-        """From now on, have somebody told where the parts lie; or nobody any more."""
+        """Tell a track where the parts lie from now on. None: tell none."""
         self.spent(now_ns)
         self._track = track
 
     def become(self, now_ns: int, doing: Doing) -> None:
-        """From now on it is at something else, or goes on."""
+        """Note what the client does from now on."""
         self._pass(now_ns)
         self._doing = doing
 
     def has_filled(self, now_ns: int, moved_ns: int) -> None:
-        """Its memory has come in for so long without anybody knowing."""
+        """Note that the last ``moved_ns`` of open time were spent on memory coming in."""
         self._pass(now_ns)
         came = min(self._open, moved_ns)
         self._open -= came
@@ -164,7 +164,7 @@ class ClientTime:
             self._track.filled(came)
 
     def report(self, now_ns: int, busy_ns: int, held_back_ns: int) -> None:
-        """Take what the client has counted since its process began."""
+        """Take the client's counters, which began with its process."""
         self._pass(now_ns)
         if self._reported is None:
             self._busy.begin(busy_ns, now_ns - self._came)
@@ -180,7 +180,7 @@ class ClientTime:
         self._divide(computing, self._held_back.take_told(self._open - computing + self._closed))
 
     def spent(self, now_ns: int) -> Mapping[Part, int]:
-        """Return what all of its time until now went to."""
+        """Return all of its time until now, by part."""
         self._pass(now_ns)
         if self._reported is None or now_ns - self._reported > self._quiet:
             self._busy.rest()

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def to_json(value: Any) -> Any:
-    """Return a value in terms of what JSON knows."""
+    """Return a value as JSON types."""
     if is_dataclass(value) and not isinstance(value, type):
         return {
             field.name: to_json(content)
@@ -31,7 +31,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: type[T], data: Any) -> T:
-    """Return the value of this type that was turned into JSON."""
+    """Return the value of this type that JSON data stands for."""
     return cast("T", _decode(kind, data))
 
 
@@ -46,7 +46,7 @@ def _decode(kind: Any, data: Any) -> Any:
         return {_decode(key, name): _decode(item, content) for name, content in data.items()}
     if is_dataclass(kind):
         return _decode_fields(kind, data)
-    # Enums, and numbers: a whole number is a float too in a file written by hand.
+    # Enums and numbers. In a file written by hand, a float may be a whole number.
     return kind(data)
 
 

@@ -48,7 +48,7 @@ from nvshare.core.view import (
 )
 
 JOURNAL_EVENTS = 4096
-# Each round lets somebody in, or has memory leave. There are never more than a few.
+# Each round lets a client in, or has memory leave. There are never more than a few.
 _ROUNDS = 8
 
 
@@ -57,9 +57,9 @@ def _is_answer(effect: Effect) -> bool:
 
 
 class Core:
-    """All devices of a node. ``handle`` is all there is to it; views are for looking at it.
+    """All devices of a node. Only ``handle`` changes them; views show them.
 
-    ``check`` validates the state after every event, for tests and for hunting a mistake.
+    ``check`` validates the state after every event, for tests and for debugging.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class Core:
         journal_events: int = JOURNAL_EVENTS,
     ) -> None:
         start = snapshot or Snapshot()
-        # For the core only, as is all that is reached through them; others have views.
+        # Private to the core, with all that is reached through them; other code has views.
         self._host = Host(start.host.copy())
         self._devices = {
             device.state.id: Device(device, self._host.room) for device in start.devices
         }
         for device in self._devices.values():
-            # Those who came after it have taken from the host since.
+            # Clients of later devices have taken host memory since it was made.
             device.note_host()
         self._homes = {
             client: device for device in self._devices.values() for client in device.roster.clients
@@ -87,10 +87,10 @@ class Core:
         self._check = check
 
     def handle(self, event: Event) -> list[Effect]:
-        """Take one event and return what is to be done, in order.
+        """Take one event and return its effects, in order.
 
-        An event that its client's state does not allow raises IllegalTransition; one that names
-        a device or a policy that does not exist raises ValueError. Neither changes anything.
+        An event that its client's state does not allow raises IllegalTransition. An event that
+        names an unknown device or policy raises ValueError. Neither changes anything.
         """
         try:
             heard = self._listen(event)
@@ -108,13 +108,13 @@ class Core:
         return effects
 
     def _order_across_devices(self, now: float, effects: list[Effect]) -> list[Effect]:
-        """Order what concerns several devices, by their gangs or by the host that they share."""
+        """Order what concerns several devices, because of gangs or of the shared host."""
         more = self._gangs.arrange(now)
         for _ in range(_ROUNDS):
             stale = [device for device in self._devices.values() if device.is_stale]
             if not stale:
                 break
-            # What one of them takes of the host may change what another one can have.
+            # The host memory that one device takes may change what another one can have.
             for device in stale:
                 more += device.restore(now)
             more += self._gangs.arrange(now)
@@ -124,9 +124,9 @@ class Core:
         return sorted([*map(self._in_time, effects), *more], key=_is_answer)
 
     def _in_time(self, effect: Effect) -> Effect:
-        """Return an answer as it is when its client's gang was told to hold meanwhile.
+        """Correct an answer whose client was told to hold with its gang meanwhile.
 
-        Who does not run waits for no room: it is not to use what it asked for in this turn.
+        A client that does not run waits for no room: it is not to use the new memory in this turn.
         """
         if not isinstance(effect, Answer) or not effect.missing:
             return effect
@@ -152,37 +152,37 @@ class Core:
         return view_device(self._device(device))
 
     def client_view(self, client: int) -> ClientView:
-        """Show a client that is there."""
+        """Show a known client."""
         return view_client(*self._find(client))
 
     def client_summary(self, client: int) -> ClientSummary:
-        """Show what people see of a client that is there. That costs much less than a view."""
+        """Show what users see of a known client. That costs much less than a view."""
         return summary_of(self._find(client)[1])
 
     def belongings(self, client: int) -> Belongings:
-        """Show what a client has that is there. That costs much less than a view."""
+        """Show what a known client has. That costs much less than a view."""
         return belongings_of(self._find(client)[1])
 
     def glance(self, client: int) -> Glance | None:
-        """Say what a client is at, if it is there. That costs less than a view."""
+        """Show what a client does, if it is known. That costs less than a view."""
         home = self._homes.get(client)
         return None if home is None else glance_at(home.roster.clients[client])
 
     def companions(self) -> Iterator[int]:
-        """Return who may wait, or have no turn any more, because others in its group do."""
+        """Return the clients that may wait or lose their turns because of others in their group."""
         return self._gangs.companions()
 
     def holding(self, client: int) -> Holding | None:
-        """Say where a client's memory is, if it is there."""
+        """Show where a client's memory is, if the client is known."""
         home = self._homes.get(client)
         return None if home is None else holding_of(home, home.roster.clients[client])
 
     def client_views(self, clients: Iterable[int]) -> list[ClientView]:
-        """Show those of these clients who are there."""
+        """Show the known ones of these clients."""
         return [self.client_view(client) for client in clients if client in self._homes]
 
     def outlook(self, client: int) -> Outlook:
-        """Say what keeps a client, or its memory, where it is. That costs more than a view."""
+        """Show what keeps a client waiting, or its memory stuck. That costs more than a view."""
         device, found = self._find(client)
         outlook, devices = outlook_of(device.roster, found), self._gangs.waits_for(client)
         return replace(outlook, waits_for=devices) if devices else outlook
@@ -240,7 +240,7 @@ class Core:
     def _join(self, event: ClientJoined) -> list[Effect]:
         device = self._device(event.device)
         home = self._homes.get(event.client, device)
-        # The home of a client that is there already refuses it.
+        # A client that is known already is refused by its home.
         effects = self._tell(home, event)
         self._homes[event.client] = device
         return effects
@@ -252,7 +252,7 @@ class Core:
         if isinstance(event, ClientLeft):
             del self._homes[event.client]
             self._hearing.forget(event.client)
-        # An answer comes after all that follows from what was asked for.
+        # An answer comes after all effects of the request.
         effects += self._judge_over_limit(home, groups, event.now)
         return sorted(effects, key=_is_answer)
 
@@ -278,9 +278,9 @@ class Core:
         return [effect for change in changes for effect in self._tell(device, change)]
 
     def _tell(self, device: Device, event: Event) -> list[Effect]:
-        """Let a device handle an event, and see what it takes of the host after it."""
+        """Let a device handle an event, and judge the host memory that it takes afterwards."""
         effects = device.take_down(event)
-        # Whoever is in a gang is so before anybody looks whether it could run.
+        # Gangs are formed before the scheduler looks which clients could run.
         self._gangs.heed(event)
         effects += device.follow(event)
         client = event.client if isinstance(event, ClientEvent) else None
@@ -288,7 +288,7 @@ class Core:
         effects = [effect for effect in effects if not isinstance(effect, Answer)]
         effects += self._host.judge(device.state.id, client)
         for other in self._devices.values():
-            # What it waits for may have happened here.
+            # This event may be what the other device waits for.
             if other.state.is_held_up and other is not device:
                 effects += other.restore(event.now)
         return [*effects, *answers]

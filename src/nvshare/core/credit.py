@@ -1,13 +1,13 @@
-"""Who may have the device at once: seconds of it that a client has left to others by its own will.
+"""Credit: seconds of the device that a client has left to others, which give it a claim.
 
-A client earns while it rests: its gate is closed and it has nothing to run. It earns its part of
-that time, which is one of as many parts as there are clients. It spends while it holds a turn that
-somebody else waits for. So one that computes in bursts has credit when it comes back, and one that
-computes all the time has none, and takes the turns that everybody gets. One that has just come has
-had nothing yet, and may have a few seconds.
+A client earns while it rests: its gate is closed and it has nothing to run. It earns an equal part
+of that time: with n clients, 1/n of it. It spends while it holds a turn that another client waits
+for. So a client that computes in bursts has credit when it comes back. A client that computes all
+the time has none, and takes ordinary turns. A new client has had nothing yet, and may have a few
+seconds.
 
-Over time nobody gets more than its part in this way: for each second that it takes by its credit,
-it has rested for as many as there are clients. It neither saves up nor owes more than a turn.
+Over time no client gets more than its part in this way: for each second that it takes by credit, it
+has rested for n seconds. It neither saves nor owes more than a turn.
 """
 
 from math import inf
@@ -18,8 +18,7 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState
 
-# Parts of a turn: who has rested for less than this has not left the device to anybody; and so much
-# has somebody at once who has just come.
+# As parts of a turn: the credit below which a client has no claim, and the credit of a new client.
 LEAST = 1 / 30
 FIRST = 1 / 6
 
@@ -41,9 +40,9 @@ def _add(client: Client, settings: Settings, seconds: float) -> None:
 
 
 def has_claim(client: Client, state: DeviceState, roster: Roster) -> bool:
-    """Whether a client that has rested, and wants the device, may have it at once.
+    """Whether a client that has rested and wants the device may have it at once.
 
-    Memory has to move for it, and back. It has to have rested for more than that comes to.
+    Memory has to move for it, and back. Its credit has to exceed the time which that takes.
     """
     if roster.regime.is_sliced:
         return False
@@ -52,15 +51,15 @@ def has_claim(client: Client, state: DeviceState, roster: Roster) -> bool:
 
 
 def claim_cost(state: DeviceState, roster: Roster, head: Client) -> float:
-    """Estimate for how long memory moves if a client comes before its turn: there, and back."""
+    """Estimate how long memory moves, there and back, if a client comes before its turn."""
     return 2 * swap_seconds(state, roster, head, head.memory.swappable)
 
 
 def prompt_limit(client: Client, roster: Roster, settings: Settings) -> float | None:
-    """Return how long the turn may be that a client is about to have. None: as long as any.
+    """Return the limit of the turn that a client is about to have. None: as long as any.
 
-    Who has interrupted others by its credit has it for as long as the credit lasts: they wait for
-    the rest of their turns.
+    A client that has interrupted others by its credit has the device for as long as the credit
+    lasts: they wait for the rest of their turns.
     """
     if not client.claims or not roster.interrupted:
         return None
@@ -68,10 +67,10 @@ def prompt_limit(client: Client, roster: Roster, settings: Settings) -> float | 
 
 
 def protected_seconds(client: Client, state: DeviceState, roster: Roster, now: float) -> float:
-    """Return for how long nobody with a claim may interrupt a client.
+    """Return for how long a claim of another client may not interrupt a client.
 
-    Its own credit protects it. Who has just come has the whole of its first turn, as turns usually
-    are: it is not known yet whether it computes in bursts.
+    Its own credit protects it. A new client has the whole of its first turn, at the usual length:
+    it is not known yet whether it computes in bursts.
     """
     left = client.credit - (state.contested(now) - client.contested_before)
     if client.is_first_turn:

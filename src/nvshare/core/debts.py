@@ -1,16 +1,16 @@
-"""Who has kept a device for longer than its turn pays for that with its next turns.
+"""Debts: a client that kept a device beyond its turn pays with its next turns.
 
-Time is charged by what a client has held, not by what it says: from when it was told to go until
-it has gone, be it by giving its turn up or by leaving; or until the others went on without it. What
-is beyond a grace, each of the others has waited for. So the owner of the client owes that time to
-each of them: until it is over, no client of that owner is the head while others run or wait. If
-nobody else wants the device, it need not wait.
+Time is charged as the client held it, not as the client reports it: from the order to give way
+until it gave its turn up or left, or until the others went on without it. Each of the others has
+waited for the time beyond a grace. So the owner of the client owes that time to each of them: until
+it is over, no client of that owner is the head while others run or wait. If no other client wants
+the device, it need not wait.
 
-The owner is whoever the shell says: the process, or the container that it is in. So to connect
-again changes nothing. Clients without an owner owe nothing.
+The shell names the owner: the process, or its container. So connecting again changes nothing.
+Clients without an owner owe nothing.
 
-A process can make others like itself. So an owner may be somebody's (``user 7/process 12``). While
-clients of others than this somebody are there, all that are its owe what one of them does.
+A process can start others like itself. So an owner may have an owner (``user 7/process 12``). While
+clients that belong to other users are there, a debt of one process is owed by all of its user's.
 """
 
 from math import inf
@@ -20,15 +20,15 @@ from nvshare.core.lease import State
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
 
-# So long may it take to go; and so many times as long as moving all of its memory out.
+# The grace: so many seconds, and so many times the time of moving all of its memory out.
 GRACE = 1.0
 MOVES = 4
-# Nobody pays for longer than this many of the longest turns.
+# No debt lasts longer than this many of the longest turns.
 MOST_TURNS = 4
 
 
 def note_end(state: DeviceState, roster: Roster, client: Client, now: float) -> None:
-    """Charge a client that gives its turn up, or leaves, for the time that it was late."""
+    """Charge a client that gives its turn up, or leaves, for the time by which it is late."""
     if not client.owner or client.state is not State.YIELDING or client.gang is not None:
         return
     patience = state.settings.revoke_patience
@@ -52,7 +52,7 @@ def _competes(client: Client) -> bool:
 
 
 def pays(state: DeviceState, roster: Roster, client: Client, now: float) -> bool:
-    """Whether a client that waits has to let others go before it."""
+    """Whether a waiting client has to let others go before it."""
     if not state.debts or now >= _until(state, roster, client, now):
         return False
     return any(one.owner != client.owner for one in roster.running.values()) or any(
@@ -61,7 +61,7 @@ def pays(state: DeviceState, roster: Roster, client: Client, now: float) -> bool
 
 
 def next_payment(state: DeviceState, roster: Roster, now: float) -> float:
-    """Return when somebody who waits owes nothing any more; never: infinity."""
+    """Return when the first debt of a waiting client ends. Infinity: never."""
     if not state.debts:
         return inf
     ends = (_until(state, roster, client, now) for client in roster.waiting)

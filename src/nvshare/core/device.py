@@ -1,7 +1,7 @@
-"""One GPU: takes the events of its clients down, then has the scheduler restore what must hold.
+"""One GPU: notes the events of its clients, then has the scheduler restore the invariants.
 
-A handler only writes down what has happened. What to do about it is decided in one place,
-``Scheduler.restore``, whatever it was.
+A handler only notes an event. One function, ``Scheduler.restore``, decides what to do about any
+event.
 """
 
 from copy import copy
@@ -65,7 +65,7 @@ class Device:
         self.roster = Roster(self.state, policy, find_regime(self.state.regime), host)
         self.roster.restore(copy(client) for client in snapshot.clients)
         self.scheduler = Scheduler(self.state, self.roster)
-        # What the host had left when this device was last looked at.
+        # The host memory that was left when this device last restored its invariants.
         self.note_host()
 
     @classmethod
@@ -86,7 +86,7 @@ class Device:
 
     @property
     def head(self) -> Client | None:
-        """Who waits for the end of the turn, and is next."""
+        """The client that waits for the end of the turn and is next."""
         return self.roster.clients.get(self.state.head) if self.state.head is not None else None
 
     def snapshot(self) -> DeviceSnapshot:
@@ -95,18 +95,18 @@ class Device:
         return DeviceSnapshot(self.state.copy(), tuple(copy(client) for client in clients))
 
     def handle(self, event: Event) -> list[Effect]:
-        """Take an event, return what is to be done."""
+        """Take an event and return its effects."""
         return [*self.take_down(event), *self.follow(event)]
 
     def follow(self, event: Event) -> list[Effect]:
-        """Order what follows from an event that was taken down."""
+        """Order what follows from an event that was noted."""
         effects = self.restore(event.now)
         if isinstance(event, MemoryChanged) and event.ticket and not event.for_context:
             effects.append(self._answer(event, self._client(event)))
         return effects
 
     def take_down(self, event: Event) -> list[Effect]:
-        """Write down what has happened."""
+        """Note an event."""
         client = self.roster.clients.get(event.client) if isinstance(event, ClientEvent) else None
         before = client.memory.swappable if client else 0
         effects = self._on(event)
@@ -115,18 +115,18 @@ class Device:
         return effects
 
     def restore(self, now: float) -> list[Effect]:
-        """Order what is missing. For what has happened elsewhere, too: all share the host."""
+        """Restore the invariants. Events of other devices call for it too: all share the host."""
         effects = self.scheduler.restore(now)
         self.note_host()
         return effects
 
     def note_host(self) -> None:
-        """Take it that what was ordered here is right for what the host has left now."""
+        """Note that the orders given here are right for the host memory that is left now."""
         self._lefts = self.roster.host.lefts
 
     @property
     def is_stale(self) -> bool:
-        """Whether what was ordered here was right for what the host had left then, not now."""
+        """Whether the host memory that is left has changed since the orders given here."""
         return self._lefts != self.roster.host.lefts
 
     def _answer(self, event: MemoryChanged, client: Client) -> Answer:
@@ -158,7 +158,7 @@ class Device:
             case Given():
                 note_given(self.roster, self._client(event), event)
             case TimerFired():
-                # Time has passed, and restore() sees that. What still depends on it is set anew.
+                # restore() sees that time has passed, and sets the timers that are still needed.
                 self.state.alarms.pop(event.timer.kind, None)
             case ClientJoined():
                 return self._on_joined(event)
@@ -170,7 +170,7 @@ class Device:
                 self._on_park(event, self._client(event))
             case OverLimitChanged():
                 client = self._client(event)
-                # What must all be there for a turn cannot be beyond a limit while it runs.
+                # Copied memory must be on the device as a whole for a turn, whatever the limit is.
                 excess = 0 if client.kind.is_copied else event.over_limit
                 self.roster.set_over_limit(client, excess)
             case KindChanged():
@@ -194,7 +194,7 @@ class Device:
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
-        # Nobody is given a number again that the client has seen from an earlier daemon.
+        # No turn gets a number that the client has seen from an earlier daemon.
         self.state.last_turn = max(self.state.last_turn, event.turn)
         return send_away(self.state, self.roster, client, event.now) if event.doubted else []
 
@@ -224,7 +224,7 @@ class Device:
 
     def _on_released(self, event: Released, client: Client) -> list[Effect]:
         if client.state is State.WAITING and event.turn == client.next_turn:
-            # Its predecessor has woken it, and we hear of that later than of the turn's end.
+            # The holder before it has woken it, and the core hears of that after the turn's end.
             self.scheduler.grant(client, event.now)
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
@@ -233,8 +233,7 @@ class Device:
         if client.gang is not None and (client.state is State.RUNNING or client.hold is not None):
             self._rest(event, client)
             return []
-        # A turn that a person has ended, or one with a claim, says nothing about those that end by
-        # themselves.
+        # A turn that was ended by parking or by a claim says nothing about ordinary turns.
         judged = not client.sliced and client.park is None and client.interrupted is None
         effects = judge_turn(self.state, client, event) if judged else []
         self._release(event, client)
@@ -246,14 +245,14 @@ class Device:
         return note_undrained(self.state, self.roster, client, event.now)
 
     def _on_held(self, event: Held, client: Client) -> None:
-        # It may be told to go, or to go on, already.
+        # It may have been told to give way, or to go on, already.
         if client.hold is not None and event.turn == client.turn and not client.rests:
             if client.hold is not Hold.HELD:
                 client.hold, client.hold_since = Hold.HELD, event.now
             client.hold_waits = event.waits or client.wants
 
     def _rest(self, event: Released, client: Client) -> None:
-        """Keep a client's place, whose gang has not given its turn up (gangs/resting.py)."""
+        """Keep the place of a client whose gang has not given its turn up (gangs/resting.py)."""
         client.rests = True
         if client.undrained:
             self.roster.set_undrained(client, False)
@@ -263,7 +262,7 @@ class Device:
             client.hold, client.hold_since, client.hold_waits = Hold.HELD, event.now, client.wants
 
     def end_rest(self, client: Client, now: float) -> None:
-        """Take it that one who rests in its gang's turn has no turn any more."""
+        """End the turn of a client that rests in its gang's turn."""
         self._end_turn(client, now, wants=client.wants)
 
     def _release(self, event: Released, client: Client) -> None:
@@ -283,7 +282,7 @@ class Device:
         if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
         note_memory(self.roster, client, event.memory, event.moved_bytes, is_answer=True)
-        # It had rested for as long as it was to when it gave way for that.
+        # When it gave way for being idle, it had rested for as long as it was asked to.
         rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
         client.rests_since = event.now - rested
 

@@ -1,6 +1,6 @@
 """Everything the core can order. The shell carries effects out, in order, and decides nothing.
 
-What a client owes these orders, so that they are safe whatever crosses on the way:
+Clients keep these rules, so that orders are safe whatever crosses on the way:
 
 * A Grant whose turn is not higher than the last turn seen is void. So a client that was woken
   by the holder before it ignores the Grant that follows.
@@ -36,14 +36,14 @@ class Verdict(Enum):
 
 
 class ReportKind(Enum):
-    """What is worth a line in the log."""
+    """The kind of a line in the log."""
 
     SPLIT = "split"
     UNPRODUCTIVE = "unproductive switching"
     OVERDUE = "overdue"
     UNDRAINED = "cannot drain"
     OVERCOMMITTED = "overcommitted"
-    # Refusals are called as their verdicts.
+    # Refusals have the names of their verdicts.
     HOST_FULL = "host full"
     TOO_LARGE = "too large"
     NOT_NOW = "not now"
@@ -54,7 +54,7 @@ class ReportKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Something is to be done."""
+    """An order of the core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Grant(Effect):
     """Open the client's gate.
 
     ``fill_bytes`` is how much of its memory to bring in before; 0: all of it. It is set for a
-    client that has more than the device can hold, or than its limit. For ``missing`` bytes of that
-    others have still to make room; Room follows as they do.
+    client that has more than the device can hold, or than its limit. Others have still to make room
+    for ``missing`` bytes of it; Room follows as they do.
     """
 
     client: int
@@ -74,7 +74,7 @@ class Grant(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Room(Effect):
-    """Tell a client that brings memory in for how much of it there is still no room."""
+    """Tell a client that brings memory in how much of it still has no room."""
 
     client: int
     turn: int
@@ -99,7 +99,7 @@ class Revoke(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Keep(Effect):
-    """Take back Revoke or Hold, and the Handover with it: nobody waits any more."""
+    """Take back Revoke or Hold, and the Handover with it: no client waits any more."""
 
     client: int
     turn: int
@@ -107,7 +107,7 @@ class Keep(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Hold(Effect):
-    """Close the client's gate, and let what is in flight end. It keeps its turn and its memory.
+    """Close the client's gate and let its work in flight end. It keeps its turn and its memory.
 
     It answers with Held, or with CannotDrain. Revoke or Keep end it.
     """
@@ -126,10 +126,10 @@ class StepOnce(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Handover(Effect):
-    """Tell a client whom to wake itself when it releases its turn, and with which turn.
+    """Tell a client which client to wake when it releases its turn, and with which turn.
 
-    It replaces an earlier one. The core grants the same turn to the same client when it hears of
-    the release, so a wake that fails, or a client that dies before it, costs time only.
+    It replaces an earlier Handover. The core grants the same turn to the same client when it hears
+    of the release, so a wake that fails, or a client that dies before it, costs time only.
     """
 
     from_client: int
@@ -143,7 +143,7 @@ class Handover(Effect):
 
 @dataclass(frozen=True, slots=True)
 class CancelHandover(Effect):
-    """Tell a client to wake nobody. If it has done so already, its Released says so."""
+    """Tell a client to wake no other. If it has done so already, its Released says so."""
 
     from_client: int
     from_turn: int
@@ -159,9 +159,9 @@ class Evict(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Fill(Effect):
-    """Have a client that waits for a turn bring so much of its memory in before it begins.
+    """Have a client that waits for a turn bring memory in before its turn begins.
 
-    0: no more than has come by now. It answers with Moved once, when all has come, or it has
+    0 bytes: no more than has come by now. It answers with Moved once, when all has come or it has
     stopped.
     """
 
@@ -171,9 +171,9 @@ class Fill(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Trim(Effect):
-    """Have a client that runs move memory to the host meanwhile, what it used least recently first.
+    """Have a running client move memory to the host, the least recently used first.
 
-    What it uses of that comes back by itself.
+    Memory that it uses again comes back by itself.
     """
 
     client: int
@@ -182,9 +182,9 @@ class Trim(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Provide(Effect):
-    """Have so much host memory made for a client that copies its memory out itself.
+    """Have host memory made for a client that copies its memory out itself.
 
-    It is the state as it should be, never a change. What the client holds already counts.
+    The size is the whole that it should have, never a change. Memory that it holds already counts.
     """
 
     client: int
@@ -193,10 +193,10 @@ class Provide(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Effect):
-    """Tell a client that has asked whether it may allocate. It comes after all that follows.
+    """Tell a client that has asked whether it may allocate. It comes after all other effects.
 
-    ``missing`` is what others are still to move out until all who run have room for theirs. It is 0
-    for a client that does not run: it waits for a turn in any case. An ask for a context is
+    ``missing`` is what others are still to move out until all running clients have room. It is 0
+    for a client that does not run: it waits for a turn in any case. A request for a context is
     answered when there is room for it (room.py).
     """
 
@@ -208,10 +208,10 @@ class Answer(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a client's share of compute comes to now. None: there is no cap.
+    """A client's present share of compute. None: there is no cap.
 
-    ``window`` is the time over which it is kept, in seconds. ``own`` is which part of the time that
-    its events measure is its own, and not that of others who have the device at the same time.
+    ``window`` is the time over which it is kept, in seconds. ``own`` is the part of the time
+    measured by the client's events that is its own, and not that of clients beside it.
     ``copies``: they count as well.
     """
 
@@ -250,9 +250,9 @@ class CancelTimer(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Report(Effect):
-    """Something a person should know. The log line names the client in its own words.
+    """Something an operator should know. The log line names the client in its own words.
 
-    What concerns all devices has no name of a device.
+    A report that concerns all devices names none.
     """
 
     kind: ReportKind

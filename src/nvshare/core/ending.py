@@ -1,4 +1,4 @@
-"""When a turn ends that somebody waits for, unless it is interrupted (claims.py)."""
+"""When the present turn ends for the head, unless it is interrupted (claims.py)."""
 
 from math import inf
 
@@ -9,25 +9,25 @@ from nvshare.core.state import DeviceState
 
 
 def turn_end(state: DeviceState, roster: Roster, head: Client) -> float:
-    """Return when the present turn ends for the head; never: infinity."""
+    """Return when the present turn ends for the head. Infinity: never."""
     is_steady = roster.regime.is_steady(roster)
     if is_steady is not state.is_steady:
         state.is_steady, state.deadline = is_steady, None
     if len(roster.classes) > 1:
-        # It depends on who runs, which changes.
+        # It depends on the running clients, which change.
         state.deadline = _ranked_end(state, roster, head)
     elif state.deadline is None or state.deadline == inf:
-        # Or those who went before the head, whose turn had no end for it, are of its priority by
-        # now.
+        # Infinity: clients of higher priority ran. By now they have the head's priority.
         state.deadline = state.turn_started + _length(state, roster, head)
     return state.deadline
 
 
 def _ranked_end(state: DeviceState, roster: Roster, head: Client) -> float:
-    """Nobody ends the turn of one who goes before it; and who goes before others need not wait.
+    """Return when the turn ends where priorities differ.
 
-    Except for memory to be moved: that has to be worth while. Who has interrupted this very turn
-    before, by its priority alone, does not gain by what the turn had lasted then.
+    A turn of higher priority does not end for the head. A head of higher priority waits only until
+    moving memory is worth while. If it has interrupted this same turn before, by its priority
+    alone, the time before that does not count.
     """
     if is_outranked(head, roster):
         return inf
@@ -45,9 +45,9 @@ def _length(state: DeviceState, roster: Roster, head: Client) -> float:
 
 
 def keep_turn(state: DeviceState, now: float, fill: float) -> None:
-    """Have a turn last for twice as long as the memory takes that it begins with.
+    """Have a turn last at least twice as long as its memory takes to come in.
 
-    A turn that ended before would be for nothing, and so would the next one.
+    A turn that ended earlier would be wasted, and so would the next one.
     """
     if fill > 0:
         until = now + min(2 * fill, state.settings.longest_turn)
@@ -55,16 +55,16 @@ def keep_turn(state: DeviceState, now: float, fill: float) -> None:
 
 
 def fill_seconds(state: DeviceState, client: Client) -> float:
-    """Say how long it takes until others have moved out for a client, and its memory is in."""
+    """Return how long it takes until others have made room for a client and its memory is in."""
     memory, pace = client.memory, state.pace
     fill = memory.swapped - memory.untouched
     return pace.swap_seconds(client.missing, 0) + pace.swap_seconds(0, fill)
 
 
 def lengthen_turn(state: DeviceState, roster: Roster, now: float) -> None:
-    """Have a turn for which others move memory out last until that was worth while.
+    """Have a turn for which others move memory out last until that is worth while.
 
-    Somebody may have grown at the end of its turn, and would have to give way at once.
+    Otherwise a client that grows at the end of its turn would have to give way at once.
     """
     settings = state.settings
     if state.deadline is None or settings.turn_seconds is not None:

@@ -1,4 +1,4 @@
-"""Everything that can happen, as facts. The shell makes them; ``Core.handle`` takes them.
+"""Everything that can happen, as facts. The shell makes events; ``Core.handle`` takes them.
 
 ``now`` is monotonic time in seconds. The core knows no other clock.
 """
@@ -63,11 +63,11 @@ class HostMemoryChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRoomChanged(Event):
-    """So much more can be charged to a memory cgroup, for the memory of these clients.
+    """The room in a memory cgroup has changed, for the memory of these clients.
 
-    ``room`` is what is free there just now, whatever is on its way. Clients may be named that have
-    not joined yet. None: it has no limit any more, or nobody is in it. Cgroups are in one
-    another: a client may be in several. ``what`` is what people call the limit.
+    ``room`` is what is free there now, without regard to memory on its way. None: the cgroup has no
+    limit any more, or no clients. Clients may be named that have not joined yet. Cgroups are
+    nested: a client may be in several. ``what`` is the limit's name for users.
     """
 
     pool: str
@@ -95,21 +95,21 @@ class ClientEvent(Event):
 class DeviceAdded(DeviceEvent):
     """There is a GPU. ``usable_bytes`` is what clients may fill, contexts included.
 
-    After a restart the shell sets ``reconnect_seconds``: for so long nobody is granted anything, so
-    that those whose gates are open can register before those who wait are let in.
+    After a restart the shell sets ``reconnect_seconds``: during this time no turn is granted, so
+    that clients with open gates can register before waiting clients are let in.
     """
 
     usable_bytes: int
     settings: Settings = DEFAULTS
     reconnect_seconds: float = 0.0
-    # What of them the context of one more program takes; and what each may gain without asking.
+    # The part that the context of one more program takes; and what each may gain without asking.
     context_bytes: int = 0
     unasked_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsChanged(DeviceEvent):
-    """The operator has changed the settings, or usable memory is another now."""
+    """The operator has changed the settings, or the usable memory has changed."""
 
     settings: Settings
     usable_bytes: int | None = None
@@ -118,7 +118,7 @@ class SettingsChanged(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideChanged(DeviceEvent):
-    """Who is no client has so much of a device: clients cannot fill that."""
+    """The memory that outsiders have on a device has changed. Clients cannot fill it."""
 
     outside_bytes: int
 
@@ -137,17 +137,17 @@ class ClientJoined(ClientEvent):
     running: bool = False
     turn: int = 0
     limits: Limits = NO_LIMITS
-    # Those with the same name have their limits together; without one it has its own.
+    # Clients of the same group share their limits. Without a group, a client has its own.
     group: str = ""
     # As by ParkChanged.
     parked: bool = False
     # It understands Hold and StepOnce.
     can_hold: bool = False
-    # Who pays for the time that it holds the device, however often it registers (debts.py); and
-    # that it was here before, and so is no newcomer.
+    # The owner that pays for the time that it holds the device, however often it registers
+    # (debts.py); and whether it was here before, and so is no newcomer.
     owner: str = ""
     returns: bool = False
-    # It is not believed that its gate is open by right: it is told to go, and nobody waits for it.
+    # Its claim to an open gate is not believed: it is told to give way, and no client waits for it.
     doubted: bool = False
 
 
@@ -160,8 +160,8 @@ class ClientLeft(ClientEvent):
 class Wanted(ClientEvent):
     """There is work at the client's closed gate.
 
-    ``turn`` is the last turn it has seen, 0 for none. A client that sends this between closing
-    its gate and Released thereby tells it from one whose grant was on its way.
+    ``turn`` is the last turn it has seen, 0 for none. It distinguishes a client that sends this
+    between closing its gate and Released from one whose grant was on its way.
     """
 
     turn: int = 0
@@ -171,8 +171,8 @@ class Wanted(ClientEvent):
 class Released(ClientEvent):
     """The client has given its turn up: its gate is closed and nothing is in flight.
 
-    ``memory`` is what it has now; what is still on its way to the host counts as swapped, and
-    ``left`` is how much of that has not left yet.
+    ``memory`` is what it has now. Memory on its way to the host counts as swapped, and ``left`` is
+    how much of it has not left yet.
     ``moved_bytes`` and ``seconds`` measure what it has moved before this message, if anything.
     ``wants``: there is work at the gate. ``handed_to`` and ``handed_turn`` repeat the Handover
     that it has carried out.
@@ -191,7 +191,7 @@ class Released(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CannotDrain(ClientEvent):
-    """What the client has in flight waits for its own next calls, so its gate is open again.
+    """The client's work in flight waits for its own next calls, so its gate is open again.
 
     It holds its turn as if it had never been told to give way.
     """
@@ -201,7 +201,7 @@ class CannotDrain(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanDrain(ClientEvent):
-    """What could not drain has come to its end."""
+    """The work that could not drain has ended."""
 
     turn: int
 
@@ -211,9 +211,9 @@ class Held(ClientEvent):
     """The client was told to hold: its gate is closed, and nothing is in flight. It keeps its turn.
 
     It comes after Hold, and again after each StepOnce. ``waits``: a thread waits at the gate. If
-    none did, and one comes later, Held is repeated with that. One that has crossed with a Keep,
-    a Revoke or another Hold or StepOnce is not told: frames are numbered for that. The same is true
-    of CannotDrain.
+    none did, and one comes later, Held is repeated with that. A Held that has crossed with a Keep,
+    a Revoke or another Hold or StepOnce does not reach the core: frames are numbered for that. The
+    same is true of CannotDrain.
     """
 
     turn: int
@@ -226,8 +226,8 @@ class MemoryChanged(ClientEvent):
 
     With a ``ticket`` it has not yet: it asks whether it may have ``memory``, and waits for the
     Answer. A refusal leaves its memory as it was.
-    ``for_context``: what is new is a context that the driver found no room for. It is pinned, and
-    no driver makes room for it, so that the Answer comes when there is.
+    ``for_context``: the new memory is a context that the driver found no room for. It is pinned,
+    and no driver makes room for it, so the Answer comes when there is room.
     """
 
     memory: Memory
@@ -239,8 +239,8 @@ class MemoryChanged(ClientEvent):
 class Moved(ClientEvent):
     """The client has moved memory in bulk, and measured it. The answer to Evict, too.
 
-    Bytes and seconds are those since it last told. ``left`` is as in Released: as long as it is
-    more than 0, there is more to come.
+    Bytes and seconds are those since its last report. ``left`` is as in Released: while it is more
+    than 0, there is more to come.
     """
 
     turn: int
@@ -253,9 +253,9 @@ class Moved(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used(ClientEvent):
-    """For so long has the client had work on the device, and been held back by its share.
+    """The time for which the client has had work on the device, and was held back by its share.
 
-    Both only grow.
+    Both counters only grow.
     """
 
     busy_seconds: float
@@ -264,9 +264,9 @@ class Used(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReported(ClientEvent):
-    """The same, from a client that reports it again and again.
+    """The same counters, as a client reports them periodically.
 
-    It becomes Used if it can make a difference (hearing.py), and is nothing otherwise.
+    A report becomes Used if it can make a difference (hearing.py), and is dropped otherwise.
     """
 
     busy_seconds: float
@@ -275,9 +275,9 @@ class UsageReported(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given(ClientEvent):
-    """For so long has the device worked for the client since it last told, by its own count.
+    """The time that the device worked for the client since its last report, by its own count.
 
-    None: it begins to tell.
+    None: the device begins to report.
     """
 
     seconds: float | None
@@ -292,9 +292,10 @@ class LimitsChanged(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParkChanged(ClientEvent):
-    """A person wants all of the client's memory on the host, and no turn for it; or not any more.
+    """The operator has parked the client, or taken that back.
 
-    Nothing changes for a client that is so already.
+    A parked client has all its memory on the host and gets no turn. Repeating the event changes
+    nothing.
     """
 
     parked: bool
@@ -302,17 +303,17 @@ class ParkChanged(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindChanged(ClientEvent):
-    """The client makes its allocations in another way from now on."""
+    """The client uses another allocation kind from now on."""
 
     kind: Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverLimitChanged(ClientEvent):
-    """So much of the client's memory is beyond its limit, and is to be on the host.
+    """The part of the client's memory that is beyond its limit, and is to be on the host.
 
-    The core finds that out by itself where the setting ``swap_excess`` says so (over_limit.py).
-    Journals of before that tell it.
+    The core works it out itself where the setting ``swap_excess`` says so (over_limit.py). Older
+    journals contain it.
     """
 
     over_limit: int
@@ -320,11 +321,11 @@ class OverLimitChanged(ClientEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostDenied(ClientEvent):
-    """No more host memory could be made for the client than it says to have."""
+    """No more host memory could be made for the client than it reports to have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerFired(Event):
-    """The time that SetTimer named has come. One that comes late or in vain does no harm."""
+    """The time that SetTimer named has come. A late or needless one does no harm."""
 
     timer: Timer

@@ -1,4 +1,4 @@
-"""Ordering memory out of clients that do not run. Who and how much is decided elsewhere."""
+"""Ordering memory out of clients that do not run. Other files decide which clients and how much."""
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Evict
@@ -6,12 +6,12 @@ from nvshare.core.roster import Roster
 
 
 def is_leaving(roster: Roster, client: Client) -> bool:
-    """Whether an order is under way. Where the host is short, one at a time can be followed."""
+    """Whether an order is under way that has to end first, because the host is short."""
     return client.leaving > 0 and roster.host.is_tight
 
 
 def evict(roster: Roster, client: Client, wanted: int) -> list[Effect]:
-    """Have so much of a client's memory leave, or as much as the host can hold."""
+    """Have ``wanted`` bytes of a client leave, or as many as the host can hold."""
     if is_leaving(roster, client):
         return []
     evicted = roster.host.allowance().take(client, wanted)
@@ -19,6 +19,6 @@ def evict(roster: Roster, client: Client, wanted: int) -> list[Effect]:
 
 
 def order_out(roster: Roster, client: Client, evicted: int) -> list[Effect]:
-    """Order out what the host can hold."""
+    """Order memory out that the host can hold."""
     roster.set_evicting(client, client.evicting + evicted)
     return [Evict(client.id, evicted)]

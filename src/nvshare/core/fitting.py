@@ -1,4 +1,4 @@
-"""What fits beside what on one device, and beside what the host can hold. Keeps nothing."""
+"""Which clients fit together on one device, and within what the host can hold. Keeps nothing."""
 
 from collections import ChainMap
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ def _overflow(swappable: int, room: int) -> int:
 
 
 class Fitting(Sums):
-    """The questions about room that the sums answer."""
+    """Questions about room, answered from the sums."""
 
     @property
     def usable(self) -> int:
@@ -24,7 +24,7 @@ class Fitting(Sums):
 
     @property
     def context(self) -> int:
-        """Bytes of those that the context of one more client takes, as far as is known."""
+        """Bytes that the context of one more client takes, as far as is known."""
         return self._state.context_bytes
 
     @property
@@ -44,72 +44,72 @@ class Fitting(Sums):
 
     @property
     def memory_suffices(self) -> bool:
-        """Whether everything fits that all have, without what is away of those who are parked."""
+        """Whether all clients' memory fits, except memory of parked clients that is away."""
         return self.swappable - self.parked_away <= self.room
 
     @property
     def everything_fits(self) -> bool:
         """Whether all clients, whatever their state, may run together.
 
-        Of those who are parked, only what is still on the device takes room.
+        Of parked clients, only memory that is still on the device takes room.
         """
         return self.everyone_load.fits(self.capacity)
 
     @property
     def overcommit(self) -> int:
-        """Bytes that others have to move out before all who run can have theirs in."""
+        """Bytes that others have to move out before all running clients can have theirs in."""
         used = self.running_bytes + self.yielding_bytes + self.closed_bytes
         return used - self.room
 
     @property
     def missing(self) -> int:
-        """Bytes that others are still to move out until all who run have room for theirs.
+        """Bytes that others are still to move out until all running clients have room for theirs.
 
-        Where nobody schedules, nobody moves out, and waiting for it would be in vain; and so it is
-        when nobody has moved anything for long.
+        It is 0 where waiting would be useless: without scheduling no client moves out, and after a
+        long time without any move none is expected.
         """
         waits = self.regime.takes_turns and not self._state.room_waived
         return self.lacking if waits else 0
 
     @property
     def lacking(self) -> int:
-        """The same, whether it is worth waiting for or not."""
+        """The same bytes, whether waiting for them is useful or not."""
         leaving = self.leaving_bytes + self.outbound_bytes
-        # What those who run have too much of themselves, nobody else can make room for.
+        # Others cannot make room for the part by which running clients are too large themselves.
         others = leaving + self.yielding_bytes + self.closed_bytes
         return max(0, min(others, self.overcommit + leaving))
 
     @property
     def overflow(self) -> int:
-        """Bytes of all clients that cannot be on the device at the same time as the rest."""
+        """Bytes by which the memory of all clients exceeds the room."""
         return _overflow(self.swappable, self.room)
 
     def overflow_with(self, client: Client, memory: Memory) -> int:
-        """What that would be if a client had other memory than it has."""
+        """Return the overflow if a client had this memory instead of its own."""
         memory = memory.as_kind(client.kind)
         swappable = self.swappable - client.memory.swappable + memory.swappable
         return _overflow(swappable, self.room + client.memory.pinned - memory.pinned)
 
     @property
     def headroom(self) -> int:
-        """The weight that could be let in now, beside those who hold a turn."""
+        """The weight that could be let in now beside the holders of turns."""
         return self.capacity - self.running_load.weight - self.yielding_load.weight
 
     @property
     def in_the_way(self) -> list[Client]:
-        """Those who run, take any of what clients compete for, and can give way."""
+        """The running clients that have weight and can give way."""
         running = self.running.values()
         return [client for client in running if client.weight and not client.undrained]
 
     def admits(self, *clients: Client) -> bool:
-        """Whether clients, which fit together, fit beside all who hold a turn."""
+        """Whether clients, which fit together, fit beside all holders of turns."""
         running, yielding = self.running_load, self.yielding_load
         held = Load(running.weight + yielding.weight, running.heavy + yielding.heavy)
         fits = held.admits(sum(client.weight for client in clients), self.capacity)
         return fits and self._host_lets_each(clients, self.running, self.yielding)
 
     def running_admits(self, *clients: Client) -> bool:
-        """Whether they fit beside those who run, once the others have given way."""
+        """Whether clients fit beside the running ones, once the yielding ones have given way."""
         fits = self.running_load.admits(sum(client.weight for client in clients), self.capacity)
         return fits and self._host_lets_each(clients, self.running)
 
@@ -120,23 +120,23 @@ class Fitting(Sums):
         return all(self.host_lets(client, together, *others) for client in together.values())
 
     def host_lets(self, client: Client, *others: Mapping[int, Client]) -> bool:
-        """Whether a client may run with these, as far as the host holds what would have to leave.
+        """Whether the host can hold what has to leave if a client runs with these.
 
-        Somebody who is larger than the device pushes everybody else out.
+        A client that is larger than the device pushes all others out.
         """
         if not self.host.is_tight or not client.memory.swappable:
             return True
         return self.host_lets_all({client.id: client}, *others)
 
     def host_lets_all(self, *clients: Mapping[int, Client]) -> bool:
-        """Whether these may run together: they can, and leave hope to everybody."""
+        """Whether these may run together: they have room, and leave hope to all (hope.py)."""
         if not self.host.is_tight or not self.regime.takes_turns:
             return True
         together = dict(ChainMap(*map(dict, clients)))
         return self.has_room_for(together) and leaves_hope(self, together)
 
     def has_room_for(self, together: Mapping[int, Client]) -> bool:
-        """Whether these could run together, and displace nothing that cannot leave."""
+        """Whether these could run together without displacing memory that cannot leave."""
         stuck = self.stuck_beside(together)
         size = sum(client.memory.swappable for client in together.values())
         return not stuck or size + stuck <= self.room
@@ -146,7 +146,7 @@ class Fitting(Sums):
         return sum(stuck for _, stuck in self.stuck_of_others(running))
 
     def stuck_of_others(self, running: Container[int]) -> Iterator[tuple[Client, int]]:
-        """Say whose bytes those are."""
+        """Yield these bytes by client."""
         if self.host.is_tight:
             allowance = self.host.allowance()
             for client in sorted(self.clients.values(), key=attrgetter("id")):

@@ -1,10 +1,10 @@
-"""Which of the reports that clients send again and again are heard.
+"""Which of the periodic reports of clients are heard.
 
-A client reports its usage several times a second. More often than it can make a difference it is
-not heard: what must hold would be restored for nothing, and a journal would tell of little else.
-What is kept here is no part of a journal, which has the reports that were heard, and no others.
+A client reports its usage several times a second. Reports that can make no difference are dropped:
+the scheduler would run for nothing, and reports would fill the journal. The journal contains only
+the reports that were heard, so the state kept here is no part of it.
 
-For the same reason nobody hears that a client wants its turn which is known to wait for it.
+For the same reason, a repeated Wanted of a client that is known to wait is dropped.
 """
 
 from dataclasses import dataclass
@@ -16,29 +16,29 @@ from nvshare.core.lease import State
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 
-# More clients of a device than this are heard less than once a second each.
+# With more clients on a device than this, each is heard less than once a second.
 MANY = 100
 
 
 @dataclass(slots=True)
 class _Last:
-    """What a client has reported, and when it was heard."""
+    """A client's last counter, and when it was last heard."""
 
     busy_seconds: float = 0.0
     heard_at: float = -inf
 
 
 class Hearing:
-    """Remembers who was heard when."""
+    """Remembers when each client was heard."""
 
     def __init__(self) -> None:
         self._last: dict[int, _Last] = {}
 
     def listen(self, event: UsageReported, pause: float) -> Used | None:
-        """Return what is heard of a report, at most once in a pause; and always who rests."""
+        """Return the heard report, at most one in a pause. A report of rest is always heard."""
         last = self._last.setdefault(event.client, _Last())
         rests = event.busy_seconds == last.busy_seconds
-        # It only grows, whatever a client says.
+        # The counter never falls, whatever a client reports.
         last.busy_seconds = max(last.busy_seconds, event.busy_seconds)
         if not rests and event.now < last.heard_at + pause:
             return None
@@ -63,9 +63,9 @@ def is_known(event: Wanted, client: Client) -> bool:
 
 
 def usage_pause(settings: Settings, roster: Roster) -> float:
-    """Return for how long another report makes no difference: with shares, each one does.
+    """Return for how long another report makes no difference. With shares, every one does.
 
-    Where many are, nobody's turn depends on the last second of one of them.
+    With many clients, no turn depends on the last second of one of them.
     """
     if roster.with_share:
         return 0.0

@@ -1,36 +1,35 @@
-"""Who may go on growing where the host is short, so that there is always one who can end.
+"""Which clients may go on growing where the host is short, so that one can always end.
 
-The trouble. What has left a device keeps its pages on the host until its owner frees it
-(hostroom.py). Programs that all grow at the same time, and take turns meanwhile, fill the host with
-pages of one another. Each piece that they ask for is one that fits, until somebody asks for a piece
-with which it could not run beside what cannot leave any more. If then nobody else can run either,
-all that is left is to refuse it, though all of them would have ended well one after the other.
+The problem. Memory that has left a device keeps its pages on the host until its owner frees it
+(hostroom.py). Programs that grow at the same time, and take turns meanwhile, fill the host with
+each other's pages. Each allocation fits, until a program asks for one with which it could not run
+beside memory that cannot leave any more. If no other program can run either, the allocation has to
+be refused, though all of them would have ended well one after the other.
 
-The rule. Somebody who grows is let run, and lets its new memory be used, only if afterwards there
-is an order in which all can end: one after the other, each beside what the others have used by
-then, each with the memory that it may still need. Who ends frees its pages, which is why one at a
-time has to be looked at. (It is the rule of a banker who lends only what he can still get back.)
-Otherwise it waits until somebody ends, as one who is held up does. What it was given and has not
-used is nowhere: it takes nothing from anybody, and so nobody has to be refused memory for this.
+The rule. A growing client may run and use its new memory only if there is afterwards an order in
+which all can end: one after the other, each beside what the others have used by then, each with the
+memory that it may still need. A client that ends frees its pages, so the clients are checked one by
+one. (This is the banker's algorithm: lend only what can still be paid back.) Otherwise the client
+waits until another one ends. Memory that it was given and has not used is nowhere: it takes no
+room, so no client has to be refused memory for this.
 
-How much somebody may still need, nobody knows. A program that has gained memory, and then held a
-turn for half as long as a turn lasts without gaining any more, is taken to have grown: it needs
-what it has. Anybody else is growing, and may need all of the device: beside it nothing of the
-others may be stuck. So one who could be the first to end is never in want of memory that the device
-has. The others, by waiting, see to that: they use no more than they do, and make it move no more
-out than it can take back in.
+How much a client may still need is unknown. A client that has gained memory, and then held a turn
+for half of a turn's length without gaining more, is assumed to have grown: it needs what it has.
+Every other client is growing, and may need the whole device: beside it no memory of the others may
+be stuck. So a client that could be the first to end never lacks memory that the device has. The
+others ensure that by waiting: they use no more than before, and make it move no more out than it
+can take back in.
 
-What may have to leave. Those who are let run push others out, and that takes pages. Of which of the
-others is decided later, so each is taken to lose as much as it could: if it is still able to be the
-first to end then, it is so in any case.
+What may have to leave. Clients that may run push others out, and that takes pages. Which of the
+others lose memory is decided later, so each is assumed to lose as much as it could: a client that
+could still be the first to end then could be so in any case.
 
-Where it ends. Nobody waits for a program that has had nothing to run for some seconds, or that is
-parked by hand: it may rest for hours, and is not one who could be the first to end. And where there
-is no such order already (the host was made smaller; programs came with their memory from an earlier
-daemon; one that was taken to have grown grows again) the rule forbids nothing: those run who can,
-and memory may have to be refused (host.py). Each device is looked at for itself, with what the host
-has left for it. While the host can hold everything that there is, everybody may grow, and nothing
-is looked at.
+Exceptions. A program that has had nothing to run for some seconds, or that is parked by hand, is
+not waited for: it may rest for hours, and does not count as able to end. If there is no such order
+already, the rule forbids nothing (the host was made smaller; programs came with their memory from
+an earlier daemon; one that was assumed to have grown grows again): every client that can run may,
+and memory may have to be refused (host.py). Each device is checked for itself, with what the host
+has left for it. While the host can hold all memory, every client may grow, and nothing is checked.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,18 +46,18 @@ if TYPE_CHECKING:
 
 Group = Mapping[int, Client]
 
-# Nobody waits for one who has had nothing to run for so many seconds. It takes milliseconds from
-# the end of a turn until a program comes to its gate again.
+# A client that has had nothing to run for so many seconds is not waited for. A program that goes on
+# comes to its gate again within milliseconds of its turn's end.
 ABSENCE = 5.0
 
 
 def calm_seconds(settings: Settings) -> float:
-    """Return for how long a client holds a turn, and gains nothing, that has grown."""
+    """Return after how long in a turn without new memory a client counts as grown."""
     return (settings.turn_seconds or settings.turn_min) / 2
 
 
 def note_calm(settings: Settings, clients: Iterable[Client], now: float) -> None:
-    """See who has grown by now, and who has been absent for long."""
+    """Note which clients have grown by now, and which have been absent for long."""
     for client in clients:
         rests = client.state is State.IDLE and now >= client.since + ABSENCE
         client.absent = client.is_barred or rests
@@ -67,7 +66,7 @@ def note_calm(settings: Settings, clients: Iterable[Client], now: float) -> None
 
 
 def next_calm(settings: Settings, clients: Iterable[Client]) -> float:
-    """Return when that changes, if nothing happens until then."""
+    """Return when that changes next, if no event comes before."""
     moments = [inf]
     for client in clients:
         moments.append(_calm_at(settings, client) if client.growing else inf)
@@ -81,14 +80,14 @@ def _calm_at(settings: Settings, client: Client) -> float:
 
 
 def is_held_back(roster: "Fitting", client: Client) -> bool:
-    """Whether a client that waits could run, and may not."""
+    """Whether a waiting client has room to run, but may not."""
     return not roster.host_lets(client) and roster.has_room_for({client.id: client})
 
 
 def leaves_hope(roster: "Fitting", together: Group) -> bool:
-    """Whether these may run, with all that they have. Only who grows could take anybody's hope.
+    """Whether these may run with all that they have. Only a growing client can break the rule.
 
-    Who has grown and is let run can end by itself: what cannot leave fits beside it.
+    A client that has grown and may run can end by itself: memory that cannot leave fits beside it.
     """
     grow = (one for one in together.values() if one.growing)
     if roster.everything_fits or not any(
@@ -99,9 +98,9 @@ def leaves_hope(roster: "Fitting", together: Group) -> bool:
 
 
 def may_hope(roster: "Fitting", client: Client, memory: Memory) -> bool:
-    """Whether a client could run some day if it had this memory: now, or when others have ended.
+    """Whether a client with this memory could run now, or after others have ended.
 
-    As things are, that is: the others are taken to have grown.
+    The others are assumed to have grown.
     """
     gone: dict[int, Client] = {}
     room = roster.room + client.memory.pinned - memory.pinned
@@ -112,7 +111,7 @@ def may_hope(roster: "Fitting", client: Client, memory: Memory) -> bool:
         for one in roster.clients.values():
             if one is client or one.id in gone:
                 continue
-            # Who is giving way holds its turn for a moment only.
+            # A yielding client holds its turn for a moment only.
             if one.state is State.RUNNING or _has_room(roster, one, {}, gone):
                 gone[one.id] = one
                 room += one.memory.pinned
@@ -143,14 +142,14 @@ def _can_end(roster: "Fitting", client: Client, together: Group, gone: Group) ->
 
 
 def _has_room(roster: "Fitting", client: Client, together: Group, gone: Group) -> bool:
-    """Whether it could run with what it has, after these."""
+    """Whether a client could run with the memory that it has, after these."""
     stuck = _stuck(roster, client, together, gone)
     room = roster.room + sum(one.memory.pinned for one in gone.values())
     return not stuck or client.memory.swappable + stuck <= room
 
 
 def _stuck(roster: "Fitting", client: Client, together: Group, gone: Group) -> int:
-    """Return what of the others could not leave for it."""
+    """Return the bytes of the others that could not leave for a client."""
     allowance = roster.host.allowance(gone.values())
     if client.id not in together:
         allowance.take(client, min(client.inside, _pushed_out(roster, together)))
@@ -169,9 +168,9 @@ def _pushed_out(roster: "Fitting", together: Group) -> int:
 
 
 def _used(client: Client, together: Group) -> int:
-    """Return what of a client's memory is on the device and may have to leave, after these ran."""
+    """Return a client's bytes that are on the device and may have to leave, after these ran."""
     if client.id in together:
-        # What is on the host comes back, and can leave again.
+        # Memory that is on the host comes back, and can leave again.
         return client.memory.swappable - client.hosted - client.leaving
     if client.state is State.RUNNING:
         return max(0, client.inside - client.grown)

@@ -1,12 +1,12 @@
-"""The host's memory: where what does not fit on the devices of a node goes, and how much may.
+"""The host's memory: it takes memory that does not fit on a node's devices, up to a limit.
 
-All devices share it. Nobody is told to move out more than it can hold (hostroom.py), and whoever
-would need that waits. So a client that asks for memory is refused only what would never run: it
-would be larger than the device and the host together; or nobody could run any more; or it is
-pinned, and would push out at once what has no place on the host. Where there are no turns nobody
-waits, and all that would have to leave is refused if it cannot. One that does not ask has its
-memory already, and all that is left is to say so. What cannot be on the device at all, or not as a
-whole where that is needed, is refused by misfit.py.
+All devices share it. No client is told to move out more than it can hold (hostroom.py); a client
+that would need that waits. So memory is refused only if it could never be used: the client would be
+larger than the device and the host together; or no client could run any more; or the memory is
+pinned, and would at once push out memory that has no place on the host. Without turns no client
+waits, and a request is refused if memory would have to leave for it and cannot. A client that does
+not ask has its memory already, and the excess is only reported. misfit.py refuses memory that
+cannot be on the device at all, or not as a whole where that is needed.
 """
 
 from collections.abc import Iterable
@@ -24,26 +24,26 @@ from nvshare.core.state import HostState, Pool
 
 
 class Host:
-    """Keeps the limits, and says what is too much."""
+    """Keeps the limits of the host's memory, and refuses what exceeds them."""
 
     def __init__(self, state: HostState) -> None:
         self.state = state
         self.room = HostRoom(state)
 
     def set_limit(self, limit: int | None) -> list[Effect]:
-        """Let so much leave for the host from now on; None: as much as there is."""
+        """Set how much may leave for the host. None: no limit."""
         self.state.limit = limit
         return self.judge("", None)
 
     def set_pool(self, event: HostRoomChanged, members: Iterable[Client]) -> None:
-        """Note what could be charged to a cgroup just now."""
+        """Note how much can be charged to a cgroup now."""
         pool = None
         if event.room is not None and event.clients:
             pool = Pool(event.limit, event.room, dict.fromkeys(event.clients, 0), event.what)
         self.room.set_pool(event.pool, pool, members)
 
     def refuse(self, device: Device, client: Client, ask: MemoryChanged) -> list[Effect]:
-        """Return the refusal of an ask for what could never be used, or nothing if it may be."""
+        """Refuse a request for memory that could never be used; return nothing otherwise."""
         memory = ask.memory.as_kind(client.kind)
         refusal = misfit(device.roster, client, memory, for_context=ask.for_context)
         if refusal is None and (why := self._objection(device.roster, client, memory)) is not None:
@@ -76,10 +76,10 @@ class Host:
         return None
 
     def _is_too_large(self, roster: Roster, client: Client, memory: Memory) -> bool:
-        """Whether it could not run even if it were alone: what does not fit pushes the rest out."""
+        """Whether it could not run even alone: its own excess pushes the rest of it out."""
         if memory.swappable <= roster.usable - memory.pinned:
             return False
-        # Others on the node may end. What else is in its cgroup is its own affair.
+        # Other clients of the node may end. Other memory in its cgroup is not expected to.
         levels = [client.booked + level.left for level in self.room.levels_of(client)]
         if self.state.limit is not None:
             levels.append(self.state.limit)
@@ -93,14 +93,14 @@ class Host:
         sizes = {one.id: one.memory.swappable for one in roster.clients.values()}
         sizes[client.id] = memory.swappable
         clients = roster.clients.values()
-        # Not allowance.take(): that lets everything go while all that there is now fits.
+        # Not allowance.take(): that sets no bound while the host can hold what is there now.
         holds = sum(allowance.reserve(one, sizes[one.id]) for one in clients)
         if overflow <= holds:
             return None
         return f"{gib(overflow)} would have to leave for the host, which holds {gib(holds)}"
 
     def judge(self, device: str, client: int | None) -> list[Effect]:
-        """Report that the limit is exceeded, once, as that begins."""
+        """Report once, when it begins, that the limit is exceeded."""
         limit, before = self.state.limit, self.state.exceeded
         self.state.exceeded = limit is not None and self.room.kept > limit
         if limit is None or before or not self.state.exceeded:

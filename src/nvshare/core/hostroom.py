@@ -1,11 +1,11 @@
 """The arithmetic of the host's memory: what is kept there, what more may leave. Decides nothing.
 
-What has left a device once keeps its pages on the host, also when it is back on the device, until
-it is freed. So a client counts with what was ever out, which it tells, and at least with the most
-that was out at one time; it may leave again as far as that at no cost. What is more has to fit into
-the node's limit, and into every memory cgroup that is charged for it: the kernel kills who exceeds
-that. Those are the ones that its owner is in; or the daemon's, which makes the host memory of those
-who copy theirs (providing.py). What does not fit there cannot leave.
+Memory that has left a device once keeps its pages on the host until it is freed, also while it is
+back on the device. So a client counts with all memory that was ever out, as it reports, and at
+least with the most that was out at once. That much may leave again at no cost. More has to fit into
+the node's limit, and into every memory cgroup that is charged for it: the kernel kills a process
+that exceeds its cgroup. These are the cgroups of the owner; or the daemon's, which makes the host
+memory of clients that copy theirs (providing.py). Memory that does not fit there cannot leave.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ GIB = 1 << 30
 
 
 def gib(size: int) -> str:
-    """Return a size for a person."""
+    """Return a size for messages."""
     return f"{size / GIB:.1f} GiB"
 
 
@@ -26,8 +26,8 @@ class _Level:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        # What is kept for them beyond what was charged when somebody looked; and what of their
-        # memory has no pages on the host.
+        # Bytes kept for its clients beyond those charged when its room was read; and bytes of their
+        # memory that have no pages on the host.
         self.spent = 0
         self.unbacked = 0
 
@@ -50,7 +50,7 @@ class HostRoom:
 
     def __init__(self, state: HostState | None = None) -> None:
         self.state = state or HostState()
-        # What the host keeps for all of them, and what they could need if everything left.
+        # Bytes that the host keeps for all clients, and bytes that it would if everything left.
         self.kept = 0
         self.swappable = 0
         self._levels = {name: _Level(pool) for name, pool in self.state.pools.items()}
@@ -60,13 +60,13 @@ class HostRoom:
 
     @property
     def is_tight(self) -> bool:
-        """Whether not everything could leave: otherwise there is nothing to look at."""
+        """Whether the host cannot hold everything. Otherwise no limit has to be checked."""
         limit = self.state.limit
         return bool(self._tight) or (limit is not None and self.swappable > limit)
 
     @property
     def lefts(self) -> tuple[int, ...]:
-        """What more may leave, for the node and for each pool. Nothing while everything could."""
+        """Bytes that may still leave, for the node and each pool. Empty while everything could."""
         if not self.is_tight:
             return ()
         limit = self.state.limit
@@ -82,19 +82,19 @@ class HostRoom:
             self._judge(level)
 
     def welcome(self, client: Client) -> None:
-        """Take it that what a client brings with it is charged already. It is not counted yet."""
+        """Note that the memory of a new client is charged already. It is not counted in yet."""
         for level in self._levels_of.get(client.id, ()):
             level.pool.charged[client.id] = client.booked
 
     def forget(self, client: Client) -> None:
-        """Take a client that is gone, and is not counted any more, out of its pools."""
+        """Take a client that has left, and is counted out, out of its pools."""
         self._levels_of.pop(client.id, None)
         for name, pool in list(self.state.pools.items()):
             if pool.charged.pop(client.id, None) is not None and not pool.charged:
                 self.set_pool(name, None, ())
 
     def set_pool(self, name: str, pool: Pool | None, members: Iterable[Client]) -> None:
-        """Note what could be charged just now to the clients that are in a pool."""
+        """Note a pool with its present room and its clients. None: it is gone."""
         old = self._levels.pop(name, None)
         if old is not None:
             self._tight.discard(id(old))
@@ -109,7 +109,7 @@ class HostRoom:
         self._index()
 
     def allowance(self, gone: Iterable[Client] = ()) -> "Allowance":
-        """Return what more may leave now, or if these had ended, to be shared out."""
+        """Return an account of what may still leave now, or would if these had ended."""
         return Allowance(self, gone)
 
     def levels_of(self, client: Client) -> list[_Level]:
@@ -117,26 +117,26 @@ class HostRoom:
         return self._levels_of.get(client.id, [])
 
     def most(self, client: Client) -> int:
-        """Return how much of a client's memory could be on the host at the most, as things are."""
+        """Return the most bytes of a client that could be on the host at present."""
         return client.booked + self.left_for(client)
 
     def left(self, name: str) -> int | None:
-        """Return what could be charged to a pool now, if it is known."""
+        """Return how much can be charged to a pool now, if it is known."""
         return self._levels[name].left if name in self._levels else None
 
     def left_for(self, client: Client) -> int:
-        """Return what more could be kept for a client, if nobody else took it."""
+        """Return how much more could be kept for a client, if no other took it."""
         lefts = [level.left for level in self.levels_of(client)]
         if self.state.limit is not None:
             lefts.append(self.state.limit - self.kept)
         return max(0, min(lefts, default=client.memory.swappable))
 
     def stuck(self, client: Client) -> int:
-        """Return what of a client's memory could not leave if it had to."""
+        """Return the bytes of a client that could not leave if they had to."""
         return max(0, client.memory.swappable - self.most(client)) if self.is_tight else 0
 
     def why(self, client: Client) -> str:
-        """Say what keeps a client's memory from leaving, with the numbers."""
+        """Return why a client's memory cannot leave, with the numbers."""
         level = min(self.levels_of(client), key=lambda one: one.left, default=None)
         limit = self.state.limit
         if level is not None and (limit is None or level.left <= limit - self.kept):
@@ -163,10 +163,9 @@ class HostRoom:
 
 
 class Allowance:
-    """What more may leave for the host, while somebody works out who could move how much.
+    """What may still leave for the host, for working out how much each client could move.
 
-    Pools are in one another, or have nothing in common. So in whatever order clients take, they get
-    as much together as they could.
+    Pools are nested or disjoint. So clients get the same total in whatever order they take.
     """
 
     def __init__(self, host: HostRoom, gone: Iterable[Client] = ()) -> None:
@@ -184,11 +183,11 @@ class Allowance:
             self._left[id(level)] = self._left.get(id(level), level.left) + client.booked
 
     def take(self, client: Client, wanted: int) -> int:
-        """Let so much of a client's memory leave, or as much as may. Once for each client."""
+        """Let ``wanted`` bytes of a client leave, or as many as may. Call it once per client."""
         return self.reserve(client, wanted) if self._host.is_tight else max(0, wanted)
 
     def reserve(self, client: Client, wanted: int) -> int:
-        """Do so for memory that the client does not have yet, too."""
+        """Do the same also for memory that the client does not have yet."""
         new, reserved = wanted - client.spare, client.reserved
         if new <= 0:
             return max(0, wanted)

@@ -1,7 +1,7 @@
 """What must hold after every event, checked on the state. For tests and debugging, not for speed.
 
-Whether the promises about time hold (nobody starves) cannot be seen in one state; the property
-tests check those over whole histories.
+Promises about time (no client starves) cannot be seen in one state. The property tests check them
+over whole histories.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class BrokenInvariant(Exception):  # noqa: N818  (what is broken is ours, not the caller's)
-    """The core has a mistake in it. The text says what does not hold, and on which device."""
+    """The core has a bug. The text says what does not hold, and on which device."""
 
 
 def validate(core: "Core") -> None:
@@ -45,7 +45,7 @@ def validate(core: "Core") -> None:
 
 
 def _host(core: "Core") -> Iterator[str]:
-    """What the host keeps has not drifted, and too much of it is known to be."""
+    """The sums of the host's memory have not drifted, and an excess is noted."""
     room, state = core._host.room, core._host.state
     clients = [c for device in core._devices.values() for c in device.roster.clients.values()]
     if room.kept != sum(client.booked for client in clients):
@@ -77,7 +77,7 @@ def _problems(device: Device) -> Iterator[str]:
 
 
 def _membership(roster: Roster) -> Iterator[str]:
-    """Everybody is in exactly the set of its state."""
+    """Each client is in exactly the set of its state."""
     sets = {
         State.IDLE: list(roster.idle.values()),
         State.WAITING: [*roster.waiting, *roster.barred.values()],
@@ -127,7 +127,7 @@ def _without_turn(roster: Roster) -> list[Client]:
 
 
 def _sums(roster: Roster) -> Iterator[str]:
-    """No sum has drifted from what it sums up."""
+    """No sum has drifted from its parts."""
     clients = list(roster.clients.values())
     closed = _without_turn(roster)
     away = [c for c in clients if c.is_away]
@@ -176,7 +176,7 @@ def _queue(roster: Roster) -> Iterator[str]:
 
 
 def _turns(device: Device) -> Iterator[str]:
-    """Numbers of turns are given once, and only to those who wait in advance."""
+    """Turn numbers are given once, and in advance only to waiting clients."""
     for client in device.roster.clients.values():
         if max(client.turn, client.next_turn or 0) > device.state.last_turn:
             yield f"client {client.id} has a turn that was never numbered"
@@ -185,7 +185,7 @@ def _turns(device: Device) -> Iterator[str]:
 
 
 def _regime(device: Device) -> Iterator[str]:
-    """Turns that are not for memory are taken where they help, and nowhere else."""
+    """Slices are taken where they help, and nowhere else."""
     roster, settings = device.roster, device.state.settings
     present = [c for c in roster.clients.values() if not c.is_away]
     size = sum(c.memory.swappable for c in present)
@@ -201,9 +201,9 @@ def _regime(device: Device) -> Iterator[str]:
 
 
 def _running_fits(roster: Roster) -> Iterator[str]:
-    """Those who run fit in memory together, unless one alone does not."""
+    """The running clients fit together, unless one alone does not."""
     if roster.undrained:
-        # One of them may have grown, and cannot give way; the others have been told to.
+        # One of them may have grown and cannot give way; the others have been told to.
         return
     if not roster.running_load.fits(roster.capacity):
         yield "those who run do not fit together"
@@ -212,10 +212,10 @@ def _running_fits(roster: Roster) -> Iterator[str]:
 
 
 def _together(device: Device) -> Iterator[str]:
-    """While everything fits, everybody runs and nobody is asked to give way."""
+    """While everything fits, every client runs and none is asked to give way."""
     roster = device.roster
     open_to_all = [c for c in (*roster.idle.values(), *roster.waiting) if not c.park]
-    # Who is in a gang may wait for another device, or be asked because of one.
+    # A client of a gang may wait, or be asked, because of another device.
     if roster.everything_fits and any(c.gang is None for c in open_to_all):
         yield "everything fits, but somebody's gate is closed"
     if roster.everything_fits and any(c.gang is None for c in roster.soft_revoked.values()):
@@ -226,7 +226,7 @@ def _together(device: Device) -> Iterator[str]:
 
 
 def _waiting(device: Device) -> Iterator[str]:
-    """Who waits, waits for somebody; who fits, does not wait."""
+    """A client that waits is in another one's way; a client that fits does not wait."""
     roster, state = device.roster, device.state
     head = None if state.head is None else roster.clients.get(state.head)
     able = [one for one in roster.waiting if roster.host_lets(one) and may_be_head(roster, one)]
@@ -239,7 +239,8 @@ def _waiting(device: Device) -> Iterator[str]:
         yield "the head fits and is kept waiting"
     if any(c.weight == 0 for c in alone):
         yield "somebody waits who is in nobody's way"
-    # Who has everything on the device pushes nobody out. Who is in a gang may wait for another one.
+    # A client with all its memory on the device pushes nothing out. One of a gang may wait for
+    # another device.
     able = [one for one in able if one.gang is None]
     able += [one for one in alone if not one.memory.swapped and not one.grown]
     comes = head is not None and head.gang is not None
@@ -250,12 +251,12 @@ def _waiting(device: Device) -> Iterator[str]:
 
 
 def _all_fits_but_for_gangs(roster: Roster) -> bool:
-    """Whether those who wait are of gangs that wait for other devices: none of them is the head."""
+    """Whether all waiting clients are of gangs that wait for other devices: none is the head."""
     return roster.everything_fits and all(one.gang is not None for one in roster.waiting)
 
 
 def _parking(device: Device) -> Iterator[str]:
-    """Who is parked by hand has no turn; who is parked has all on the host that may be there."""
+    """A parked client has no turn, and all its memory that may be there is on the host."""
     roster, state = device.roster, device.state
     for client in roster.parked.values():
         if client.state is State.RUNNING and not client.undrained:

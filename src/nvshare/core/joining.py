@@ -26,15 +26,15 @@ def new_client(event: ClientJoined) -> Client:
     )
     client.is_new = not event.running and not event.turn and not event.returns
     if client.is_new:
-        # It has done nothing yet. Anybody else may have counted for hours before we knew it.
+        # A new client has done nothing yet. Others may have counted for hours before they joined.
         client.judged_busy = 0.0
     else:
-        # What is on its way has no pages yet, and will.
+        # Memory on its way to the host has no pages yet, but will have.
         client.most_out = client.memory.swapped - client.memory.untouched
     client.most_out = max(client.most_out, client.memory.kept)
     client.surely_out = client.memory.kept
-    # Who comes with memory that it has used came to an earlier daemon.
+    # A client that joins with used memory was a client of an earlier daemon.
     client.growing = not client.memory.swappable or client.memory.untouched > 0
-    # What it has had before, nobody knows.
+    # What a running client had before is unknown.
     client.is_first_turn = event.running
     return client

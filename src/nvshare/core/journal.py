@@ -1,4 +1,4 @@
-"""The journal of a node: what happened and what was ordered, kept in a ring, saved, replayed.
+"""The journal of a node: events and their effects, kept in a ring, saved, replayed.
 
 A saved journal is JSON lines: a header with the state at its beginning, then one line per event.
 A header without a state means a node without devices, so a journal written by hand begins with
@@ -27,14 +27,14 @@ Base = TypeVar("Base")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event and what it led to."""
+    """One event and its effects."""
 
     event: Event
     effects: tuple[Effect, ...]
 
 
 class Page:
-    """A state, and what happened from there on."""
+    """A state, and the entries that follow it."""
 
     def __init__(self, start: Snapshot) -> None:
         self.start = start
@@ -42,7 +42,7 @@ class Page:
 
 
 class Journal:
-    """The last events, at least ``size`` of them once there were so many."""
+    """The last events: at least ``size`` of them, once there were so many."""
 
     def __init__(self, start: Snapshot, size: int) -> None:
         self._size = size
@@ -67,10 +67,10 @@ class Journal:
         self._pages = [self._pages[-1], Page(state)]
 
     def about(self, client: int) -> list[str]:
-        """Return the last entries that a client had a part in, as JSON lines.
+        """Return the last entries about a client, as JSON lines.
 
-        From the last one back to its beginning, and no further: clients that do what they must
-        not come often, and everybody waits while the journal is searched.
+        The search goes back to the client's joining and no further: misbehaving clients can come
+        often, and all clients wait while the journal is searched.
         """
         lines: list[str] = []
         for entry in self._backwards():
@@ -84,7 +84,7 @@ class Journal:
         return chain.from_iterable(reversed(page.entries) for page in reversed(self._pages))
 
     def lines(self) -> Iterator[str]:
-        """Return the journal as it is saved."""
+        """Return the lines of the journal as it is saved."""
         header: dict[str, Any] = {"journal": VERSION}
         if self._pages[0].start != Snapshot():
             header["start"] = to_json(self._pages[0].start)

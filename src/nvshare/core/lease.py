@@ -4,17 +4,18 @@ A client is one process on one device. Its gate in the interposer is open or clo
 
 IDLE      The gate is closed and the client has nothing to run. It may still have memory.
 WAITING   The gate is closed and there is work at it.
-RUNNING   The gate is open. The client may run without telling anybody, so RUNNING does not mean
-          busy. It may have been asked to give the turn up as soon as it is idle.
+RUNNING   The gate is open. The client may run without a message, so RUNNING does not mean busy. It
+          may have been asked to give the turn up as soon as it is idle.
 YIELDING  It was told to give the turn up now: the gate is closed, work in flight drains, and
-          memory moves out. It holds what it had until it says that it has released the turn. One of
-          a gang (gangs/) is told to hold first: its gate closes, and nothing else happens yet.
-GONE      The core does not know it, yet or any more. It holds nothing.
+          memory moves out. It holds its memory until it reports that it has released the turn. A
+          client of a gang (gangs/) is told to hold first: its gate closes, and nothing else
+          happens yet.
+GONE      The core does not know it yet, or not any more. It holds nothing.
 
 Every permission to run has a number, the turn. Messages cross on their way, so an order that
 names another turn than the one a client holds is void.
 
-A step that is not in the table raises IllegalTransition, and nothing has changed by then.
+A step that is not in the table raises IllegalTransition before anything has changed.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ class State(Enum):
 
 
 class Step(Enum):
-    """What can happen to a client: by its own doing, or by a decision of the core."""
+    """A change of a client's state, by its own message or by a decision of the core."""
 
     JOIN = "join"
     ADOPT = "adopt"
@@ -69,9 +70,9 @@ TRANSITIONS: dict[tuple[State, Step], State] = {
     (State.RUNNING, Step.LEAVE): State.GONE,
     # Work has arrived at the gate that has just closed.
     (State.YIELDING, Step.WANT): State.YIELDING,
-    # It was told to hold, and need not go after all.
+    # It was told to hold, and need not give way after all.
     (State.YIELDING, Step.KEEP): State.RUNNING,
-    # Its gate is open again: what is in flight waits for its next calls.
+    # Its gate is open again: its work in flight waits for its next calls.
     (State.YIELDING, Step.CANNOT_DRAIN): State.RUNNING,
     (State.YIELDING, Step.RELEASE): State.IDLE,
     (State.YIELDING, Step.RELEASE_WANTING): State.WAITING,
@@ -80,7 +81,7 @@ TRANSITIONS: dict[tuple[State, Step], State] = {
 
 
 class IllegalTransition(Exception):  # noqa: N818  (it is a step, named as the table names it)
-    """A client did what its state does not allow. ``journal`` is what led to it, as JSON lines."""
+    """A client did what its state does not allow. ``journal`` has its last entries, as JSON."""
 
     def __init__(self, client: int, state: State, what: str) -> None:
         super().__init__(client, state, what)

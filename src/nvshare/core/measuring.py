@@ -1,6 +1,6 @@
-"""What is learned of a device from moves that clients tell of, and from turns that have ended.
+"""What is learned of a device from moves that clients report, and from turns that have ended.
 
-How much that counts is up to turns.py.
+turns.py decides how much that counts.
 """
 
 from nvshare.core.client import Client
@@ -10,9 +10,9 @@ from nvshare.core.state import DeviceState
 
 
 def learn_from(state: DeviceState, client: Client, event: Moved) -> None:
-    """Learn from a move. Who has no turn, and was not told to move, has nothing to tell.
+    """Learn from a move. A client without a turn and without an order has no move to report.
 
-    Unless it has just given its turn up, and what was on its way has arrived.
+    The exception is a client that has just given its turn up: its outbound memory may have arrived.
     """
     is_late = event.now - client.since < state.settings.turn_min
     if client.holds or client.evicting or client.outbound or is_late:
@@ -37,9 +37,9 @@ def measure_move(
     in_bytes: int = 0,
     more: bool = False,
 ) -> None:
-    """Learn from a move that took so long: no longer than since the last one in its direction.
+    """Learn from a move. It began no earlier than the last report for its direction.
 
-    Both directions go on at the same time, and are told of one after the other.
+    Both directions go on at the same time, and are reported one after the other.
     """
     since = client.moved_in_at if in_bytes and not out_bytes else client.moved_out_at
     if out_bytes or not in_bytes:
@@ -53,7 +53,7 @@ def measure_move(
 
 
 def judge_turn(state: DeviceState, client: Client, event: Released) -> list[Effect]:
-    """Learn from a turn that ended by order whether it was long enough to be worth its moves."""
+    """Learn whether a turn that ended by order was long enough to be worth its moves."""
     if event.reason is not Reason.TOLD:
         return []
     moving = state.pace.moving - client.moved_before

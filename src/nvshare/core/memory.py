@@ -1,9 +1,9 @@
-"""The arithmetic of memory: what a client has where, and what fits beside what. Decides nothing.
+"""The arithmetic of memory: what a client has where, and what fits together. Decides nothing.
 
 A client's memory is pinned (cannot leave the device) or swappable. Pinned memory takes room from
-everybody all the time, whether its owner runs or not. What a client's context takes is pinned
-memory too: a shell that knows the figure adds it to both ``allocated`` and ``pinned``, and tells it
-as ``context``, since it does not count where a limit does.
+all clients all the time, whether its owner runs or not. A client's context is pinned memory too: a
+shell that knows its size adds it to both ``allocated`` and ``pinned``, and gives it as ``context``,
+since limits do not count it.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class Kind(Enum):
 
     @property
     def is_copied(self) -> bool:
-        """Whether its owner copies some of it, so that no driver pushes that out."""
+        """Whether its owner copies some of it, which no driver pushes out then."""
         return self in (Kind.EXPLICIT, Kind.MIXED)
 
 
@@ -32,23 +32,23 @@ class Kind(Enum):
 class Memory:
     """What a client has allocated on a device, in bytes.
 
-    ``swapped`` is what would have to be moved in for the client to run well: what is on the host,
-    on its way there, or was allocated behind a closed gate and is nowhere yet. The three are
-    always the state as it is, never a change, so that no report can make the numbers drift.
+    ``swapped`` is what would have to be moved in for the client to run well: memory on the host, on
+    its way there, or allocated behind a closed gate and nowhere yet. All numbers are totals, never
+    changes, so no report can make them drift.
     """
 
     allocated: int = 0
     pinned: int = 0
     swapped: int = 0
-    # What of the swapped memory is nowhere yet, and so not on the host either.
+    # The swapped memory that is nowhere yet, and so not on the host either.
     untouched: int = 0
-    # What has pages on the host: it was there once, and may be back on the device.
+    # Memory that has pages on the host: it was there once, and may be back on the device.
     kept: int = 0
-    # What of the pinned memory its program has not asked for.
+    # The pinned memory that the program has not asked for.
     context: int = 0
 
     def as_kind(self, kind: Kind) -> "Memory":
-        """Return the same memory with numbers that go together, whatever a client claimed."""
+        """Return the same memory with consistent numbers, whatever a client claimed."""
         allocated = max(0, self.allocated)
         pinned = allocated if kind is Kind.NATIVE else min(max(0, self.pinned), allocated)
         swapped = min(max(0, self.swapped), allocated - pinned)
@@ -59,11 +59,11 @@ class Memory:
 
     @property
     def own(self) -> int:
-        """What the program has asked for."""
+        """The bytes that the program has asked for."""
         return self.allocated - self.context
 
     def with_context(self, context: int) -> "Memory":
-        """Return the same memory beside a context of another size."""
+        """Return the same memory with a context of another size."""
         more = context - self.context
         return replace(
             self, allocated=self.allocated + more, pinned=self.pinned + more, context=context
@@ -71,12 +71,12 @@ class Memory:
 
     @property
     def swappable(self) -> int:
-        """What has to be on the device for the client to run well, beyond what is pinned."""
+        """The bytes beside the pinned ones that have to be on the device for it to run well."""
         return self.allocated - self.pinned
 
     @property
     def resident(self) -> int:
-        """What of the swappable memory is on the device now."""
+        """The swappable bytes that are on the device now."""
         return self.allocated - self.pinned - self.swapped
 
 
@@ -85,7 +85,7 @@ NO_MEMORY = Memory()
 
 @dataclass(slots=True)
 class Load:
-    """The weight of a set of clients, kept up to date as they come and go."""
+    """The total weight of a set of clients, kept up to date as they come and go."""
 
     weight: int = 0
     heavy: int = 0
@@ -97,9 +97,9 @@ class Load:
         self.heavy += sign * (weight > 0)
 
     def fits(self, capacity: int) -> bool:
-        """Whether the set may run together. Somebody who is too large alone runs alone."""
+        """Whether the set may run together. A client that is too large alone runs alone."""
         return self.weight <= capacity or self.heavy <= 1
 
     def admits(self, weight: int, capacity: int) -> bool:
-        """Whether somebody fits beside the set. Who weighs nothing is in nobody's way."""
+        """Whether a weight fits beside the set. A weight of 0 always does."""
         return weight == 0 or self.heavy == 0 or self.weight + weight <= capacity

@@ -1,7 +1,7 @@
 """What clients report of their memory: what they have, what has moved, what is on its way.
 
-Reports cross with orders. So what a client was told to move out, and what it has said to be on its
-way, is kept apart from what has surely left.
+Reports cross with orders. So memory that was ordered out, and memory that the client reported to be
+on its way, are kept apart from memory that has surely left.
 """
 
 from nvshare.core.ahead import note_ahead, tells_of_ahead
@@ -22,8 +22,9 @@ def note_changed(roster: Roster, client: Client, event: MemoryChanged) -> None:
     roster.set_memory(client, event.memory)
     if event.for_context:
         roster.await_room(client, event.ticket)
-    # What it was told to move out counts as swapped as soon as it has begun, and is on the
-    # device still. So does what it has allocated behind its gate. What it asks for is nowhere.
+    # Memory that was ordered out counts as swapped as soon as its move has begun, while it is still
+    # on the device. New memory behind a closed gate counts as swapped too. Requested memory is
+    # nowhere.
     new = client.memory.untouched - before.untouched
     if not event.ticket:
         new = max(new, client.memory.swappable - before.swappable)
@@ -36,7 +37,7 @@ def note_changed(roster: Roster, client: Client, event: MemoryChanged) -> None:
 
 
 def note_moved(state: DeviceState, roster: Roster, client: Client, event: Moved) -> None:
-    """Note what a client has moved, and what that says of the bus."""
+    """Note what a client has moved, and learn from it how fast the bus is."""
     if tells_of_ahead(client, event):
         note_ahead(roster, client, event)
         return
@@ -45,14 +46,14 @@ def note_moved(state: DeviceState, roster: Roster, client: Client, event: Moved)
     if event.in_bytes and client.turn == event.turn:
         roster.set_missing(client, 0, 0)
         client.calm_since = event.now
-        # By how long it has waited for all of it, for whatever reason.
+        # The whole wait counts, whatever its reason.
         state.ways.measure(event.in_bytes, event.now - client.granted_at)
     if client.over_limit and client.evicting and not event.out_bytes and not event.left:
-        # It cannot, and would be asked again and again.
+        # The client cannot move any, and would be asked again and again.
         roster.set_over_limit(client, 0)
     if client.park and client.evicting and not event.out_bytes and not event.left:
         client.evict_again = event.now + RETRY_SECONDS
-    # What was on its way when it was last heard of is counted already.
+    # Memory that was on its way at the last report is counted already.
     moved = max(0, event.out_bytes + event.left - client.outbound)
     crossed = event.out_bytes > 0 and client.outbound > 0
     note_memory(roster, client, event.memory, moved, may_cross=crossed)
@@ -70,10 +71,10 @@ def note_memory(
     is_answer: bool = False,
     may_cross: bool = False,
 ) -> None:
-    """Note what a client has now that it has moved out what it was told to, or more.
+    """Note what a client has after it has moved out what it was told to, or more.
 
-    Who was told to give way answers with Released. What it reports before was on its way. So
-    was a report on an earlier order that says nothing of the last one: the order is on its way.
+    A client that was told to give way answers with Released; a report before that has crossed with
+    the order. So has a report on an earlier order that says nothing of the last one.
     """
     unread = may_cross and memory.swapped <= client.memory.swapped
     told = 0 if unread else client.leaving
@@ -81,10 +82,10 @@ def note_memory(
     roster.set_memory(client, memory)
     if is_answer or (client.state is not State.YIELDING and not unread):
         roster.set_evicting(client, 0)
-    # What was never on the device is away as well, but not on the host.
+    # Memory that was never on the device is away as well, but not on the host.
     roster.note_out(client, min(out, client.memory.swapped - client.memory.untouched))
 
 
 def note_surely_out(roster: Roster, client: Client, out: int, left: int) -> None:
-    """Note what has left, of all that is out or has pages. What is on its way may be in it."""
+    """Note how much has surely left: what is out or has pages, without what is on its way."""
     roster.note_surely_out(client, max(out, client.memory.kept) - left)

@@ -1,8 +1,8 @@
-"""What could not be on a device at once with all that has to be: refusals, with the reasons.
+"""Refusals of memory that could not be on a device beside all that has to be, with the reasons.
 
-Memory that its owner copies (explicit) has to be there as a whole for a turn, and no driver pushes
-it out for anybody. So nobody is given more of it than has room beside all that is pinned, and no
-newcomer's context takes the room that somebody needs to come back.
+Explicit memory has to be on the device as a whole for a turn, and no driver pushes it out. So no
+client gets more of it than has room beside all pinned memory, and no newcomer's context takes the
+room that another client needs to come back.
 """
 
 from nvshare.core.client import Client
@@ -15,7 +15,7 @@ from nvshare.core.roster import Roster
 def misfit(
     roster: Roster, client: Client, memory: Memory, *, for_context: bool
 ) -> tuple[Verdict, str] | None:
-    """Return the verdict on memory that a client asks for, and why, or None if it may be there."""
+    """Return the verdict on requested memory, and the reason; None if it may be there."""
     if for_context:
         return _context(roster, memory.pinned - client.memory.pinned)
     why = _too_large(roster, client, memory)
@@ -23,7 +23,7 @@ def misfit(
 
 
 def _too_large(roster: Roster, client: Client, memory: Memory) -> str | None:
-    """Say why memory could not be on the device as a whole, if that is needed."""
+    """Return why memory could not be on the device as a whole, if that is needed."""
     if client.kind is not Kind.EXPLICIT or memory.allocated <= client.memory.allocated:
         return None
     room = roster.room + client.memory.pinned - memory.pinned - _kept_free(roster, client)
@@ -36,20 +36,21 @@ def _too_large(roster: Roster, client: Client, memory: Memory) -> str | None:
 
 
 def _kept_free(roster: Roster, client: Client) -> int:
-    """Return what a client leaves free, although it could have it.
+    """Return the bytes that a client has to leave free.
 
-    What it may gain without asking: or it could not come back after it has left for another. And
-    if nobody else has a context, room for one. Memory moves out for who comes, but must be able to
-    come back beside it: one program alone could close the device to all others otherwise. Beside
-    others nothing is kept, which would be of no use to those who are there. Who comes then and
-    finds no room waits for somebody to end, as on a device without us.
+    First, the memory that it may gain without asking: otherwise it could not come back after it has
+    left for another client. Second, if no other client has a context, room for one. Memory moves
+    out for a newcomer, but must be able to come back beside its context: otherwise one program
+    could close the device to all others. Beside other clients no such room is kept, since it would
+    be of no use to them. A newcomer that finds no room then waits for another client to end, as on
+    a device without nvshare.
     """
     alone = not any(one.memory.pinned for one in roster.clients.values() if one is not client)
     return roster.unasked + (roster.context if alone else 0)
 
 
 def _context(roster: Roster, context: int) -> tuple[Verdict, str] | None:
-    """Say why there could be no room for one context more, or none at present."""
+    """Return why one more context could never have room, or has none at present."""
     room = roster.room - context
     if room < 0:
         text = (

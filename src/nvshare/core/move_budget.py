@@ -1,57 +1,57 @@
-"""How much of a device's time may go into moving memory so that somebody need not wait.
+"""How much of a device's time may go into moving memory so that clients with claims need not wait.
 
-A change of turn before its time costs moves that would not be needed otherwise. ``move_budget`` is
-the part of the time that may go into all moves, over the last minutes. What is not used is saved,
-up to that of a few turns. While there is enough, who has a claim (credit.py) does not wait. When it
-is used up, it waits until enough has come together again: a little longer each time, and never
-longer than for the end of the turn.
+Ending a turn early costs moves that would not be needed otherwise. ``move_budget`` is the part of
+the time that may go into all moves, over the last minutes. Unused time is saved, up to that of a
+few turns. While enough is saved, a client with a claim (credit.py) does not wait. When it is used
+up, the client waits until enough is saved again: a little longer each time, and never longer than
+for the end of the turn.
 """
 
 from dataclasses import dataclass
 from math import inf
 
-# How many turns, of those that are as short as they get.
+# So many of the shortest turns.
 TURNS = 4
 
 
 @dataclass(slots=True)
 class MoveBudget:
-    """Seconds of moving that may still be spent; as of when; and what had been moved by then."""
+    """Seconds of moving that are saved; as of when; and the seconds moved in all until then."""
 
     saved: float | None = None
     counted_at: float = 0.0
     counted: float = 0.0
 
     def count(self, now: float, moving: float, rate: float, turn: float) -> None:
-        """Bring it up to date: for so long has memory moved, in all."""
+        """Bring it up to date. ``moving`` is for how long memory has moved in all."""
         most = _most(rate, turn)
         saved = most if self.saved is None else self.saved
         saved = min(most, saved + rate * max(0.0, now - self.counted_at))
-        # Turns that end in their time move memory too, and cannot wait: that is not owed.
+        # Turns that end on time move memory too, and cannot wait: they make no debt.
         self.saved = max(min(0.0, saved), saved - (moving - self.counted))
         self.counted_at, self.counted = now, moving
 
     def spend(self, seconds: float) -> None:
-        """Take so much out of it before it is moved."""
+        """Take seconds out before the memory is moved."""
         self.saved = max(0.0, (self.saved or 0.0) - seconds)
 
     def owe(self, seconds: float, rate: float, turn: float) -> None:
-        """Take so much out of it, also what is still to be saved."""
+        """Take seconds out, and go into debt if too few are saved."""
         self.saved = max(-_most(rate, turn), (self.saved or 0.0) - seconds)
 
     def wait(self, cost: float, rate: float, turn: float, left: float = 0.0) -> float:
-        """Return how many seconds it takes until so much can be spent, if nothing else is.
+        """Return in how many seconds ``cost`` can be spent, if nothing else is.
 
-        ``left`` is the part of what can be saved that is to be there afterwards.
+        ``left`` is the part of a full budget that has to remain afterwards.
         """
         most = _most(rate, turn)
         if most <= 0:
             return inf if cost > 0 else 0.0
-        # What costs more than can ever be saved is let through when all is.
+        # A cost beyond a full budget may be spent when the budget is full.
         needed = min(cost + left * most, most)
         return max(0.0, needed - (self.saved or 0.0)) / rate
 
 
 def _most(rate: float, turn: float) -> float:
-    """Return what can be saved."""
+    """Return the most that can be saved."""
     return rate * TURNS * turn

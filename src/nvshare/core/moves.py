@@ -1,4 +1,4 @@
-"""What has to move for somebody to run, and how long that takes. Changes nothing."""
+"""What has to move for a client to run, and how long that takes. Changes nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,16 +11,16 @@ from nvshare.core.state import DeviceState
 
 
 def fill_bytes(client: Client, room: int) -> int:
-    """Return how much of a client's memory has room: 0, which means all, if all of it has."""
+    """Return how much of a client's memory has room. 0 means all of it."""
     room = max(1, room)
     is_whole = client.kind is Kind.EXPLICIT or client.memory.swappable <= room
     return 0 if is_whole else room
 
 
 def fill_order(client: Client, room: int) -> int:
-    """Return what a client is told to bring in when its turn begins: not what is beyond its limit.
+    """Return how much a client is told to bring in as its turn begins, within its limit.
 
-    0 means all, and so the least that it is told is a byte.
+    0 means all of it, so the least order is one byte.
     """
     memory = client.memory
     if not client.over_limit or not memory.swapped:
@@ -35,12 +35,12 @@ def incoming_bytes(clients: Iterable[Client], room: int) -> int:
 
 
 def outgoing_bytes(roster: Roster, *coming: Client) -> int:
-    """Return how much others have to move out before these can run beside those who do."""
+    """Return how much others have to move out before these can run beside the running ones."""
     return roster.overcommit + incoming_bytes(coming, roster.room)
 
 
 def missing_bytes(state: DeviceState, roster: Roster, head: Client) -> int:
-    """Return for how much of its memory the head will have no room yet as its turn begins."""
+    """Return how much of the head's memory will have no room yet as its turn begins."""
     if not head.memory.swapped or state.ways.present is Way.DISPLACE:
         return 0
     leaving = roster.leaving_bytes + roster.outbound_bytes
@@ -50,9 +50,9 @@ def missing_bytes(state: DeviceState, roster: Roster, head: Client) -> int:
 def share_out(
     victims: Iterable[Client], excess: int, allowance: Allowance
 ) -> Iterator[tuple[Client, int]]:
-    """Say how much each of these moves out so that together they make the room, and no more.
+    """Yield how much each of these moves out, so that together they make ``excess`` room.
 
-    What the host cannot hold nobody is asked to move.
+    None is asked to move memory that the host cannot hold.
     """
     for client in victims:
         evicted = allowance.take(client, min(client.staying, excess))
@@ -67,7 +67,7 @@ def choose_way(
     coming: Sequence[Client],
     outgoing: int,
 ) -> Way:
-    """Decide how these make room for those, and remember it for when that is measured."""
+    """Decide how going clients make room for coming ones, and note it for the measurement."""
     way = state.ways.preferred(state.settings.make_room)
     if way is Way.DISPLACE and not _may_displace(roster, going, coming):
         way = Way.MOVE_OUT
@@ -76,12 +76,12 @@ def choose_way(
 
 
 def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Client]) -> bool:
-    """Whether the memory of who goes is certainly the first that the driver would push out."""
+    """Whether the driver would certainly push out the going client's memory first."""
     if len(going) != 1 or len(coming) != 1 or roster.outbound_bytes or roster.host.is_tight:
         return False
     if any(client.kind.is_copied for client in (*going, *coming)):
         return False
-    # A prefetch pushes out in bulk. What nobody has used yet comes by itself, piece by piece.
+    # A prefetch pushes out in bulk. Memory that was never used comes by itself, piece by piece.
     if coming[0].memory.untouched:
         return False
     holders = (*roster.running.values(), *roster.yielding.values(), *roster.overdue.values())
@@ -90,6 +90,6 @@ def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Clie
 
 
 def swap_seconds(state: DeviceState, roster: Roster, head: Client, most: int) -> float:
-    """Estimate how long it takes to move out what the head needs, ``most`` at most, and it in."""
+    """Estimate how long it takes to make room for the head, ``most`` at most, and to fill it."""
     out = min(outgoing_bytes(roster, head), most)
     return state.pace.swap_seconds(out, min(head.memory.swapped, roster.room))

@@ -1,7 +1,6 @@
-"""What is noted of a client where it is: its memory, and what it computes.
+"""Notes about a client in its state: its memory, and how it computes.
 
-Each note changes the client and what it adds up to, together. Who goes from one state to another
-is in roster.py.
+Each note changes the client together with the sums. Changes of state are in roster.py.
 """
 
 from collections.abc import Iterable
@@ -13,10 +12,10 @@ from nvshare.core.memory import Kind, Memory
 
 
 class Notes(Fitting):
-    """Writes down what is known of clients. Decides nothing."""
+    """Notes what is known of clients. Decides nothing."""
 
     def set_memory(self, client: Client, memory: Memory) -> None:
-        """Note what a client has now."""
+        """Note a client's present memory."""
         memory = memory.as_kind(client.kind)
         if memory == client.memory:
             return
@@ -25,12 +24,12 @@ class Notes(Fitting):
         if client.state is State.RUNNING or gained < 0:
             self._note_growth(client, gained)
         self._count(client, -1)
-        # Pages go when memory is freed, and only then.
+        # Host pages go only when memory is freed.
         freed = max(0, client.memory.kept - memory.kept)
         came = max(0, client.memory.swapped - memory.swapped)
         client.memory = memory
         client.outbound = min(client.outbound, memory.swapped)
-        # What it tells of before all has come is not on its way any more.
+        # Memory that came before the fill ahead has ended is not on its way any more.
         client.ahead = max(0, min(client.ahead - came, memory.swapped - memory.untouched))
         if not client.ahead:
             self.fetching.pop(client.id, None)
@@ -40,12 +39,12 @@ class Notes(Fitting):
         self._count(client, 1)
 
     def set_kind(self, client: Client, kind: Kind) -> None:
-        """Note that a client makes its allocations in another way."""
+        """Note that a client uses another allocation kind."""
         self._count(client, -1)
         client.kind = kind
         self._count(client, 1)
         self._note_kind(client)
-        # What can be moved may be another part of it now.
+        # Another part of it may be swappable now.
         self.set_memory(client, client.memory)
 
     def _note_kind(self, client: Client) -> None:
@@ -54,7 +53,7 @@ class Notes(Fitting):
             self.copied[client.id] = client
 
     def deny_host(self, client: Client) -> None:
-        """Note that nothing is kept for a client beyond what it says, or has out."""
+        """Note that nothing is kept for a client beyond what it reports, or has out."""
         self._count(client, -1)
         client.most_out = min(client.most_out, max(client.memory.kept, client.hosted))
         client.surely_out = min(client.surely_out, client.most_out)
@@ -62,7 +61,7 @@ class Notes(Fitting):
         self._count(client, 1)
 
     def note_out(self, client: Client, out: int) -> None:
-        """Note that so much of a client's memory is, or will have been, on the host."""
+        """Note that ``out`` bytes of a client are, or will have been, on the host."""
         most = min(max(client.most_out, out), client.memory.swappable)
         if most == client.most_out:
             return
@@ -71,17 +70,17 @@ class Notes(Fitting):
         self._count(client, 1)
 
     def note_surely_out(self, client: Client, out: int) -> None:
-        """Note that so much of it was there at one time, as it says."""
+        """Note that ``out`` bytes were on the host at one time, by the client's report."""
         client.surely_out = min(max(client.surely_out, out), client.most_out)
 
     def forget_growth(self, clients: Iterable[Client]) -> None:
-        """Take it that there is room for what these have gained."""
+        """Note that there is room for the memory that these have gained."""
         for client in clients:
             client.grown = 0
             self.grown.pop(client.id, None)
 
     def _note_growth(self, client: Client, gained: int) -> None:
-        """What it gives back, it has not gained."""
+        """Note what a client has gained in its turn. Freed memory is subtracted."""
         client.grown = max(0, client.grown + gained)
         self.grown.pop(client.id, None)
         if client.grown:
@@ -98,9 +97,9 @@ class Notes(Fitting):
         self._count(client, 1)
 
     def set_interrupted(self, client: Client, seconds: float | None) -> None:
-        """Note for how long a client's turn had lasted when it was interrupted; or that it was not.
+        """Note how long a client's turn had lasted when it was interrupted. None: it was not.
 
-        Its place in the queue depends on that, so this is for those who are not in it.
+        The place in the queue depends on it, so the client must not be in the queue.
         """
         client.interrupted = seconds
         self.interrupted.pop(client.id, None)
@@ -108,7 +107,7 @@ class Notes(Fitting):
             self.interrupted[client.id] = client
 
     def set_undrained(self, client: Client, undrained: bool) -> None:
-        """Note that a client cannot give way, and is left alone; or that it may be told to."""
+        """Note whether a client cannot give way, and so is not told to."""
         if undrained:
             self.set_busy(client, False)
         self.neighbours_changed = True
@@ -131,7 +130,7 @@ class Notes(Fitting):
         self.neighbours_changed = True
 
     def set_unused(self, client: Client, unused: int) -> None:
-        """Note how much a client has gained, and gives way before it has used it."""
+        """Note how much gained memory a client has not used when it is told to give way."""
         self._count(client, -1)
         client.unused = unused
         self._count(client, 1)
@@ -145,7 +144,7 @@ class Notes(Fitting):
         self._count(client, 1)
 
     def set_outbound(self, client: Client, outbound: int) -> None:
-        """Note how much of what counts as swapped has not left yet. Who runs has it in."""
+        """Note how much swapped memory has not left yet. A holder of a turn has it in."""
         outbound = 0 if client.holds else max(0, min(outbound, client.memory.swapped))
         if outbound == client.outbound:
             return
@@ -154,7 +153,7 @@ class Notes(Fitting):
         self._count(client, 1)
 
     def set_ahead(self, client: Client, ahead: int) -> None:
-        """Note how much a client brings in ahead of its turn. Who has one has all of it in."""
+        """Note how much a client brings in ahead of its turn. A holder of a turn has it in."""
         on_host = client.memory.swapped - client.memory.untouched
         ahead = 0 if client.holds else max(0, min(ahead, on_host))
         self._count(client, -1)
@@ -166,7 +165,7 @@ class Notes(Fitting):
             self.fetching[client.id] = client
 
     def set_missing(self, client: Client, missing: int, told: int) -> None:
-        """Note for how much of what a client brings in room is missing, and what it knows of it."""
+        """Note how much of a client's incoming memory has no room, and what it was told of that."""
         client.missing, client.told_missing = missing, told
         self.cramped.pop(client.id, None)
         if missing or told:
@@ -187,14 +186,14 @@ class Notes(Fitting):
             self._count(client, 1)
 
     def set_trims(self, client: Client, trims: int) -> None:
-        """Note how much is out in a client's turn, being beyond its limit."""
+        """Note how much memory beyond its limit a client has out in its turn."""
         if trims != client.trims:
             self._count(client, -1)
             client.trims = trims
             self._count(client, 1)
 
     def set_over_limit(self, client: Client, excess: int) -> None:
-        """Note how much of its memory is beyond its limit."""
+        """Note how much of a client's memory is beyond its limit."""
         client.over_limit = excess
         if excess:
             self.over[client.id] = client

@@ -1,7 +1,7 @@
-"""What follows from who runs and who waits: memory to move, hand-overs, timers.
+"""What follows from which clients run and wait: memory to move, hand-overs, timers.
 
-scheduler.py decides who runs; these functions only compare what should stand with what was
-ordered last, and order the difference.
+scheduler.py decides which clients run. These functions only compare the orders that should stand
+with the last ones, and order the difference.
 """
 
 from dataclasses import replace
@@ -33,12 +33,12 @@ from nvshare.core.undrained import next_try
 
 
 def make_room(roster: Roster) -> list[Effect]:
-    """Have clients that do not run move out what those who run need.
+    """Have clients that do not run make room for the running ones.
 
-    First those that have nothing to run, the longest idle first; then those who wait, the one
-    that will run last first.
+    Idle clients come first, beginning with the longest idle; then waiting clients, beginning with
+    the one that will run last.
     """
-    # What comes ahead of a turn is stopped, and may not be there at all (ahead.py).
+    # Fills ahead are stopped, and their memory may not be there at all (ahead.py).
     excess = roster.overcommit - sum(client.ahead for client in roster.fetching.values())
     if not roster.regime.takes_turns or excess <= 0 or roster.closed_bytes == 0:
         return []
@@ -51,9 +51,9 @@ def make_room(roster: Roster) -> list[Effect]:
 
 
 def move_over_limit_out(roster: Roster) -> list[Effect]:
-    """Have clients move out what they have beyond their limits."""
+    """Have clients move out their memory beyond their limits."""
     effects: list[Effect] = []
-    # In the order that a snapshot keeps: a journal that is replayed tells the same.
+    # In an order that a snapshot keeps, so that a replayed journal gives the same.
     for client in sorted(roster.over.values(), key=lambda client: client.order):
         if client.state is State.RUNNING:
             effects += _trim(roster, client)
@@ -80,7 +80,7 @@ def _use(client: Client) -> tuple[float, ...]:
 
 
 def plan_handover(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Tell the one client that is in the head's way to wake the head itself."""
+    """Tell the holder to wake the head itself, if it is the only client in the head's way."""
     plan = _handover(state, roster)
     if plan == state.handover or _differs_in_room_only(plan, state.handover):
         return []
@@ -107,7 +107,7 @@ def _handover(state: DeviceState, roster: Roster) -> Handover | None:
 
 
 def _differs_in_room_only(plan: Handover | None, old: Handover | None) -> bool:
-    """Whether an order that stands is good enough: what room is missing, Room tells in time."""
+    """Whether the standing order is good enough: Room tells in time what room is missing."""
     return plan is not None and old is not None and replace(plan, missing=old.missing) == old
 
 
@@ -122,7 +122,7 @@ def _only_obstacle(head: Client, roster: Roster) -> Client | None:
 
 
 def _could_still_happen(handover: Handover, roster: Roster) -> bool:
-    # Keep takes a hand-over back as well; and one to somebody who runs or is gone does nothing.
+    # Keep takes a hand-over back as well. One to a client that runs or has left does nothing.
     holder = roster.clients.get(handover.from_client)
     next_client = roster.clients.get(handover.to_client)
     if not holder or not next_client:
@@ -133,7 +133,7 @@ def _could_still_happen(handover: Handover, roster: Roster) -> bool:
 
 
 def set_alarms(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Have exactly those timers run that something depends on."""
+    """Have exactly the needed timers run."""
     wanted = _alarms(state, roster, now)
     effects: list[Effect] = [
         CancelTimer(Timer(state.id, kind)) for kind in state.alarms if kind not in wanted
@@ -155,7 +155,7 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
         alarms[TimerKind.PATIENCE] = silent.since + state.settings.revoke_patience
     if state.head is not None and state.deadline is not None:
         end = max(min(state.deadline, state.claim_at or inf), state.kept_until)
-        # One of a gang may have to wait for the end of another device's turn after that.
+        # A client of a gang may then have to wait for the end of a turn on another device.
         is_due = now >= end and roster.clients[state.head].gang is not None
         alarms |= {TimerKind.TURN: end} if end < inf and not is_due else {}
     if (steps := next_step(roster)) < inf:

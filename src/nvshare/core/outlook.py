@@ -1,4 +1,4 @@
-"""Who waits because the host is short, and why, for people to hear. Decides nothing."""
+"""Which clients wait because the host is short, and why, in words for users. Decides nothing."""
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Report, ReportKind
@@ -11,7 +11,7 @@ from nvshare.core.view import UNHINDERED, Outlook
 
 
 def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Report who is held up, once until its next turn; and by whom, once while anybody is."""
+    """Report each held-up client, once until its next turn, and the clients in its way, once."""
     held_up = held_up_clients(roster)
     if state.is_held_up and not held_up:
         for client in roster.clients.values():
@@ -33,14 +33,14 @@ def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
 
 
 def held_up_clients(roster: Roster) -> list[Client]:
-    """Return those who could not run, or may not (hope.py), if all others gave way."""
+    """Return the waiting clients that could not or may not (hope.py) run if all others gave way."""
     if not roster.host.is_tight:
         return []
     return [client for client in roster.waiting if not roster.host_lets(client)]
 
 
 def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Report who is alone, and has more than the device and the host hold: it may be killed."""
+    """Report a client that runs alone and exceeds the device and the host: it may be killed."""
     effects: list[Effect] = []
     for client in roster.running.values():
         too_much = client.memory.swappable > max(roster.room, roster.host.most(client))
@@ -55,7 +55,7 @@ def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
 
 
 def outlook_of(roster: Roster, client: Client) -> Outlook:
-    """Say what keeps one client, or its memory, where it is."""
+    """Return what keeps a client waiting, or its memory on the device."""
     stuck = roster.host.stuck(client)
     waits = client.state is State.WAITING and not client.is_barred
     is_held_up = waits and not roster.host_lets(client)
@@ -70,7 +70,7 @@ def outlook_of(roster: Roster, client: Client) -> Outlook:
 
 
 def why_held_up(roster: Roster, client: Client) -> str:
-    """Say why a client waits that could not, or may not, run if all others gave way."""
+    """Return why a held-up client waits."""
     if is_held_back(roster, client):
         return (
             f"with the {gib(client.memory.swappable)} that it has by now, and may still add to, "

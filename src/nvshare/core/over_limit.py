@@ -1,8 +1,7 @@
-"""Who has more memory than its limit allows, and so has to have some of it on the host.
+"""Which clients have more memory than their limit allows, and so need some of it on the host.
 
-Only where the setting ``swap_excess`` says so: a limit that is lowered breaks nothing otherwise.
-Clients of one group have their limit together. Here is found out how much it is, and whose; what is
-to leave when, orders.py orders.
+Only where the setting ``swap_excess`` says so: otherwise a lowered limit breaks nothing. Clients of
+one group share their limit. This file works out the excess of each client; orders.py orders it out.
 """
 
 from collections.abc import Iterator
@@ -22,12 +21,12 @@ from nvshare.core.settings import NO_LIMITS
 if TYPE_CHECKING:
     from nvshare.core.device import Device
 
-# Its name; or the number of a client that has its limits for itself.
+# The name of a group, or the number of a client that has its own limits.
 Group = str | int
 
 
 def groups_to_judge(device: "Device", event: Event) -> list[Group]:
-    """Return whose excess over a limit may change after an event, which is still to come."""
+    """Return the groups whose excess over a limit may change with an event that is to come."""
     roster, is_wanted = device.roster, device.state.settings.swap_excess
     match event:
         case SettingsChanged() if is_wanted or event.settings.swap_excess:
@@ -38,9 +37,9 @@ def groups_to_judge(device: "Device", event: Event) -> list[Group]:
 
 
 def over_limit_changes(device: "Device", group: Group, now: float) -> Iterator[OverLimitChanged]:
-    """Say whose excess is another one than it was.
+    """Yield the clients of a group whose excess has changed.
 
-    The members that came first move first, as far as theirs can be moved.
+    The members that came first move first, as far as their memory can be moved.
     """
     members = [client for client in _in_order(device) if _group_of(client) == group]
     excess = _over_limit(members) if device.state.settings.swap_excess else 0
@@ -54,9 +53,9 @@ def over_limit_changes(device: "Device", group: Group, now: float) -> Iterator[O
 
 
 def _over_limit(members: list[Client]) -> int | None:
-    """Return what a group has beyond its limit. None: it is just being told other limits.
+    """Return what a group has beyond its limit. None: its limits are just being changed.
 
-    Its members hear of them one after the other, and are judged when the last one has.
+    The members get new limits one after the other, and are judged after the last one.
     """
     limits = {client.limits for client in members}
     if len(limits) > 1:

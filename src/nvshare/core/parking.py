@@ -1,16 +1,17 @@
-"""Parking: all of a client's memory leaves the device, though nobody needs its place just now.
+"""Parking: all of a client's memory leaves the device, though no client needs its place now.
 
 A client is parked by hand, or because it has been idle for ``idle_park``. In both cases it gives
-its turn up as at any turn's end, and its memory leaves behind the closed gate: all of it, or what
-the host has room for. From then on it competes for nothing, and what is away of it takes no room
-from the others. Who was parked for being idle comes back with its first call, as anybody who asks
-for a turn. Who was parked by hand waits at its gate until a person says otherwise.
+its turn up as at any turn's end, and its memory leaves behind the closed gate: all of it, or as
+much as the host has room for. From then on it competes for nothing, and its memory that is away
+takes no room from the others. A client that was parked for being idle comes back with its first
+call, like any client that asks for a turn. A client that was parked by hand waits at its gate until
+the operator takes that back.
 
-Whether a client that may run is idle, only itself can tell for certain. It counts its work and
-tells while it has any; when it has not told for a while it is asked to give its turn up after a
-long rest. It is not asked all the time: who is asked takes it that others want the device.
+Only a running client itself knows for certain whether it is idle. It reports while it has work.
+When it has not reported for a while, it is asked to give its turn up after a long rest. It is not
+asked all the time: a client that is asked assumes that others want the device.
 
-Without ``idle_park`` none of this looks at anybody who is not parked.
+Without ``idle_park`` none of this concerns clients that are not parked.
 """
 
 from math import inf
@@ -25,19 +26,19 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode, Settings
 from nvshare.core.state import DeviceState
 
-# What of the rest a client is asked to have a look at itself; the order has room for about an hour.
+# The part of the rest that a client is asked to watch itself. The order has room for about an hour.
 _ASKED_PART = 0.75
 _LONGEST_ASKED = 3600.0
-# Clocks differ a little. Who gives way much sooner does so by an order that was taken back.
+# Clocks differ a little. A client that gives way much sooner follows an order that was taken back.
 _ENOUGH = 0.9
-# That in which a snapshot keeps them: a journal that is replayed tells the same.
+# An order that a snapshot keeps, so that a replayed journal gives the same.
 _order = attrgetter("order")
-# Who could move nothing is told again after this time.
+# A client that could move nothing is told again after this time.
 RETRY_SECONDS = 1.0
 
 
 def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Park who has been idle for long enough, and have those who are parked move everything out."""
+    """Park clients that have been idle for long enough; have parked ones move everything out."""
     if state.settings.idle_park is not None:
         idle = list(roster.idle.values())
         for client in [one for one in idle if now >= _parks_at(state.settings, one)]:
@@ -56,7 +57,7 @@ def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 
 
 def ask_to_rest(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Ask those who seem to be idle to give their turns up when they have been so for long."""
+    """Ask running clients that seem idle to give their turns up after a long rest."""
     effects: list[Effect] = []
     rest = asked_seconds(state.settings)
     for client in sorted(roster.resting.values(), key=_order):
@@ -73,13 +74,13 @@ def ask_to_rest(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 
 
 def has_rested(client: Client, now: float) -> bool:
-    """Whether a client that gives its turn up, being idle, has been so for long enough."""
+    """Whether a client that gives its turn up for being idle has been so for long enough."""
     asked_at = client.rest_asked_at
     return asked_at is not None and now >= asked_at + _ENOUGH * client.rest_seconds
 
 
 def next_look(state: DeviceState, roster: Roster, now: float) -> float:
-    """Return when somebody is to be asked, parked, or told again; never: infinity."""
+    """Return when a client is next to be asked, parked, or told again. Infinity: never."""
     moments = [one.evict_again for one in roster.parked.values() if one.staying and one.is_away]
     moments = [moment for moment in moments if moment > now]
     if state.settings.idle_park is not None:
@@ -112,6 +113,6 @@ def _asks_at(settings: Settings, client: Client) -> float:
 
 
 def _may_park(settings: Settings, client: Client) -> bool:
-    """Whether it may be parked for being idle: not where nobody is scheduled."""
+    """Whether a client may be parked for being idle. Without scheduling, none is."""
     wanted = settings.idle_park is not None and settings.mode in (Mode.AUTO, Mode.SERIAL)
     return wanted and client.park is None and client.memory.swappable > 0

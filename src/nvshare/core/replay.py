@@ -1,4 +1,4 @@
-"""Plays a saved journal to a new core, and says where the core decides differently now."""
+"""Replays a saved journal to a new core, and reports where the core decides differently now."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from nvshare.core.journal import read_entry, read_header
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An event that led to other effects than the journal tells."""
+    """An event that led to other effects than those in the journal."""
 
     line: int
     event: Event
@@ -22,7 +22,7 @@ class Difference:
 def replay(lines: Iterable[str], *, check: bool = False) -> list[Difference]:
     """Return all differences. A journal that cannot be read raises ValueError.
 
-    Empty lines, and lines that begin with #, are for people.
+    Empty lines, and lines that begin with #, are skipped.
     """
     numbered = ((number, line.strip()) for number, line in enumerate(lines, 1))
     told = ((number, line) for number, line in numbered if line and not line.startswith("#"))

@@ -1,29 +1,28 @@
-"""How long one who is asked to give way may rest before it does.
+"""How long a client that is asked to give way may rest before it does.
 
-A regime says how long a rest has to be (regimes/). A client looks at its own work only from the
-moment on at which it is asked. But it tells of its work while it has any, and so the device knows
-of those who have told nothing for long that they have rested already. What they have rested by then
-counts.
+A regime says how long a rest has to be (regimes/). A client watches its own work only from the
+moment at which it is asked. But it reports while it has work, so a client that has reported nothing
+for long has rested already. That rest counts.
 """
 
 from nvshare.core.client import Client
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
 
-# While it works, a client tells of it every quarter of a second. So who has told that it had
-# nothing to do has rested since, but for the last moment.
+# A working client reports every quarter of a second. So a client that reported no work has rested
+# since, except perhaps for the last moment.
 UNTOLD_SECONDS = 0.3
-# Who has told of work is heard again once in a short turn (hearing.py), if it goes on.
+# A client that goes on working is heard again once in a slice (hearing.py).
 UNHEARD_SECONDS = 0.5
 UNHEARD_SLICES = 1.5
-# A part of the grace is left in any case: it may have begun to work just now.
+# One of so many parts of the grace is always left: the client may have begun to work just now.
 GRACE_PARTS = 5
 
 
 def rest_asked(
     state: DeviceState, roster: Roster, client: Client, head: Client, now: float
 ) -> float:
-    """Return after how long a rest a client is asked to give way to the head."""
+    """Return how long a client is asked to rest before it gives way to the head."""
     rest = roster.regime.rest_seconds(state, roster, client, head)
     if roster.regime.is_sliced:
         return rest
@@ -32,7 +31,7 @@ def rest_asked(
 
 
 def rested_seconds(state: DeviceState, client: Client, now: float) -> float:
-    """Return for how long a client that may run has surely had nothing to run."""
+    """Return for how long a client with a turn has surely had nothing to run."""
     if client.busy:
         return 0.0
     unheard = UNTOLD_SECONDS

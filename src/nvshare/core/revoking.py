@@ -1,8 +1,8 @@
-"""Telling clients to give their turns up now, and going on without those who do not answer.
+"""Telling clients to give their turns up now, and going on without those that do not answer.
 
-Who has to go is decided elsewhere: at the end of a turn (scheduler.py), when somebody has grown
-(splitting.py), or when a person parks it (parking.py). Who is in a gang is told to hold first, and
-to go when all of the gang do (gangs/giving.py).
+Other files decide which clients: at the end of a turn (scheduler.py), when a client has grown
+(splitting.py), or when it is parked (parking.py). A client of a gang is told to hold first, and to
+give way when the whole gang holds (gangs/giving.py).
 """
 
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
 
-# How long who runs may go on with what it has launched before it moves memory out so that one who
-# holds can step (gangs/stepping.py); and how long that may take.
+# How long running clients may go on with launched work before they move memory out so that a held
+# client can step (gangs/stepping.py); and how long that move may take.
 ROOM_PATIENCE = 0.5
 
 
 def revoke(roster: Roster, victims: list[Client], excess: int, way: Way) -> list[Effect]:
-    """Tell these to go, and to move so much out together."""
+    """Tell these to give way, and to move ``excess`` bytes out together."""
     effects: list[Effect] = []
     host = roster.host
-    # Who has not said that its memory is in may have it out still, and would move the rest out
-    # as well. Where the host may not hold that, it is told when it has given way.
+    # A client that has not reported its memory to be in may still have it out, and would move the
+    # rest out as well. Where the host may not hold that, it is told after it has given way.
     known = [c for c in victims if not c.memory.swapped or not host.is_tight]
     shares = {c.id: evicted for c, evicted in share_out(known, excess, host.allowance())}
     for client in victims:
@@ -43,28 +43,28 @@ def revoke(roster: Roster, victims: list[Client], excess: int, way: Way) -> list
 
 
 def tell_to_hold(client: Client) -> list[Effect]:
-    """Tell one of a gang to hold, unless it has no turn to hold."""
+    """Tell a client of a gang to hold, unless it rests."""
     return [] if client.rests else [TellToHold(client.id, client.turn)]
 
 
 def still_waited_for(roster: Roster) -> Iterator[Client]:
-    """Return those who were told to go, and have not answered, the first one first."""
+    """Return the clients that were told to give way and have not answered, the first one first."""
     return (client for client in roster.yielding.values() if client.hold is not Hold.HELD)
 
 
 def next_step(roster: Roster) -> float:
-    """Return when somebody who holds is to be told to step; never: infinity."""
+    """Return when a held client is next to be told to step. Infinity: never."""
     held = (one for one in roster.yielding.values() if one.hold is Hold.HELD and one.hold_waits)
     return min((step_at(roster, one) for one in held), default=inf)
 
 
 def step_at(roster: Roster, client: Client) -> float:
-    """Return when one who holds may be told to step, or others to make room for that."""
+    """Return when a held client may be told to step, or others to make room for that."""
     usual = client.hold_since + client.step_patience
     if client.rests or not client.memory.swapped:
         return usual
     if client.room_asked_at is not None:
-        # What was told to leave is waited for, and for no longer than that.
+        # Wait for memory that was ordered out, but only within the patience.
         is_late = any(one.memory.swapped < one.trims for one in roster.running.values())
         return max(usual, client.room_asked_at + (ROOM_PATIENCE if is_late else 0.0))
     lacks = lacks_room_to_step(roster, client)
@@ -72,7 +72,7 @@ def step_at(roster: Roster, client: Client) -> float:
 
 
 def lacks_room_to_step(roster: Roster, client: Client) -> int:
-    """Return how much those who run have still to move out until a client can have all it has."""
+    """Return how much running clients have still to move out for all of a client's memory."""
     running = roster.running.values()
     out = sum(one.trims for one in running)
     lacking = client.memory.swappable + roster.running_bytes - out - roster.room
@@ -80,7 +80,7 @@ def lacks_room_to_step(roster: Roster, client: Client) -> int:
 
 
 def go_on_without_the_silent(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Stop counting with those who were told to go, and have not for ``revoke_patience``."""
+    """Stop counting clients that were told to give way ``revoke_patience`` ago and have not."""
     patience = state.settings.revoke_patience
     silent = [c for c in still_waited_for(roster) if now >= c.since + patience]
     for client in silent:
@@ -89,7 +89,7 @@ def go_on_without_the_silent(state: DeviceState, roster: Roster, now: float) -> 
 
 
 def send_away(state: DeviceState, roster: Roster, client: Client, now: float) -> list[Effect]:
-    """Tell a client to go whose gate should not be open, and wait for nothing."""
+    """Tell a client whose gate should not be open to give way, without waiting for it."""
     if client.state is not State.RUNNING:
         return []
     roster.move(client, Step.REVOKE, now)

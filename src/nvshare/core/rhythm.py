@@ -21,7 +21,7 @@ def note_rest(client: Client, now: float) -> None:
 
 
 def expected_at(client: Client, now: float) -> float:
-    """Return when a resting client is expected to want the device; infinity if nobody can tell."""
+    """Return when a resting client is expected to want the device; infinity if it is unknown."""
     short, long = sorted((client.rest_before, client.last_rest))
     if client.rests_since is None or short <= 0 or long > SIMILAR * short:
         return inf

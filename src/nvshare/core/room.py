@@ -1,18 +1,17 @@
-"""Room for those who bring memory in: how much of it others have still to make, told as they do.
+"""Room for clients that bring memory in: how much others have still to make, told as they do.
 
-The driver's count of free memory is no help: memory that a client has moved to the host stays that
-client's as far as the driver is concerned, until somebody takes it. What counts is what clients say
-they have moved. They tell while they move, so that one fills as fast as the other leaves; who went
-faster would push out memory that was to stay.
+The driver's count of free memory is no help: to the driver, memory that a client has moved to the
+host stays that client's until another one takes it. The clients' own reports count instead. They
+report while they move, so that one client fills as fast as the other leaves. A faster one would
+push out memory that was to stay.
 
-Whoever has no context yet, because the device is full of memory that no driver pushes out, waits
-for room in the same way. It has no turn, and is told once: when there is room for all that there
-is.
+A client that has no context yet, because the device is full of memory that no driver pushes out,
+waits for room in the same way. It has no turn, and is told once: when there is room for all memory.
 
-Whoever is to leave may be stopped, or stuck. When nothing has moved for ``move_patience``, nobody
-waits for it any longer: the driver makes room then, slower, and at the cost of whoever is oldest.
-Of a gang that was told to hold (gangs/) nothing moves before all of it do. It is waited for as long
-as by everybody.
+A client that is to move out may be stopped, or stuck. When nothing has moved for ``move_patience``,
+it is not waited for any longer: then the driver makes room, more slowly, by pushing out the oldest
+memory. A gang that was told to hold (gangs/) moves nothing before all of it holds. This patience
+does not apply to it; ``revoke_patience`` does.
 """
 
 from math import inf
@@ -23,9 +22,9 @@ from nvshare.core.state import DeviceState
 
 
 def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Tell those who bring memory in for how much of it there is no room, where that has changed.
+    """Tell clients that bring memory in how much of it has no room, where that has changed.
 
-    It only ever becomes less: what others need later is not missing to those who were there first.
+    The number only falls: what later clients need is not missing to earlier ones.
     """
     _be_patient(state, roster, now)
     effects: list[Effect] = []
@@ -43,9 +42,9 @@ def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 
 
 def _give_back(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Tell those who made room in their own turns (gangs/stepping.py) when there is room again.
+    """Tell clients that made room in their own turns (gangs/stepping.py) when there is room again.
 
-    What they use comes by itself, but page by page.
+    Memory that they use would come by itself, but page by page.
     """
     yielding = roster.yielding.values()
     if not state.lenders or roster.lacking or any(one.room_asked_at for one in yielding):
@@ -56,15 +55,15 @@ def _give_back(state: DeviceState, roster: Roster) -> list[Effect]:
 
 
 def _has_room_for_contexts(roster: Roster) -> bool:
-    """Whether a context may be tried: who was told to give way is waited for as long as by others.
+    """Whether a context may be tried. Clients that were told to give way are waited for.
 
-    Nothing moves before it has, and that may take longer than the patience with those who move.
+    Nothing moves before they have, and that may take longer than ``move_patience``.
     """
     return not roster.missing and not (roster.lacking and roster.yielding)
 
 
 def patience_ends(state: DeviceState) -> float:
-    """Return when those who wait for room are told to go on without it."""
+    """Return when clients that wait for room are told to go on without it."""
     if state.room_since is None or state.room_waived:
         return inf
     return state.room_since + state.settings.move_patience

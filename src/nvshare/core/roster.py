@@ -1,10 +1,10 @@
-"""Who is where on one device: the steps from one state to another, and the queue.
+"""The clients of one device by state: the steps between states, and the queue.
 
-A roster is made of four layers, each in its file, which use only what is below them:
+A roster has four layers, each in its file, which use only the layers below them:
 
-    roster.py    steps and the queue of those who wait
-    notes.py     what is noted of a client where it is
-    fitting.py   what fits beside what
+    roster.py    steps, and the queue of waiting clients
+    notes.py     notes about a client in its state
+    fitting.py   which clients fit together
     sums.py      the sets of clients, and the sums over them
 
 It keeps count, and decides nothing.
@@ -30,7 +30,7 @@ _place = attrgetter("place")
 
 
 class Queue:
-    """Those who wait, in the order of the policy."""
+    """The waiting clients, in the order of their places."""
 
     def __init__(self) -> None:
         self._clients: list[Client] = []
@@ -54,7 +54,7 @@ class Queue:
         del self._clients[place]
 
     def first(self) -> Client | None:
-        """Return whoever is next."""
+        """Return the client that is next."""
         return self._clients[0] if self._clients else None
 
 
@@ -73,7 +73,7 @@ class Roster(Notes):
         self.waiting = Queue()
         # Waiting too, but parked by hand.
         self.barred: dict[int, Client] = {}
-        # Those of gangs who wait, and go before others because their gang starves.
+        # Waiting clients of gangs that go before others because their gang starves.
         self.let_first: dict[int, Client] = {}
         self._orders = 0
 
@@ -93,7 +93,7 @@ class Roster(Notes):
             self.set_limits(client, client.limits)
 
     def restore(self, clients: Iterable[Client]) -> None:
-        """Take clients of a snapshot in, in the order in which they came to their states."""
+        """Take in the clients of a snapshot, in the order in which they came to their states."""
         for client in clients:
             self.clients[client.id] = client
             self._note_kind(client)
@@ -146,31 +146,31 @@ class Roster(Notes):
         self.soft_revoked[client.id] = client
 
     def keep(self, client: Client, now: float) -> None:
-        """Note that this was taken back."""
+        """Note that the soft revoke was taken back."""
         self.move(client, Step.KEEP, now)
         client.soft_revoked = False
         del self.soft_revoked[client.id]
 
     def tell_to_go(self, client: Client, now: float) -> None:
-        """Note that a client was told to give its turn up; or, in a gang, to hold."""
+        """Note that a client was told to give its turn up or, in a gang, to hold."""
         if client.gang is None:
             self.move(client, Step.REVOKE, now)
             return
         self.move(client, Step.HOLD, now)
-        # Who rests has nothing in flight.
+        # A resting client has nothing in flight.
         client.hold = Hold.HELD if client.rests else Hold.TOLD
         client.hold_since, client.hold_waits = now, client.wants
         client.room_asked_at = None
 
     def let_go(self, client: Client, now: float) -> None:
-        """Note that a client that holds was told to give its turn up now."""
+        """Note that a held client was told to give its turn up now."""
         self._leave(client)
         self._orders += 1
         client.hold, client.since, client.order = None, now, self._orders
         self._enter(client)
 
     def set_gang(self, client: Client, gang: int | None, *, rides: bool) -> None:
-        """Note which gang a client is in, and whether another one of it counts for both."""
+        """Note which gang a client is in, and whether another member counts for both."""
         self._count(client, -1)
         self._dequeue(client)
         client.gang, client.rides = gang, rides
@@ -179,27 +179,27 @@ class Roster(Notes):
         self._count(client, 1)
 
     def set_place(self, client: Client, like: Client) -> None:
-        """Give a client that waits the place of another one of its gang."""
+        """Give a waiting client the place of another client of its gang."""
         self._dequeue(client)
         client.standing, client.rank, client.claims = like.standing, like.rank, like.claims
         self.set_interrupted(client, like.interrupted)
         self._enqueue(client)
 
     def party(self, client: Client) -> list[Client]:
-        """Return those who wait here and can only run together: a client, and more of its gang."""
+        """Return the clients that wait here and can only run together: a client and its gang."""
         if client.gang is None:
             return [client]
         return [one for one in self.waiting if one.gang == client.gang]
 
     def set_rest_asked(self, client: Client, now: float | None, seconds: float = 0.0) -> None:
-        """Note that a client was asked to give its turn up after a long rest, or not any more."""
+        """Note when a client was asked to give its turn up after a long rest. None: it is not."""
         client.rest_asked_at, client.rest_seconds = now, seconds
         self.resting.pop(client.id, None)
         if now is not None:
             self.resting[client.id] = client
 
     def go_on_without(self, client: Client) -> None:
-        """Stop counting with a client that does not give way.
+        """Stop counting a client that does not give way.
 
         The driver pages it out as others touch their memory, as far as it may leave.
         """
@@ -210,7 +210,7 @@ class Roster(Notes):
         self.set_evicting(client, client.leaving + pushed)
 
     def set_limits(self, client: Client, limits: Limits) -> None:
-        """Note what a client may use, which it has to be told."""
+        """Note new limits of a client, which it has to be told."""
         self._count(client, -1)
         client.limits = limits
         self._count(client, 1)
@@ -228,7 +228,7 @@ class Roster(Notes):
         self._enqueue(client)
 
     def set_park(self, client: Client, park: Park | None, now: float) -> None:
-        """Note that all of a client's memory is to be on the host, or not any more."""
+        """Note why a client is parked, or with None that it is not."""
         self._count(client, -1)
         self._dequeue(client)
         was_barred = client.is_barred
@@ -237,7 +237,7 @@ class Roster(Notes):
         if park is not None:
             self.parked[client.id] = client
         if was_barred and not client.is_barred:
-            # Only from now on does it wait for others.
+            # It waits for other clients only from now on.
             client.since, client.rank = now, self.policy.rank(client)
             self._orders += 1
             client.order = self._orders
@@ -246,7 +246,7 @@ class Roster(Notes):
         self._lay_off(client)
 
     def _lay_off(self, client: Client) -> None:
-        """Take it that who is parked, and has no turn, computes nothing."""
+        """Note that a parked client without a turn computes nothing."""
         if client.is_away:
             self.set_busy(client, False)
             self.set_active(client, False)
@@ -267,7 +267,7 @@ class Roster(Notes):
             self.let_first.pop(client.id, None)
 
     def set_regime(self, regime: "Regime") -> None:
-        """Weigh everybody by other rules."""
+        """Weigh all clients by the rules of another regime."""
         for client in self.clients.values():
             self._count(client, -1)
         self.regime, self._state.regime = regime, regime.name
@@ -277,7 +277,7 @@ class Roster(Notes):
             self._count(client, 1)
 
     def set_policy(self, policy: Policy) -> None:
-        """Put those who wait in the order of another policy."""
+        """Put the waiting clients in the order of another policy."""
         self.policy = policy
         clients, self.waiting = list(self.waiting), Queue()
         for client in clients:

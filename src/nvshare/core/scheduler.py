@@ -1,34 +1,35 @@
 """Restores what must hold on one device after every event: the heart of the core.
 
-It is one function, ``restore``, whatever the event was. It looks at who is where (the roster),
-opens gates as far as memory allows, and sees to it that whoever waits gets a turn:
+One function, ``restore``, does this for every event. It looks at the clients by state (the roster),
+opens gates as far as memory allows, and ensures that every waiting client gets a turn:
 
-* While everything fits, everybody runs, nobody is asked for anything, and no timer runs.
-* Otherwise the first in the queue who does not fit beside those who run becomes the head of the
-  queue, and stays it until it runs. Everybody who runs is asked to give way when idle. When the
-  turn is over, a new group is formed around the head: others who wait, in their order, and then
-  those who run now, the latest first, as long as all fit. Who runs and is not in it is told to go.
-* Somebody who waits and fits beside those who run is let in at once, unless that would take the
+* While everything fits, all clients run, none is asked for anything, and no timer runs.
+* Otherwise the first client in the queue that does not fit beside the running ones becomes the head
+  of the queue, until it runs. All running clients are asked to give way when idle. When the turn is
+  over, a new group is formed around the head: other waiting clients, in their order, and then the
+  running clients, the latest first, as long as all fit. Running clients outside the group are told
+  to give way.
+* A waiting client that fits beside the running ones is let in at once, unless that would take the
   room from the head. That does not lengthen the turn.
-* If those who run do not fit together any more, because one has grown, the latest of them are
-  told to go until the rest fits. This does not wait for the end of a turn.
-* Who is parked (parking.py) is not counted with: its memory leaves, and what is away takes no room.
-* What all of this is about, the regime says (regimes/): what somebody weighs, what fits beside
-  what, and how long turns and rests are. By default that is memory. If everything fits, but several
-  compute all the time, those take short turns among themselves, and only they weigh anything.
+* If the running clients do not fit together any more, because one has grown, the latest of them are
+  told to give way until the rest fits. This does not wait for the end of a turn.
+* A parked client (parking.py) does not count: its memory leaves, and memory away takes no room.
+* The regime (regimes/) says how much a client weighs, which clients fit together, and how long
+  turns and rests are. By default weight is memory. If everything fits, but several clients compute
+  all the time, these take slices, and only they have weight.
 
-Memory that the host cannot hold cannot leave the device (hostroom.py), and the driver would push it
-out all the same to make room for whoever runs. So nobody is let run whom that would make room for:
-it waits, and does not become the head, until those in its way end, shrink, or may leave. If that
-leaves nobody who could run, one may who has everything on the device and so pushes nothing out.
+Memory that the host cannot hold cannot leave the device (hostroom.py), yet the driver would push it
+out to make room for a running client. So a client that needs its room may not run: it waits, and
+does not become the head, until the clients in its way end, shrink, or may leave. If no client could
+run then, one may that has all its memory on the device and so pushes nothing out.
 
-A program that was told to go and does not answer (it is stopped, or in one endless kernel) must
-not hold up the device for ever. Until ``revoke_patience`` is over it counts with all it has, and
-only those who fit beside it go on. After that it is reported and not counted any more: the next
-group is let in although there may not be room. The driver then pages the silent program out as
-the others touch their memory. That is slow at first, but it ends, and a hung device does not.
-Its gate stays closed until it has released its turn and been granted another. One that does answer,
-and says that it cannot give way, has its gate open again (undrained.py).
+A program that was told to give way and does not answer (it is stopped, or in one endless kernel)
+must not hold up the device forever. Until ``revoke_patience`` is over it counts with all its
+memory, and only clients that fit beside it go on. After that it is reported and not counted any
+more: the next group is let in although there may not be room. The driver then pages the silent
+program out as the others touch their memory. That is slow at first, but it ends, and a hung device
+does not. Its gate stays closed until it has released its turn and been granted another. A program
+that answers that it cannot give way has its gate open again (undrained.py).
 """
 
 from collections.abc import Iterable, Mapping
@@ -65,7 +66,7 @@ from nvshare.core.splitting import forget_growth, split
 from nvshare.core.state import DeviceState
 from nvshare.core.undrained import may_be_head, try_again
 
-# Each round has others move out, or somebody run. There are never more than a few.
+# Each round has clients move out, or lets one run. There are never more than a few.
 _ROUNDS = 8
 
 Group: TypeAlias = dict[int, Client]
@@ -74,9 +75,9 @@ Group: TypeAlias = dict[int, Client]
 def pick(
     candidates: Iterable[Client], room: int, roster: Roster, *beside: Mapping[int, Client]
 ) -> list[Client]:
-    """Choose those who fit in the room together, first come first served.
+    """Choose the clients that fit in the room together, first come first served.
 
-    Beside each of these groups the host has to let them run.
+    The host has to let them run beside each of these groups.
     """
     chosen: Group = {}
     groups = beside if roster.host.is_tight else ()
@@ -89,7 +90,7 @@ def pick(
 
 
 class Scheduler:
-    """Decides who runs on one device."""
+    """Decides which clients run on one device."""
 
     def __init__(self, state: DeviceState, roster: Roster) -> None:
         self._state = state
@@ -97,7 +98,7 @@ class Scheduler:
         self._now = 0.0
 
     def restore(self, now: float) -> list[Effect]:
-        """Order whatever is missing for the invariants to hold."""
+        """Restore the invariants, and return the orders for that."""
         state, roster = self._state, self._roster
         self._now = now
         effects: list[Effect] = []
@@ -118,12 +119,12 @@ class Scheduler:
             effects += provide(roster)
             effects += tell_room(state, roster, now)
             effects += tell_what_cannot_leave(state, roster)
-        # Nobody is to run before it knows what it may use.
+        # A client must know its limits before it runs.
         effects = [*tell_shares(state, roster), *effects]
         return [*effects, *set_alarms(state, roster, now)]
 
     def _open_gates(self, now: float) -> list[Effect]:
-        """Let in who fits, and have others make room for it."""
+        """Let in clients that fit, and have others make room for them."""
         roster, effects = self._roster, list[Effect]()
         for _ in range(_ROUNDS):
             effects += self._open_all(now) if roster.everything_fits else self._take_turns(now)
@@ -136,18 +137,18 @@ class Scheduler:
             is_same = (head.id if head else None) == self._state.head
             if not roster.host.is_tight or (is_same and not orders):
                 break
-            # What leaves for one takes the host's room from another.
+            # Memory that leaves for one client takes host memory from another.
         return effects
 
     def grant(self, client: Client, now: float, *, is_guest: bool = False) -> Grant:
-        """Open a client's gate. A turn begins with the first to run, and with a head.
+        """Open a client's gate. A turn begins with the first client to run, and with a head.
 
-        Who is let in while the head waits for other devices is a guest in its turn.
+        A client that is let in while the head waits for other devices is a guest in its turn.
         """
         is_head, settings = client.id == self._state.head, self._state.settings
         begins = is_head or not (self._roster.running or is_guest)
         if begins:
-            # Who was interrupted goes on with its turn.
+            # An interrupted client goes on with its turn.
             self._state.turn_started = now - (client.interrupted or 0.0)
             self._state.deadline, self._state.kept_until = None, 0.0
             self._state.turn_limit = prompt_limit(client, self._roster, settings)
@@ -161,7 +162,7 @@ class Scheduler:
         told_out = client.leaving
         self._roster.move(client, Step.GRANT, now)
         self._roster.set_evicting(client, 0)
-        # What it was told to move out before, it may be moving now.
+        # It may still be moving memory out by an earlier order.
         self._roster.offer(client, told_out)
         self._roster.forget_growth([client])
         if client.park is Park.IDLE:
@@ -177,17 +178,17 @@ class Scheduler:
         client.trimmed = min(client.over_limit, client.memory.swapped)
         self._roster.set_trims(client, min(client.trimmed, client.most_out))
         order = fill_order(client, self._roster.room)
-        # What is beyond its limit may come in by itself, when it is used.
+        # Memory beyond its limit may come in by itself, when it is used.
         self._roster.set_filled(client, fill_bytes(client, self._roster.room) or None)
         missing = self._roster.missing if client.memory.swapped else 0
         self._roster.set_missing(client, missing, told=self._told_missing(client, missing))
         if begins and settings.turn_seconds is not None:
-            # A length that somebody has chosen may be shorter than the move.
+            # A length from the settings may be shorter than the move.
             keep_turn(self._state, now, fill_seconds(self._state, client))
         return Grant(client.id, turn, order, missing)
 
     def _told_missing(self, client: Client, missing: int) -> int:
-        """Whoever has been handed its turn knows what it was told then: its grant is void."""
+        """Return what a client knows to be missing. After a hand-over, the grant is void."""
         handover = self._state.handover
         if handover and (handover.to_client, handover.turn) == (client.id, client.turn):
             return handover.missing
@@ -200,11 +201,11 @@ class Scheduler:
             self._state.deadline = None
 
     def _follow_regime(self, now: float) -> list[Effect]:
-        """Share the device by the rules that its clients call for now."""
+        """Change to the regime that the present clients call for."""
         state, regime = self._state, choose_regime(self._state.settings, self._roster)
         if regime is self._roster.regime:
             return []
-        # What they were asked for was meant for the other rules.
+        # Clients were asked to give way under the rules of the old regime.
         effects = relax(state, self._roster, now)
         self._roster.set_regime(regime)
         state.deadline = None
@@ -231,7 +232,7 @@ class Scheduler:
             effects += relax(self._state, self._roster, now)
             effects += self._let_somebody_in(now)
         elif self._roster.running_admits(*self._roster.party(head)):
-            # Only those who are giving way already are in its way.
+            # Only yielding clients are in its way.
             self._state.deadline = None
         elif self.may_end_turn(head, now) and head.gang is None:
             effects += self.end_turn(head, now)
@@ -240,22 +241,22 @@ class Scheduler:
         return effects
 
     def may_end_turn(self, head: Client, now: float) -> bool:
-        """Whether the head may have those told to go who are in its way: the turn is over.
+        """Whether clients in the head's way may be told to give way.
 
-        Or it has a claim, and need not wait for that.
+        Either the turn is over, or the head has a claim.
         """
         end = turn_end(self._state, self._roster, head)
         claim = note_claim(self._state, self._roster, head, now)
         return now >= max(min(end, claim), self._state.kept_until)
 
     def end_turn(self, head: Client, now: float) -> list[Effect]:
-        """Tell them to go."""
+        """Tell the clients in the head's way to give way."""
         if now >= turn_end(self._state, self._roster, head):
             return self._switch(head, now)
         return self._interrupt(head, now)
 
     def _let_somebody_in(self, now: float) -> list[Effect]:
-        """Have somebody run who pushes nothing out, if nobody else could."""
+        """If no client could run, grant a turn to one that pushes nothing out."""
         roster = self._roster
         if roster.running or roster.yielding:
             return []
@@ -271,7 +272,7 @@ class Scheduler:
             waits = head and head.state is State.WAITING and not head.is_barred
             waits = waits and head and self._may_be_head(head)
             if head and first and waits:
-                # With gangs it takes one order on all devices for one to be the head on all of its.
+                # A gang can be the head on all its devices only if all have the same order.
                 stays = head.gang is None and first.gang is None
                 return head if stays and first.place[:2] >= head.place[:2] else first
         return first
@@ -280,13 +281,13 @@ class Scheduler:
         return self.could_be_head(client) and not client.stalled and not self.owes(client)
 
     def owes(self, client: Client) -> bool:
-        """Whether a client that waits has to let others go before it, and is in their way."""
+        """Whether a waiting client with weight has to let others go before it (debts.py)."""
         if client.gang is not None or not client.weight:
             return False
         return pays(self._state, self._roster, client, self._now)
 
     def could_be_head(self, client: Client) -> bool:
-        """Whether a client could run here as soon as those have given way who can."""
+        """Whether a client could run here once all clients that can have given way."""
         return self._roster.host_lets(client) and may_be_head(self._roster, client)
 
     def _admit(self, now: float) -> list[Effect]:
@@ -299,10 +300,10 @@ class Scheduler:
             effects += [self.grant(client, now) for client in riders]
             if not riders:
                 return effects
-            # Who has to let others go first depends on who runs (debts.py), and so does the head.
+            # Debts depend on which clients run (debts.py), and so does the head.
 
     def _riders(self, head: Client) -> list[Client]:
-        """Choose who may be let in now although the head has to wait."""
+        """Choose the clients that may be let in now although the head has to wait."""
         roster = self._roster
         everybody_weighs = roster.waiting_load.heavy == len(roster.waiting)
         if len(roster.waiting) == 1 or (roster.headroom <= 0 and everybody_weighs):
@@ -313,7 +314,7 @@ class Scheduler:
         return pick(others, self._room_beside(head), roster, head_party, held)
 
     def _room_beside(self, head: Client) -> int:
-        """Return what may be taken now of the room that the head leaves."""
+        """Return how much of the room that the head leaves may be taken now."""
         roster, party = self._roster, self._roster.party(head)
         beside_head = roster.capacity - sum(one.weight for one in party)
         if roster.running_admits(*party):
@@ -330,7 +331,7 @@ class Scheduler:
         return weight <= max(0, room) and pick(party, room, roster, head_party, held) == party
 
     def let_guests_in(self, head: Client, now: float) -> list[Effect]:
-        """Let those in who fit beside who runs, while the head waits for other devices.
+        """Let clients in that fit beside the running ones, while the head waits for other devices.
 
         They take the head's room, and give it back when it comes.
         """
@@ -339,12 +340,12 @@ class Scheduler:
         held = {**roster.running, **roster.yielding}
         guests = pick(others, roster.headroom, roster, held)
         if guests and not roster.running:
-            # Nobody's turn has begun that the head would have to wait for.
+            # The head does not have to wait for a guest's turn.
             self._state.turn_limit, self._state.deadline = 0.0, None
         return [self.grant(client, now, is_guest=True) for client in guests]
 
     def _interrupt(self, head: Client, now: float) -> list[Effect]:
-        """End the turn before its end: who has to go goes on with it when the head rests."""
+        """Interrupt the turn for the head. The interrupted clients will have the rest of it."""
         lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
         charge_claim(self._state, self._roster, head)
         effects = self._switch(head, now)
@@ -354,7 +355,7 @@ class Scheduler:
         return effects
 
     def _switch(self, head: Client, now: float) -> list[Effect]:
-        """End the turn: keep of those who run whoever fits into the head's group."""
+        """End the turn. Running clients that fit into the head's group keep running."""
         roster = self._roster
         fixed, party = roster.undrained, roster.party(head)
         room = roster.capacity - sum(one.weight for one in (*party, *fixed.values()))

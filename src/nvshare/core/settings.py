@@ -52,37 +52,38 @@ class Settings:
     # None: as long as moving memory makes it worth while, between turn_min and turn_max.
     turn_seconds: float | None = None
     turn_multiplier: float = 5.0
-    # The same where all who take turns compute all the time: nobody is kept waiting who would
-    # notice, and longer turns have memory move less often.
+    # The same where all clients that take turns compute all the time: none of them notices a longer
+    # wait, and memory moves less often.
     steady_multiplier: float = 60.0
     turn_min: float = 30.0
     turn_max: float = 300.0
     # The longest turn with the policy "batch".
     batch_turn: float = 3600.0
-    # The part of the time that may go into moving memory so that who computes in bursts need not
-    # wait for the end of a turn (move_budget.py); and one for high priority alone, if not 0.
+    # The part of the time that may go into moving memory so that a client that computes in bursts
+    # need not wait for the end of a turn (move_budget.py); and one for high priority alone, if not
+    # 0.
     move_budget: float = 0.1
     high_move_budget: float = 0.0
     # The length of turns among programs that fit together and compute all the time; 0: none.
     slice_seconds: float = 1.0
-    # The same where somebody has a share of compute: short enough for nobody to notice.
+    # The same where a client has a share of compute: too short for users to notice.
     share_slice_seconds: float = 0.05
     # Whether copies count as well as kernels where compute is shared.
     count_copies: bool = False
-    # What a program gets of the device at least, as a fraction, whoever goes before it.
+    # The least fraction of the device that a program gets, whatever programs go before it.
     priority_floor: float = 0.05
     # How long a program that was asked to give way may have nothing to do before it does.
     idle_grace: float = 0.05
-    # How long a program may be idle before all of its memory leaves the device, whether anybody
-    # needs its place or not. None: for ever.
+    # How long a program may be idle before all of its memory leaves the device, even if no program
+    # needs its place. None: forever.
     idle_park: float | None = None
     # How long a program that was told to give way now may take before others go on without it.
     revoke_patience: float = 30.0
-    # How long those who bring memory in wait for others to make room while nothing moves.
+    # How long clients that bring memory in wait for others to make room while nothing moves.
     move_patience: float = 1.0
     # How room is made at a change of turn.
     make_room: RoomSetting = RoomSetting.AUTO
-    # Whether what a group has beyond its memory limit is moved to the host (over_limit.py).
+    # Whether a group's memory beyond its limit is moved to the host (over_limit.py).
     swap_excess: bool = False
     # Whether programs that use several devices have their turns on all of them together (gangs/).
     gangs: bool = True
@@ -90,7 +91,7 @@ class Settings:
     initial_bandwidth: float = 12e9
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, naming the field."""
+        """Refuse values that cannot work, naming the field."""
         for name in (
             "turn_multiplier",
             "steady_multiplier",
@@ -119,7 +120,7 @@ class Settings:
 
     @property
     def longest_turn(self) -> float:
-        """The most that a turn can last while others wait."""
+        """The most that a turn can last while others wait, except with the policy "batch"."""
         return max(
             self.turn_max, self.turn_seconds or 0.0, self.slice_seconds, self.share_slice_seconds
         )

@@ -1,11 +1,11 @@
-"""What shares of compute come to at the moment. The interposers see to it that they are kept.
+"""The present shares of compute. The interposers enforce them.
 
-A share is a cap. If the shares of those who want to run add up to more than the device has, all of
-them shrink in proportion. Processes that have their limits together have one share and count once.
+A share is a cap. If the shares of the clients that want to run add up to more than the device has,
+all of them shrink in proportion. The processes of a group have one share, which counts once.
 
 A program keeps to its share over a window, and uses it up in a cycle of half of that. The window
-has to be long enough for everybody to have had a turn in it: what a program could not use because
-others had theirs must not be lost to it.
+has to be long enough for every client to have a turn in it: a program must not lose the part of its
+share that it could not use during the turns of others.
 """
 
 from collections.abc import Iterable
@@ -19,14 +19,14 @@ from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
 
 WHOLE = 100.0
-# Who has used its share up comes back when it may use more, and who was told to go when it has seen
-# the end of its work. Who does not has nothing to do.
+# A client that has used its share up comes back when it may use more; a client that was told to
+# give way comes back when it has seen the end of its work. One that is later than this has no work.
 LATENESS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """What is the same for everybody."""
+    """The terms of a share that are the same for all clients."""
 
     scale: float
     window: float
@@ -34,9 +34,9 @@ class _Terms:
 
 
 def may_be_back(roster: Roster, reason: Reason) -> bool:
-    """Whether who has gone without waiting for another turn may compute all the time all the same.
+    """Whether a client that gave its turn up and does not wait may still be busy.
 
-    Turns are short where somebody has a share, and at their end a program is as likely to wait for
+    Turns are short where a client has a share, and at their end a program is as likely to wait for
     its work as for its turn.
     """
     asked = reason is Reason.TOLD and bool(roster.with_share)
@@ -44,26 +44,26 @@ def may_be_back(roster: Roster, reason: Reason) -> bool:
 
 
 def forget_the_late(roster: Roster, now: float) -> None:
-    """Note that those who may have come back, and have not, have nothing to do."""
+    """Note that clients that were expected back, and are late, are not busy."""
     for client in [one for one in _expected(roster) if now >= _back_by(one)]:
         roster.set_busy(client, False)
 
 
 def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Tell everybody what its share comes to, if that is not what it was told last."""
+    """Tell each client its present share, if that differs from the last one it was told."""
     if not roster.with_share and not roster.untold:
         return []
     note_attribution(roster)
     terms = _Terms(_scale(roster), _window(state, roster), state.settings.count_copies)
     concerned = {**roster.with_share, **roster.untold}
-    # In an order that does not depend on what has happened.
+    # In an order that does not depend on the history.
     return [
         order for _, client in sorted(concerned.items()) for order in _tell(roster, client, terms)
     ]
 
 
 def next_check(roster: Roster) -> float | None:
-    """Return when somebody should be back."""
+    """Return when the next client should be back."""
     return min((_back_by(client) for client in _expected(roster)), default=None)
 
 

@@ -1,7 +1,7 @@
-"""Asking those who run to give way when they are idle, and telling them that they need not.
+"""Asking running clients to give way when they are idle, and taking that back.
 
-scheduler.py decides when; these functions find out who, and order it. Who is in a gang is asked
-together with all of it (gangs/soft_revoke.py).
+scheduler.py decides when; these functions find the clients, and order it. Clients of a gang are
+asked together (gangs/soft_revoke.py).
 """
 
 from nvshare.core.client import Client
@@ -12,21 +12,21 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
 
-# Parts of the grace: long enough for one to give way, and for the others to hear of it.
+# As a part of the grace: long enough for one to give way, and for the others to hear of it.
 APART = 0.5
 
 
 def ask(state: DeviceState, roster: Roster, head: Client, now: float) -> list[Effect]:
-    """Ask everybody who is in the head's way, and was not asked yet."""
-    # Who was asked may weigh nothing by now, and then is in nobody's way. Who cannot give way is
-    # not asked.
+    """Ask all clients in the head's way that were not asked yet."""
+    # A client that was asked may have no weight by now, and is in no client's way then. A client
+    # that cannot give way is not asked.
     heavy = roster.running_load.heavy - sum(one.weight > 0 for one in roster.undrained.values())
     if sum(client.weight > 0 for client in roster.soft_revoked.values()) == heavy:
         return []
     new = [one for one in roster.in_the_way if not one.soft_revoked and one.gang is None]
     for client in new:
         roster.ask(client, now)
-    # Where one of them suffices, not all are to go at once: the longest unheard of is to be first.
+    # Where one of them suffices, not all should give way at once. The longest unheard comes first.
     places = {client.id: place for place, client in enumerate(sorted(new, key=_unheard))}
     return [_please(state, roster, client, head, now, places[client.id]) for client in new]
 
@@ -38,12 +38,12 @@ def _unheard(client: Client) -> tuple[float, int]:
 def _please(
     state: DeviceState, roster: Roster, client: Client, head: Client, now: float, place: int
 ) -> Revoke:
-    # Memory only has to move if the head can come as soon as this one has gone.
+    # Memory has to move only if the head can come as soon as this client has given way.
     evicted = 0
     rest = roster.running_load.weight - client.weight
     alone = roster.running_load.heavy == 1 or rest + head.weight <= roster.capacity
-    # What it moves by itself, some time, cannot be weighed against what others move meanwhile. So
-    # where the host may not hold everything, it is told when it has given way.
+    # The client moves memory by itself at an unknown time, while others may move theirs. So where
+    # the host may not hold everything, it is told after it has given way.
     if alone and not roster.yielding and not roster.host.is_tight:
         evicted = max(0, min(client.staying, outgoing_bytes(roster, head)))
         roster.offer(client, evicted)
@@ -63,7 +63,7 @@ def _please(
 
 
 def relax(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Take all of that back."""
+    """Take all soft revokes back."""
     asked = [client for client in roster.soft_revoked.values() if client.gang is None]
     for client in asked:
         roster.keep(client, now)

@@ -1,7 +1,7 @@
-"""What follows when those who run do not fit together any more, because one of them has grown.
+"""What follows when running clients do not fit together any more, because one has grown.
 
-The latest of them are told to go until the rest fits. That does not wait for the end of a turn:
-with memory that does not fit, every further second would be spent paging.
+The latest of them are told to give way until the rest fits. That does not wait for the end of a
+turn: with memory that does not fit, every further second would be spent paging.
 """
 
 from nvshare.core.client import Client
@@ -14,12 +14,13 @@ from nvshare.core.state import DeviceState
 
 
 def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Tell those to go who are too much."""
+    """Tell the running clients that do not fit to give way."""
     victims = []
     for should_go in (_takes_hope, _makes_room, _is_too_much):
         if not _running_fits(roster):
             for client in reversed(list(roster.running.values())):
-                # Who rides with its gang weighs nothing where heads are counted, and can grow.
+                # A client that rides with its gang has no weight where clients are counted, but can
+                # grow.
                 counts = client.weight or client.grown
                 if counts and not client.undrained and should_go(roster, client):
                     roster.tell_to_go(client, now)
@@ -27,7 +28,7 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     if not victims:
         return []
     for client in victims:
-        # Its thread waits for the answer until the gate has closed.
+        # The new memory is unused: its thread waits for the answer until the gate has closed.
         roster.set_unused(client, min(client.grown, client.memory.untouched))
     forget_growth(roster)
     revoked = revoke(roster, victims, roster.overcommit, Way.MOVE_OUT)
@@ -39,7 +40,7 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 
 
 def forget_growth(roster: Roster) -> None:
-    """Who runs, and fits, has not grown. What others move out from now on is not its doing."""
+    """Forget the growth of holders if all running clients fit: later moves are not due to it."""
     if roster.grown and _running_fits(roster):
         roster.forget_growth(c for c in list(roster.grown.values()) if c.holds)
 
@@ -49,24 +50,24 @@ def _running_fits(roster: Roster) -> bool:
 
 
 def _takes_hope(roster: Roster, client: Client) -> bool:
-    """Whether a client has grown so far that nobody could end any more (hope.py)."""
+    """Whether a client has grown so far that no client could end any more (hope.py)."""
     if not client.grown or not roster.host.is_tight:
         return False
     return not leaves_hope(roster, roster.running)
 
 
 def _makes_room(roster: Roster, client: Client) -> bool:
-    """Whether there is more room for the others who run if a client does not."""
+    """Whether the other running clients have more room if a client does not run."""
     if _running_fits(roster):
         return False
     if client.grown or not roster.host.is_tight:
         return True
-    # What of it can leave makes room. What cannot is on the device, and pushes nobody out.
+    # Only the part that can leave makes room. The rest is on the device, and pushes nothing out.
     rest = {one: other for one, other in roster.running.items() if other is not client}
     more = roster.stuck_beside(rest) - roster.stuck_beside(roster.running)
     return roster.running_load.heavy > 1 and more < client.memory.swappable
 
 
 def _is_too_much(roster: Roster, client: Client) -> bool:
-    """Whether those who run do not fit together, wherever the others' memory may be."""
+    """Whether running clients do not fit together, wherever the others' memory may be."""
     return client.weight > 0 and not roster.running_load.fits(roster.capacity)

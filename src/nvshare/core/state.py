@@ -28,57 +28,58 @@ class RegimeName(Enum):
 
 @dataclass(slots=True)
 class DeviceState:
-    """The memory of one device's scheduler."""
+    """The state of one device's scheduler."""
 
     id: str
     usable_bytes: int
     settings: Settings
-    # How it is shared just now.
+    # How it is shared at present.
     regime: RegimeName
     pace: Pace
-    # Until then nobody is granted anything.
+    # No turn is granted before.
     reconnect_until: float
-    # When the present turn began, and when it ends if somebody waits for its end.
+    # When the present turn began, and when it ends if a client waits for its end.
     turn_started: float
     deadline: float | None = None
-    # Whether all who take turns computed all the time when that was decided.
+    # Whether all clients that take turns were busy when the deadline was set.
     is_steady: bool = False
-    # The length of the turn at most, if it has interrupted another.
+    # The most that the turn may last, if it has interrupted another.
     turn_limit: float | None = None
-    # A gang has a turn here until then at least: its memory has to come in first (gangs/).
+    # The turn lasts at least until then: its memory has to come in first (ending.py).
     kept_until: float = 0.0
     # The last turn that was given a number.
     last_turn: int = 0
-    # Who waits for the end of the turn and will run after it. It stays so until it runs or goes,
-    # or somebody who may have the device before it comes.
+    # The client that waits for the end of the turn and will run after it. It stays the head until
+    # it runs or leaves, or until a client comes that may go before it.
     head: int | None = None
-    # When the head may end the turn before its end; and out of which budgets.
+    # When the head's claim may end the turn; and the budgets for that.
     claim_at: float | None = None
     budget: MoveBudget = field(default_factory=MoveBudget)
     high_budget: MoveBudget = field(default_factory=MoveBudget)
-    # For how long somebody has waited for the end of turns, before the present head.
+    # Seconds in all for which heads before the present one have waited; and since when it waits.
     contested_seconds: float = 0.0
     head_since: float = 0.0
     # By owner, until when others go before it (debts.py).
     debts: dict[str, float] = field(default_factory=dict)
-    # What those have of it who are no clients.
+    # Bytes that outsiders have on the device.
     outside_bytes: int = 0
-    # Whether somebody waits for memory of others that cannot leave.
+    # Whether a client waits for memory of others that cannot leave.
     is_held_up: bool = False
-    # The hand-over that was ordered last, as long as it stands.
+    # The last hand-over that was ordered, while it stands.
     handover: Handover | None = None
     ways: Ways = field(default_factory=Ways)
-    # Who has moved memory out in its turn so that one of a gang could step, and may have it back.
+    # Clients that moved memory out in their turns so that a client of a gang could step, and may
+    # have it back.
     lenders: tuple[int, ...] = ()
-    # Those who bring memory in wait for so many bytes of room; since when that last became less;
-    # and whether they were told not to wait any longer.
+    # Bytes of room that clients with incoming memory wait for; when that last became less; and
+    # whether they were told not to wait any longer.
     room_lacking: int = 0
     room_since: float | None = None
     room_waived: bool = False
-    # How often somebody gave its turn up for memory, and how often one that was not for memory.
+    # How often a turn for memory was given up, and how often a slice.
     turn_changes: int = 0
     slices: int = 0
-    # What the context of one more program takes; and what each may gain without asking.
+    # Bytes that the context of one more program takes; and bytes that each may gain unasked.
     context_bytes: int = 0
     unasked_bytes: int = 0
     alarms: dict[TimerKind, float] = field(default_factory=dict)
@@ -89,12 +90,12 @@ class DeviceState:
         return self.last_turn
 
     def set_head(self, head: int | None, now: float) -> None:
-        """Have somebody else wait for the end of the turn, or nobody."""
+        """Make another client the head, or none."""
         self.contested_seconds = self.contested(now)
         self.head, self.head_since = head, now
 
     def contested(self, now: float) -> float:
-        """Return for how long somebody has waited for the end of turns, in all."""
+        """Return the seconds in all for which heads have waited for the end of turns."""
         since = now if self.head is None else self.head_since
         return self.contested_seconds + now - since
 
@@ -110,16 +111,16 @@ class DeviceState:
 
 @dataclass(slots=True)
 class Pool:
-    """Host memory that some clients have in common: a memory cgroup with a limit.
+    """Host memory that some clients share: a memory cgroup with a limit.
 
-    ``room`` is what could be charged to it when somebody looked last. ``charged`` has those who
-    are in it, with what had surely left for the host by then, and so was charged.
+    ``room`` is what could be charged to it when it was last read. ``charged`` has its clients, with
+    the bytes that had surely left for the host by then, and so were charged.
     """
 
     limit: int
     room: int
     charged: dict[int, int] = field(default_factory=dict)
-    # What people call the limit.
+    # The limit's name for users.
     what: str = "its memory cgroup's limit"
 
 

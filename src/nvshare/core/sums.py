@@ -1,7 +1,7 @@
-"""Who is where on one device, and what that adds up to: the data of a roster. Decides nothing.
+"""The sets of clients of one device, and the sums over them: the data of a roster. Decides nothing.
 
-Every sum is kept up to date by ``_count``, which is called with the client as it was and as it
-is, so no event needs to look at all clients.
+``_count`` keeps every sum up to date. It is called with the client before and after each change, so
+no event needs to look at all clients.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Sums:
     """The clients of a device by what is known of them, and the sums over them.
 
-    Those who wait are in the queue of the roster (roster.py).
+    Waiting clients are in the queue of the roster (roster.py).
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Sums:
         host: HostRoom | None = None,
     ) -> None:
         self._state = state
-        # What clients compete for. Every weight and sum below is by its rules.
+        # It says what clients compete for. Every weight and sum below follows its rules.
         self.regime = regime
         # Shared by all devices.
         self.host = host or HostRoom()
@@ -40,40 +40,40 @@ class Sums:
         self.idle: dict[int, Client] = {}
         self.running: dict[int, Client] = {}
         self.yielding: dict[int, Client] = {}
-        # Yielding too, but for so long that others go on without them.
+        # Yielding for so long that others go on without them.
         self.overdue: dict[int, Client] = {}
-        # Those of the running who cannot give way, and are left alone for now.
+        # Running ones that cannot give way, and are told nothing for now.
         self.undrained: dict[int, Client] = {}
-        # Those of the running who were asked to give way when idle.
+        # Running ones that were asked to give way when idle.
         self.soft_revoked: dict[int, Client] = {}
-        # Those of the running who were asked to give their turns up after a long rest.
+        # Running ones that were asked to give their turns up after a long rest.
         self.resting: dict[int, Client] = {}
-        # Those whose turns were interrupted, and who are to have the rest of them.
+        # Clients whose turns were interrupted, and that are to have the rest of them.
         self.interrupted: dict[int, Client] = {}
-        # Those whose compute is capped; and those who have not been told their limits.
+        # Clients whose compute is capped; and clients that have not been told their limits.
         self.with_share: dict[int, Client] = {}
         self.untold: dict[int, Client] = {}
-        # Those who had work on the device when they last told; and whether who is there together
-        # has changed since somebody looked.
+        # Clients that had work on the device by their last report; and whether the clients that
+        # work at the same time have changed since the last attribution.
         self.active: dict[int, Client] = {}
         self.neighbours_changed = True
-        # How many there are of each priority, of those who compete for anything.
+        # The number of competing clients of each priority.
         self.classes: Counter[Priority] = Counter()
-        # Those who bring memory in, and have no room for all of it or have to be told that they do.
+        # Clients with incoming memory that has no room yet, or that have to be told that it has.
         self.cramped: dict[int, Client] = {}
-        # Those who bring memory in ahead of their turns.
+        # Clients that bring memory in ahead of their turns.
         self.fetching: dict[int, Client] = {}
-        # Those whose contexts have no room yet.
+        # Clients whose contexts have no room yet.
         self.newcomers: dict[int, Client] = {}
-        # Those whose gate is closed, but who have memory on the device.
+        # Clients with a closed gate and memory on the device.
         self.closed: dict[int, Client] = {}
-        # Those whose memory is to be on the host.
+        # Clients whose memory is all to be on the host.
         self.parked: dict[int, Client] = {}
-        # Those who are beyond their limit.
+        # Clients beyond their limit.
         self.over: dict[int, Client] = {}
-        # Those who copy their memory out themselves.
+        # Clients that copy their memory out themselves.
         self.copied: dict[int, Client] = {}
-        # Those who have gained memory in their turns, since somebody looked whether it fits.
+        # Clients that have gained memory in their turns, not checked yet whether it fits.
         self.grown: dict[int, Client] = {}
         self._clear_sums()
 
@@ -83,18 +83,18 @@ class Sums:
         self.running_load = Load()
         self.yielding_load = Load()
         self.pinned = 0
-        # Swappable bytes of all, and what is away of those who are parked; and what those who run,
-        # and others, have on the device.
+        # Swappable bytes of all clients; those of parked clients that are away; and the bytes on
+        # the device, by state.
         self.swappable = 0
         self.parked_away = 0
         self.running_bytes = 0
         self.yielding_bytes = 0
         self.closed_bytes = 0
-        # What was ordered out, is on the device still, and not in any of the others.
+        # Bytes that were ordered out and are still on the device. No other sum has them.
         self.leaving_bytes = 0
-        # What counts as swapped, and is on the device still; in none of the others either.
+        # Bytes that count as swapped and are still on the device. No other sum has them either.
         self.outbound_bytes = 0
-        # How many compute all the time.
+        # The number of clients that compute all the time.
         self.busy = 0
 
     def _count(self, client: Client, sign: int) -> None:
@@ -111,7 +111,7 @@ class Sums:
             self.running_load.add(client.weight, sign)
             self.running_bytes += sign * client.present
         elif client.state is State.YIELDING:
-            # Who is overdue is not counted with; the driver pages it out.
+            # An overdue client does not count: the driver pages it out.
             if not client.overdue:
                 self.yielding_load.add(client.weight, sign)
                 self.yielding_bytes += sign * client.inside
@@ -120,7 +120,7 @@ class Sums:
             self._count_closed(client, sign)
 
     def _claim(self, client: Client) -> int:
-        """Return what of the capacity is not for others, whether a client runs or not."""
+        """Return the capacity that a client keeps from others, whether it runs or not."""
         return self.regime.claim(client) if client.is_away else client.weight
 
     def _count_class(self, client: Client, sign: int) -> None:

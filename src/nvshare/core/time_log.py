@@ -1,7 +1,7 @@
-"""Follows what the time of every client goes to, by what the core is told and what it orders.
+"""Divides the time of every client, by the core's events and effects.
 
-It stands beside the core: whoever feeds the core tells this the same, with what followed from it.
-client_time.py has the rule by which time is divided.
+It stands beside the core: the shell gives it the same events, with their effects. client_time.py
+has the rule by which time is divided.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,33 +24,33 @@ from nvshare.core.lease import State
 from nvshare.core.time_track import Track
 from nvshare.core.view import Glance
 
-# Less than this comes by itself when it is used (native/interposer/moves/swap.c).
+# A smaller fill comes by itself when it is used (native/interposer/moves/swap.c).
 _LEAST_FILL = 2 << 20
-# After these a client is at something else.
+# These effects change what a client does.
 _CHANGES = (Grant, Revoke, Evict, Room)
 
 
 class Recorder(Protocol):
-    """Somebody who wants to know what happened when. Times are nanoseconds."""
+    """Receives what each client did when. Times are nanoseconds."""
 
     def came(self, client: int, now_ns: int) -> None:
-        """A client is there."""
+        """Note that a client has come."""
 
     def went(self, client: int, now_ns: int) -> None:
-        """It is not any more."""
+        """Note that a client has left."""
 
     def spent(self, client: int, part: Part, begin_ns: int, end_ns: int) -> None:
-        """A client has spent time on something. Not in order: some is known later."""
+        """Note a part of a client's time. Parts do not come in order: some are known later."""
 
     def looked(self, client: int, now_ns: int, glance: Glance) -> None:
-        """A client may be at something else from now on."""
+        """Note what a client does from now on, which may have changed."""
 
     def moved(self, client: int, now_ns: int, event: Moved) -> None:
-        """A client has moved memory."""
+        """Note that a client has moved memory."""
 
 
 class _Follower:
-    """One client, and whether its present turn begins with memory that comes in."""
+    """The time of one client, and whether its present turn begins with a fill."""
 
     def __init__(self, now_ns: int, is_open: bool) -> None:
         self.time = ClientTime(now_ns)
@@ -58,7 +58,7 @@ class _Follower:
         self._fills = False
 
     def look(self, now_ns: int, glance: Glance) -> None:
-        """See what the client is at now."""
+        """Note what the client does now."""
         holds = glance.state in (State.RUNNING, State.YIELDING)
         if holds and not self._holds:
             self._fills = glance.on_host >= _LEAST_FILL
@@ -68,7 +68,7 @@ class _Follower:
             self.time.become(now_ns, doing)
 
     def moved(self, now_ns: int, event: Moved, turn: int) -> None:
-        """Take note of memory that has moved: all of it is in, or something has left."""
+        """Note a move: all memory is in, or some has left."""
         if event.turn != turn or (event.out_bytes and not event.in_bytes):
             return
         if self.time.doing is not Doing.FILLS:
@@ -92,26 +92,26 @@ class TimeLog:
         self._core = core
         self._followers: dict[int, _Follower] = {}
         self._recorder: Recorder | None = None
-        # Of whom anything was heard since somebody asked.
+        # The clients that were heard of since the last take_heard().
         self._heard: set[int] = set()
 
     def take_heard(self) -> set[int]:
-        """Return of whom anything was heard since this was last asked.
+        """Return the clients that were heard of since the last call.
 
-        The time of the others has gone on as it did, to one and the same part: that of a few
-        hundred need not be looked at every second.
+        The time of all others goes on in the same part, so that hundreds of clients need not be
+        looked at every second.
         """
         heard, self._heard = self._heard, set()
         return heard
 
     def record(self, now: float, recorder: Recorder | None) -> None:
-        """Have all of it recorded from now on; or not any more."""
+        """Record all time from now on. None: stop recording."""
         self._recorder = recorder
         for client in self._followers:
             self._follow(nanoseconds(now), client)
 
     def tell_until(self, now: float) -> None:
-        """Have the recorder told of everything until now."""
+        """Tell the recorder all time until now."""
         for client in self._followers:
             self.spent(client, now)
 
@@ -126,11 +126,11 @@ class TimeLog:
             recorder.looked(client, now_ns, glance)
 
     def hear(self, event: Event, effects: Sequence[Effect]) -> None:
-        """Take what the core was told, after it has said what is to be done."""
+        """Take an event of the core, with its effects."""
         if isinstance(event, ClientEvent):
             self._take(nanoseconds(event.now), event)
             if isinstance(event, UsageReported) and not effects:
-                # That is most of what there is to hear, and nobody's state has changed.
+                # Most events are such reports, and they have changed no client's state.
                 return
         self._look(event, effects)
 
@@ -149,7 +149,7 @@ class TimeLog:
                     self._recorder.looked(client, now_ns, glance)
 
     def report(self, now: float, client: int, busy_seconds: float, held_back: float) -> None:
-        """Take a client's counters, from one who knows them without telling the core."""
+        """Take a client's counters, from a caller that does not tell the core."""
         follower = self._followers.get(client)
         if follower is not None:
             self._heard.add(client)
@@ -157,7 +157,7 @@ class TimeLog:
             follower.time.report(nanoseconds(now), *times)
 
     def spent(self, client: int, now: float) -> Mapping[Part, int]:
-        """Return what the time of a client went to until now, in nanoseconds."""
+        """Return the time of a client until now by part, in nanoseconds."""
         follower = self._followers.get(client)
         return follower.time.spent(nanoseconds(now)) if follower else dict.fromkeys(Part, 0)
 

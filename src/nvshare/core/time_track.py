@@ -1,9 +1,9 @@
 """Where on the clock the parts of one client's time lie. client_time.py says how much there is.
 
-Some parts are known when they pass. Time with an open gate, or with a closed one behind which
-nobody asks for anything, is kept as pieces until it is known what it went to, and each piece gets
-its part of that: where exactly in a piece a client computed, nobody knows. It is computing first,
-then held back, then idle. What comes out adds up to what client_time.py counts, to the nanosecond.
+Some parts are known when they pass. Time with an open gate, or with a closed gate and no waiting
+work, is kept as pieces until its parts are known. Then each piece gets its proportion of them.
+Where exactly in a piece a client computed is unknown: computing comes first, then held back, then
+idle. The sums equal those of client_time.py, to the nanosecond.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ Emit = Callable[[Part, int, int], None]
 
 @dataclass(slots=True)
 class _Piece:
-    """Time that was not divided yet."""
+    """Time that is not divided yet."""
 
     begin: int
     end: int
@@ -28,18 +28,18 @@ class _Piece:
 
 
 class Track:
-    """One client's time, from when somebody begins to follow it."""
+    """One client's time, from when it is first followed."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
         self._pieces: list[_Piece] = []
 
     def passed(self, part: Part, begin: int, end: int) -> None:
-        """Time has passed that is known to belong to a part."""
+        """Take time that is known to belong to a part."""
         self._emit(part, begin, end)
 
     def undecided(self, begin: int, end: int, *, is_open: bool) -> None:
-        """Time has passed of which it is not known yet what it went to."""
+        """Take time whose parts are not known yet."""
         last = self._pieces[-1] if self._pieces else None
         if last is not None and last.end == begin and last.is_open == is_open:
             last.end = end
@@ -47,7 +47,7 @@ class Track:
             self._pieces.append(_Piece(begin, end, is_open))
 
     def filled(self, length: int) -> None:
-        """The last of the time with an open gate was spent on memory that came in."""
+        """Note that the last time with an open gate was spent on memory that came in."""
         for piece in reversed(self._pieces):
             if length and piece.is_open:
                 taken = min(length, piece.length)
@@ -57,7 +57,7 @@ class Track:
         self._pieces = [piece for piece in self._pieces if piece.length]
 
     def divided(self, computing: int, held_back: int) -> None:
-        """All of it is decided: so much was computing, so much held back, and the rest idle."""
+        """Divide all kept time: so much was computing, so much held back, and the rest idle."""
         pieces, self._pieces = self._pieces, []
         parts = _spread(computing, [piece.length if piece.is_open else 0 for piece in pieces])
         left = [piece.length - taken for piece, taken in zip(pieces, parts, strict=True)]
@@ -72,7 +72,7 @@ class Track:
 
 
 def _spread(amount: int, rooms: Sequence[int]) -> list[int]:
-    """Divide a whole number among rooms in proportion to them, so that the parts add up."""
+    """Divide a whole number in proportion to ``rooms``, so that the parts add up."""
     total, before, given = sum(rooms), 0, 0
     parts = []
     for room in rooms:

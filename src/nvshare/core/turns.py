@@ -1,4 +1,4 @@
-"""How long a turn is. Knows bandwidth and lengths, but neither clients nor who is next."""
+"""How long a turn is. Knows bandwidth and lengths, but neither the queue nor any client's state."""
 
 from copy import copy
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ WEIGHT_OF_NEW = 0.25
 UNPRODUCTIVE_IN_A_ROW = 2
 MAX_STRETCH = 1024.0
 # No bus is slower, or faster (assumed: PCIe 1.0 with one lane, shared, and NVLink with a factor to
-# spare for emulated GPUs that are faster than time). What is measured beyond is not believed.
+# spare for emulated GPUs that are faster than time). Measurements are clamped to this range.
 SLOWEST, FASTEST = 16e6, 1e15
-# What somebody has measured that is gone counts on, unless it was so far from all others.
+# Measurements of a client that has left still count, unless they differ by this factor.
 ODD = 4.0
 
 
@@ -23,16 +23,16 @@ ODD = 4.0
 class Pace:
     """What a device has learned about moving memory: how fast it is, and whether it pays.
 
-    At a change of turn one client's memory leaves while another's comes. Moves that overlap are
-    therefore one move here: it takes the time in which any of them went on, once, and its size is
-    that of the direction in which more went.
+    At a change of turn one client's memory leaves while another's comes. So overlapping moves are
+    one move here: its time is the time in which any of them went on, counted once, and its size is
+    that of the fuller direction.
     """
 
     # Bytes per second of the fuller direction.
     bandwidth: float
     stretch: float = 1.0
     unproductive: int = 0
-    # Seconds in which memory moved, in all.
+    # Seconds in all in which memory moved.
     moving: float = 0.0
 
     # The last move: when it began and ended, its bytes, and the bandwidth that was known before.
@@ -43,13 +43,13 @@ class Pace:
     earlier: float = 0.0
     # More of it was announced.
     goes_on: bool = False
-    # From when on, until the last move ended, all time is in ``moving``.
+    # All time from then until the end of the last move is in ``moving``.
     counted: float = 0.0
-    # What the last move was measured to be, and who told of it last.
+    # The bandwidth of the last move, and the client that reported it last.
     rate: float = 0.0
     teller: int | None = None
-    # By client, what it has told of the bandwidth, and with which weight; and whose turns have made
-    # turns longer, once for each time.
+    # By client, its contribution to the bandwidth, and the weight of that; and the clients whose
+    # turns have made turns longer, once for each time.
     told: dict[int, tuple[float, ...]] = field(default_factory=dict)
     stretched: tuple[int, ...] = ()
 
@@ -63,7 +63,7 @@ class Pace:
         more: bool = False,
         client: int | None = None,
     ) -> None:
-        """Take a move, or a part of one, that has taken the last so many seconds."""
+        """Take a move, or a part of one, that has taken the last ``seconds``."""
         if seconds <= 0:
             return
         began = now - seconds
@@ -84,7 +84,7 @@ class Pace:
             self.bandwidth = self.earlier + WEIGHT_OF_NEW * (self.rate - self.earlier)
 
     def _keep_apart(self) -> None:
-        """Note whose the last measurement was, as far as it counts by now."""
+        """Add the last measurement to its client's contribution, with its present weight."""
         if self.teller is None:
             return
         left = 1 - WEIGHT_OF_NEW
@@ -94,10 +94,9 @@ class Pace:
         self.teller = None
 
     def forget(self, client: int, initial: float) -> None:
-        """Forget what somebody told who is gone, if it was far from what all others did.
+        """Forget the measurements of a client that has left, if they were far from all others.
 
-        Bandwidth is a sum of measurements with weights, so that what one has told can be taken out
-        of it again.
+        Bandwidth is a weighted sum of measurements, so those of one client can be taken out again.
         """
         self._keep_apart()
         part, of = self.told.pop(client, (0.0, 0.0))
@@ -118,9 +117,9 @@ class Pace:
         return twin
 
     def _count(self, began: float, now: float) -> None:
-        """Add the time of a move to all others, once.
+        """Add the time of a move to ``moving``, counting overlaps once.
 
-        Who stops in the middle tells of it later, and what it tells first may have been the end.
+        Reports may come out of order: a client that paused in the middle reports later.
         """
         if began > self.ended:
             self.moving += now - began
@@ -130,15 +129,15 @@ class Pace:
             self.counted = min(self.counted, began)
 
     def swap_seconds(self, out_bytes: int, in_bytes: int) -> float:
-        """Return how long it takes to move so much out, and so much in at the same time."""
+        """Return how long it takes to move these bytes out and in at the same time."""
         return max(out_bytes, in_bytes, 0) / self.bandwidth
 
     def turn_length(
         self, settings: Settings, swap_seconds: float, *, is_steady: bool = False
     ) -> float:
-        """Return the length of a turn at whose end memory has to move for so long.
+        """Return the length of a turn at whose end memory has to move for ``swap_seconds``.
 
-        ``is_steady``: all who take turns compute all the time.
+        ``is_steady``: all clients that take turns compute all the time.
         """
         multiplier = settings.steady_multiplier if is_steady else settings.turn_multiplier
         if settings.turn_seconds is not None:

@@ -1,18 +1,18 @@
 """Clients whose work in flight waits for their own next calls: it cannot drain.
 
-A kernel that stays on the device and is fed by copies is such work, and a host function that waits
-for a thread which waits at the gate. The client finds that out when it is told to give way
-(native/interposer/gate/undrained.h), opens its gate again, and tells. From then on it runs as
+Examples are a kernel that stays on the device and is fed by copies, and a host function that waits
+for a thread at the gate. The client finds that out when it is told to give way
+(native/interposer/gate/undrained.h), opens its gate again, and reports it. From then on it runs as
 before, and is told nothing for a while, each time longer:
 
-* It counts with all the memory that it has, so that nobody is let in who does not fit beside it.
-  Who does not fit waits and does not become the head, so that others can take turns meanwhile.
-* Of turns that are not for memory it takes no part, and holds nobody up.
-* Then it is told to give way again, if anybody needs that. It may have come to an end by then.
+* It counts with all its memory, so that no client is let in that does not fit beside it. A client
+  that does not fit waits and does not become the head, so that others can take turns meanwhile.
+* It takes no part in slices, and holds no client up.
+* Then it is told to give way again, if a client needs that. Its work may have ended by then.
 
-What has been in the way for ``revoke_patience`` is not counted with any more, as a client that does
-not answer: others go on, and the driver pages. But memory that no driver pages stays where it is:
-whoever needs its place waits.
+A client that has been in the way for ``revoke_patience`` does not count any more, like one that
+does not answer: others go on, and the driver pages. But memory that no driver pages stays where it
+is: a client that needs its place waits.
 """
 
 from math import inf
@@ -24,15 +24,15 @@ from nvshare.core.memory import Load
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
 
-# For how long it is left alone, at first and at most.
+# For how long it is told nothing, at first and at most.
 FIRST_PAUSE = 2.0
 LONGEST_PAUSE = 30.0
-# More often than that makes no pause longer.
+# Further failures make no pause longer.
 _MOST_TIMES = 8
 
 
 def note_undrained(state: DeviceState, roster: Roster, client: Client, now: float) -> list[Effect]:
-    """Take it that a client's gate is open again, and that it holds its turn."""
+    """Note that a client could not drain: its gate is open again, and it holds its turn."""
     effects = _void_handover(state, client)
     if client.undrained_since is None:
         client.undrained_since = client.since
@@ -69,7 +69,7 @@ def _report(state: DeviceState, client: Client) -> Report:
 
 
 def _void_handover(state: DeviceState, client: Client) -> list[Effect]:
-    """The order may be on its way, and would be good for the end of a later turn."""
+    """Cancel a hand-over by a client: it would be carried out when the client drains later."""
     handover = state.handover
     if handover is None or handover.from_client != client.id:
         return []
@@ -78,15 +78,15 @@ def _void_handover(state: DeviceState, client: Client) -> list[Effect]:
 
 
 def note_drained(client: Client) -> None:
-    """Take it that a client has given its turn up. What is to be known of it fades."""
+    """Note that a client has given its turn up. Earlier failures count half as much."""
     client.undrained_since, client.retry_at = None, 0.0
     client.undrained_times //= 2
 
 
 def note_may_drain(roster: Roster, client: Client, now: float) -> None:
-    """Take it that the work has ended: who waits for the client's memory need not wait longer.
+    """Note that the work has ended: clients that wait for the memory need not wait longer.
 
-    Where turns are not for memory nobody waits, and each further try would hold the others up.
+    With slices no client waits for memory, and each further try would hold the others up.
     """
     if client.undrained and not roster.regime.is_sliced:
         client.retry_at = 0.0
@@ -96,7 +96,7 @@ def note_may_drain(roster: Roster, client: Client, now: float) -> None:
 
 
 def try_again(roster: Roster, now: float) -> list[Effect]:
-    """Let those be told to give way again who have been left alone for long enough."""
+    """Let clients whose pause is over be told to give way again."""
     for client in [one for one in roster.undrained.values() if now >= one.retry_at]:
         client.retry_at = 0.0
         roster.set_undrained(client, False)
@@ -105,7 +105,7 @@ def try_again(roster: Roster, now: float) -> list[Effect]:
     for client in due:
         client.retry_at = 0.0
         if roster.everything_fits:
-            # Those who went on without it have gone.
+            # The clients that went on without it have left.
             _go_on(roster, client, now)
         else:
             effects.append(Revoke(client.id, client.turn, Urgency.NOW))
@@ -113,13 +113,13 @@ def try_again(roster: Roster, now: float) -> list[Effect]:
 
 
 def next_try(roster: Roster) -> float:
-    """Return when that will be; never: infinity."""
+    """Return when the next pause is over. Infinity: never."""
     clients = [*roster.undrained.values(), *roster.overdue.values()]
     return min((client.retry_at for client in clients if client.retry_at), default=inf)
 
 
 def may_be_head(roster: Roster, client: Client) -> bool:
-    """Whether a client fits beside those who cannot give way now."""
+    """Whether a client fits beside the clients that cannot give way now."""
     load = Load()
     for one in roster.undrained.values():
         load.add(one.weight)

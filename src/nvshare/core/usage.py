@@ -1,16 +1,16 @@
-"""How much a client computes, by what it reports of its busy time. Decides nothing.
+"""How much a client computes, by its reports of busy time. Decides nothing.
 
 Busy time is measured against the time in which the client held a turn: while it waits for one it
-cannot be busy, and that says nothing about it. Who is held back by its share would compute more, if
-it could, and is as busy as its share lets it be.
+cannot be busy, and that says nothing about it. A client that is held back by its share would
+compute more if it could, and so counts as busy.
 """
 
 from nvshare.core.client import Client
 from nvshare.core.events import Used
 
-# Of its turns. Below this, what a client leaves unused is more than what taking turns saves.
+# As a part of its turns. Below this, the time a client leaves unused exceeds what slices save.
 BUSY = 0.9
-# Who is taken to be busy stays it until it is so for less than this, so that nobody flickers.
+# A busy client stays busy until it falls below this, so that the judgement does not flicker.
 STILL_BUSY = 0.8
 
 
@@ -20,9 +20,9 @@ def note_turn_end(client: Client, now: float) -> None:
 
 
 def is_busy(client: Client, event: Used, window: float) -> bool:
-    """Take a client's counters down, and say whether it is busy by them.
+    """Note a client's counters, and return whether it is busy by them.
 
-    It is judged anew when it has held turns for as long as the window since the last time.
+    It is judged again when it has held turns for a window since the last time.
     """
     is_on = client.holds and not client.rests
     held = client.held_before + (event.now - client.granted_at if is_on else 0.0)
@@ -39,6 +39,6 @@ def is_busy(client: Client, event: Used, window: float) -> bool:
 
 
 def is_active(client: Client, event: Used) -> bool:
-    """Take down for how long a client has had work, and say whether it has had any since."""
+    """Note a client's busy seconds, and return whether they have grown since the last report."""
     before, client.reported_busy = client.reported_busy, event.busy_seconds
     return event.busy_seconds > before

@@ -1,7 +1,7 @@
-"""What others may know of the core: frozen copies, made when somebody asks.
+"""What other code may know of the core: frozen copies, made on request.
 
-They are for showing, and for shells that have to know where the core stands before they can tell it
-something. A view does not follow what happens after it was made; whoever needs that asks again.
+They are for showing, and for shells that have to know the core's state before they send an event. A
+view does not follow later events.
 """
 
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ class DeviceView:
     """One device, without its clients."""
 
     usable: int
-    # What all clients have, wherever it is.
+    # Bytes of all clients, wherever they are.
     allocated: int
     clients: int
     running: int
-    # Without those who are parked by hand.
+    # Without clients that are parked by hand.
     waiting: int
     parked: int
-    # Somebody's compute is capped.
+    # The compute of some client is capped.
     has_shares: bool
-    # How often somebody gave its turn up for memory, and how often one that was not for memory.
+    # How often a turn for memory was given up, and how often a slice.
     turn_changes: int
     slices: int
-    # None: nobody runs; nobody waits for its end.
+    # None: no client runs; no client waits for its end.
     turn_began: float | None
     turn_ends: float | None
     # The number of the newest turn.
@@ -43,14 +43,14 @@ class DeviceView:
 
 
 class ClientView(NamedTuple):
-    """One client. There are many, again and again, and nothing is made as quickly as a tuple."""
+    """One client. Many are made, and often: a tuple is the quickest to make."""
 
     id: int
     device: str
     kind: Kind
     memory: Memory
     limits: Limits
-    # Whether its compute is capped; and what the cap comes to just now, as it was told last.
+    # Whether its compute is capped; and the present cap, as it was last told.
     has_share: bool
     share_percent: float | None
     state: State
@@ -62,18 +62,18 @@ class ClientView(NamedTuple):
     cannot_drain: bool
     # It is taken to compute all the time.
     is_busy: bool
-    # It has its turns together with others of its group, on other devices.
+    # It has its turns together with clients of its group on other devices.
     in_gang: bool
     park: Park | None
     parked_at: float
-    # Bytes that are to be on the host, being beyond its limit.
+    # Bytes beyond its limit, which are to be on the host.
     over_limit: int
     # Bytes that were ordered out, and are on the device.
     leaving: int
     # Memory of it is on its way in either direction, or was ordered out.
     is_moving: bool
-    # What has pages on the host; what of that has surely left; what will have pages when it has
-    # done what it was told to; and for what of that somebody has surely been charged.
+    # Bytes that have pages on the host; the part of them that has surely left; the bytes that will
+    # have pages once its orders are carried out; and the part of those that was surely charged.
     kept: int
     surely_out: int
     booked: int
@@ -81,7 +81,7 @@ class ClientView(NamedTuple):
 
 
 class ClientSummary(NamedTuple):
-    """What people are shown of a client, who look again and again: nothing is reckoned for it.
+    """What users are shown of a client. It is made often, so nothing is computed for it.
 
     The fields are those of ClientView.
     """
@@ -100,7 +100,7 @@ class ClientSummary(NamedTuple):
 
 
 class Belongings(NamedTuple):
-    """What a client has. Somebody asks for that of everybody again and again: it costs little."""
+    """What a client has. It is asked for often and for all clients, so it costs little."""
 
     kind: Kind
     memory: Memory
@@ -109,7 +109,7 @@ class Belongings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """The little of a client that is asked for after every event (time_log.py)."""
+    """The part of a client's state that is needed after every event (time_log.py)."""
 
     state: State
     turn: int
@@ -127,9 +127,9 @@ class Holding:
 
     device: str
     on_device: int
-    # On the host. What is nowhere yet is in neither.
+    # On the host. Memory that is nowhere yet is in neither.
     away: int
-    # What would have to be moved in for it to run well, wherever that is.
+    # Bytes that would have to be moved in for it to run well, wherever they are.
     swapped: int
 
 
@@ -137,16 +137,16 @@ class Holding:
 class HostView:
     """What all clients of a node have on the host."""
 
-    # What may leave all devices. None: as much as there is.
+    # How much may leave all devices. None: no limit.
     limit: int | None
     kept: int
-    # What is there now. What nobody has used yet is nowhere, and is not counted.
+    # Bytes that are there now. Memory that was never used is nowhere, and does not count.
     swapped: int
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a client's memory cannot do, and what the client waits for, in words for people."""
+    """Why a client's memory cannot leave, and why the client waits, in words for users."""
 
     # Bytes that could not leave the device if they had to.
     stuck: int
@@ -154,11 +154,11 @@ class Outlook:
     # It waits, and could not, or may not, run if all others gave way.
     is_held_up: bool
     held_up_because: str
-    # It waits as one of a gang (gangs/): the devices on which that has no room.
+    # The devices on which its gang (gangs/) has no room, if it waits for that.
     waits_for: tuple[str, ...] = ()
 
 
-# Nothing keeps it: so it is with almost all of them, whenever somebody looks.
+# The usual case: nothing is stuck or held up.
 UNHINDERED = Outlook(stuck=0, stuck_because="", is_held_up=False, held_up_because="")
 
 
@@ -189,7 +189,7 @@ def belongings_of(client: Client) -> Belongings:
 
 
 def glance_at(client: Client) -> Glance:
-    """Return what a client is at."""
+    """Return what a client does."""
     return Glance(
         state=client.state,
         turn=client.turn,
@@ -200,7 +200,7 @@ def glance_at(client: Client) -> Glance:
 
 
 def holding_of(device: "Device", client: Client) -> Holding:
-    """Return where the memory of a client is. What leaves is on the device until it has left."""
+    """Return where the memory of a client is. Memory is on the device until it has left."""
     memory = client.memory
     staying = memory.allocated - memory.swapped + client.outbound
     away = memory.allocated - memory.untouched - staying
@@ -208,7 +208,7 @@ def holding_of(device: "Device", client: Client) -> Holding:
 
 
 def summary_of(client: Client) -> ClientSummary:
-    """Return what people are shown of a client."""
+    """Return what users are shown of a client."""
     return ClientSummary(
         client.memory,
         client.limits,

@@ -1,39 +1,41 @@
 """The two ways of making room at a change of turn, and which of them is the better one here.
 
-MOVE_OUT   Whoever gives its turn up moves memory to the host, what it used least recently first,
-           while the next one brings its own in at the same pace.
-DISPLACE   It moves nothing. The next one brings its memory in, and the driver makes room for it by
-           pushing out what came first. The driver's threads do not map every page for the CPU then.
+MOVE_OUT   The client that gives its turn up moves memory to the host, the least recently used
+           first, while the next client brings its own in at the same pace.
+DISPLACE   It moves nothing. The next client brings its memory in, and the driver makes room by
+           pushing out memory that came first. The driver's threads do not map every page for the
+           CPU then.
 
-Which is faster depends on the machine, so both are tried in the first turns, and measured by what
-matters: how long the next one waits for its memory, per byte. DISPLACE is only possible where it is
-certain whose memory came first: when one client makes room for one other, and nobody else has
-memory on the device. Anywhere else the driver might push out what is in use, or is to stay.
+Which is faster depends on the machine. So both are tried in the first turns, and measured by how
+long the next client waits for its memory, per byte. DISPLACE is only possible where it is certain
+whose memory came first: when one client makes room for one other, and no third client has memory on
+the device. Otherwise the driver might push out memory that is in use, or is to stay.
 """
 
 from dataclasses import dataclass
 
 from nvshare.core.settings import RoomSetting, Way
 
-# So often a way is tried before it is judged. The first moves allocate host pages, and take longer.
+# Each way is tried so often before it is judged. The first moves allocate host pages, and take
+# longer.
 TRIALS = 3
 # Smaller fills measure latency.
 MEASURABLE_BYTES = 256 << 20
 # How much a new measurement counts against all earlier ones.
 WEIGHT_OF_NEW = 0.5
-# One way has to be better by so much before it is preferred to moving out, which keeps what is hot.
+# DISPLACE has to be better by so much to be preferred. MOVE_OUT keeps recently used memory.
 MARGIN = 0.05
 
 
 @dataclass(slots=True)
 class Ways:
-    """What a device has learned about them: how often each was tried, and seconds per byte."""
+    """What a device has learned about both ways: trials of each, and seconds per byte."""
 
     moved_out: int = 0
     displaced: int = 0
     moving_out: float = 0.0
     displacing: float = 0.0
-    # How room is made for the fill that is to come, or goes on.
+    # How room is made for the next or present fill.
     present: Way | None = None
 
     def preferred(self, setting: RoomSetting) -> Way:

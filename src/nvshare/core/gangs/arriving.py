@@ -1,7 +1,7 @@
-"""When a gang that waits is granted its turns: in one step, when it has room on all its devices.
+"""When a waiting gang is granted its turns: in one step, when it has room on all its devices.
 
-A device never ends a turn for a gang by itself. It is done here for all devices in one step, when
-the gang is the head wherever not everything fits, and the turns of all of them are over.
+A device never ends a turn for a gang by itself. This file does it for all devices in one step, when
+the gang is the head wherever not everything fits, and the turns on all of them are over.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,7 +20,7 @@ class Prospect(NamedTuple):
 
     # It could be let in at this moment.
     is_ready: bool
-    # Its room is kept for it, or others can be told to go for it now.
+    # Its room is kept for it, or others can be told to give way for it now.
     may_come: bool
 
 
@@ -30,10 +30,10 @@ NOTHING = Prospect(False, False)
 def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
     """Let a gang in, or have others make way for it, if that can be done on all its devices.
 
-    ``coming`` are the gangs that others make way for; this one is added to them if so.
+    ``coming`` are the gangs that others make way for. This one is added if others make way for it.
     """
     if gang.yielding:
-        # It has to have gone before it can come back.
+        # It has to give its turns up before it can come back.
         return Change()
     waiting = gang.waiting
     if not waiting:
@@ -42,7 +42,7 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
     if all(prospect.is_ready for *_, prospect in parts):
         return _grant(gang, waiting, now)
     if any(not member.client.undrained for member in gang.running):
-        # Somebody has come to a gang that runs, and has no room. So all of it wait together.
+        # A new client of a running gang has no room. So the whole gang waits together.
         return hold(gang, now)
     if not all(prospect.may_come for *_, prospect in parts):
         return Change()
@@ -56,7 +56,7 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
 
 
 def look(device: "Device", clients: list[Client], now: float, coming: set[int]) -> Prospect:
-    """See what those of a gang who wait can expect of a device."""
+    """Return what the waiting clients of a gang can expect of a device."""
     state, roster = device.state, device.roster
     if now < state.reconnect_until or any(client.is_barred for client in clients):
         return NOTHING
@@ -73,10 +73,10 @@ def look(device: "Device", clients: list[Client], now: float, coming: set[int]) 
 def _may_join(
     device: "Device", clients: list[Client], head: Client | None, coming: set[int]
 ) -> bool:
-    """Whether these fit in now, although others go before them."""
+    """Whether these may be let in now, although others go before them."""
     roster = device.roster
     if head is None:
-        # Nobody could run. Who has everything on the device may, for it pushes nothing out.
+        # No client could run. One with all its memory on the device may: it pushes nothing out.
         whole = all(not client.memory.swapped and not client.grown for client in clients)
         return whole and not roster.running and not roster.yielding
     if head.gang is not None and head.gang not in coming:
@@ -85,9 +85,9 @@ def _may_join(
 
 
 def _open(gang: Gang, now: float) -> Change:
-    """Let those in who want nothing yet, where everything fits: on all devices, or beside others.
+    """Let idle clients in where everything fits: on all devices, or beside others of the gang.
 
-    So does everybody who is in no gang.
+    Clients outside gangs are let in in the same way.
     """
     idle = [member for member in gang.idle if member.client.park is None]
     open_to_all = [member for member in idle if _is_open(member.device, now)]
@@ -109,7 +109,7 @@ def _grant(gang: Gang, members: list[Member], now: float) -> Change:
 
 
 def _keep_turns(gang: Gang, members: list[Member], now: float) -> None:
-    """Have turns last until all of a gang have had their memory: the last holds all others up."""
+    """Have turns last until all of a gang have had their memory: they wait for the last one."""
     longest = max((fill_seconds(device.state, client) for device, client in members), default=0.0)
     for device in gang.devices:
         keep_turn(device.state, now, longest)

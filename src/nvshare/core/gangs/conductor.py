@@ -1,7 +1,7 @@
 """Brings the files of this folder together: what all devices with gangs have to do after an event.
 
-Each device has restored what must hold on it by then (scheduler.py), and left alone what concerns a
-gang. Whatever is changed here makes the device restore it anew, until nothing changes any more.
+By then each device has restored its own invariants (scheduler.py), and left gangs alone. After each
+change made here, the changed devices restore theirs again, until nothing changes any more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nvshare.core.client import Client
     from nvshare.core.device import Device
 
-# Each round lets somebody in, or has somebody go. There are never more than a few for each gang.
+# Each round lets a client in, or has one give way. There are never more than a few for each gang.
 _ROUNDS = 64
 
 
@@ -33,13 +33,13 @@ class Gangs:
     def __init__(self, devices: Mapping[str, "Device"]) -> None:
         self._devices = devices
         self._groups = Groups(devices.values())
-        # What has changed since somebody looked.
+        # Changes since the last round.
         self._news = Change()
-        # Whether nothing was left to do when somebody looked last.
+        # Whether the last arrange() left nothing to do.
         self.is_arranged = True
 
     def heed(self, event: Event) -> None:
-        """Take down who has come, and who has gone."""
+        """Note clients that have joined or left."""
         if isinstance(event, ClientJoined):
             device = self._devices[event.device]
             self._groups.add(device, device.roster.clients[event.client])
@@ -65,18 +65,18 @@ class Gangs:
         self.is_arranged = not change.devices
         for device in self._devices.values():
             if device.head is not None and device.head.gang is not None:
-                # To see whether a gang can come has been to see anew when this turn ends.
+                # Looking whether a gang can come has updated the end of this turn.
                 effects += set_alarms(device.state, device.roster, now)
         return effects
 
     def companions(self) -> Iterator[int]:
-        """Return those to whom something may happen because of others in their group."""
+        """Return the clients whose state may change because of others in their group."""
         return self._groups.companions()
 
     def waits_for(self, client: int) -> tuple[str, ...]:
         """Return the devices on which a client's gang has no room, if it waits."""
         if not self._groups.are_spread:
-            # Asked for every client, to look at every group: mostly for nothing.
+            # This is asked for every client, and the search over all groups is mostly useless.
             return ()
         for gang in self._groups.gangs():
             if any(member.client.id == client for member in gang.waiting):
@@ -114,5 +114,5 @@ def _has_room(device: "Device", clients: "list[Client]") -> bool:
 
 
 def _place(gang: Gang) -> tuple[float, ...]:
-    """Those who wait come in the order of the queue."""
+    """Return a sort key: waiting gangs come first, in the order of the queue."""
     return min((member.client.place[:4] for member in gang.waiting), default=(inf, gang.number))

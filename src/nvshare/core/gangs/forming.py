@@ -1,8 +1,8 @@
-"""Who is in a gang: the clients of one group, if they lie on more than one device.
+"""Which clients are in a gang: those of one group, if they are on more than one device.
 
-Those of one group on one device have to fit on it together: a gang runs as a whole. Where they do
-not, the group is no gang, and its clients are scheduled each for itself. Where heads are counted, a
-gang is one on each device, however many of its clients are there.
+The clients of one group on one device have to fit on it together: a gang runs as a whole. Where
+they do not, the group is no gang, and each client is scheduled by itself. Where clients are
+counted, a gang counts as one on each device, however many of its clients are there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ class Groups:
     def __init__(self, devices: Iterable["Device"]) -> None:
         self._members: dict[str, dict[int, Member]] = {}
         self._group_of: dict[int, str] = {}
-        # The groups that are on several devices; and whether somebody has come or gone since.
+        # The groups that are on several devices; and whether clients have joined or left since.
         self._spread: set[str] = set()
         self.have_changed = False
         for device in devices:
@@ -31,7 +31,7 @@ class Groups:
                 self.add(device, client)
 
     def add(self, device: "Device", client: Client) -> None:
-        """Take a client in that has joined."""
+        """Add a client that has joined."""
         if client.group and client.can_hold:
             self._members.setdefault(client.group, {})[client.id] = Member(device, client)
             self._group_of[client.id] = client.group
@@ -59,7 +59,7 @@ class Groups:
         return bool(self._spread)
 
     def companions(self) -> Iterator[int]:
-        """Return who is not alone in its group, in a gang at this moment or not."""
+        """Return the clients that are not alone in their group, in a gang at present or not."""
         for members in self._members.values():
             if len(members) > 1:
                 yield from members
@@ -70,19 +70,19 @@ class Groups:
         return iter(sorted((one for one in found if one), key=lambda gang: gang.number))
 
     def _groups(self) -> Iterator[list[Member]]:
-        """Return all groups. In an order that a snapshot keeps: a journal is replayed like that."""
+        """Return all groups in an order that a snapshot keeps, so that a replay gives the same."""
         for _, members in sorted(self._members.items()):
             yield [member for _, member in sorted(members.items())]
 
     def form(self) -> Change:
-        """See anew who is in a gang."""
+        """Update which clients are in a gang."""
         change, self.have_changed = Change(), False
         for group in self._groups():
             _form(group, change)
         return change
 
     def leftovers(self) -> Iterator[Member]:
-        """Return those who are in no gang any more, and are still where only one of it can be."""
+        """Return clients that have left their gang but are still in a state of a gang's client."""
         for group in self._groups():
             for member in group:
                 client = member.client
@@ -95,7 +95,7 @@ class Groups:
 def _gang(group: list[Member]) -> Gang | None:
     there = [member for member in group if member.client.gang is not None]
     number = there[0].client.gang if there else None
-    # Who does not answer any more is told nothing, and is not waited for.
+    # An overdue client is told nothing, and is not waited for.
     there = [member for member in there if not member.client.overdue]
     return Gang(number, tuple(there)) if number is not None and there else None
 
@@ -119,7 +119,7 @@ def _form(group: list[Member], change: Change) -> None:
 
 
 def _number(members: list[Member]) -> int:
-    """Return the number of a gang. It stays, whoever leaves."""
+    """Return the number of a gang. It stays the same when clients leave."""
     known = (member.client.gang for member in members if member.client.gang is not None)
     return min(known, default=members[0].client.id)
 

@@ -20,44 +20,44 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """Those who have their turns together. Who does not answer any more is none of them."""
+    """Clients that have their turns together, without overdue ones."""
 
     number: int
     members: tuple[Member, ...]
 
     @property
     def running(self) -> list[Member]:
-        """Return those whose gates are open, or who rest."""
+        """Return the members whose gates are open, or that rest."""
         return self._of(State.RUNNING)
 
     @property
     def waiting(self) -> list[Member]:
-        """Return those who wait for a turn."""
+        """Return the members that wait for a turn."""
         return self._of(State.WAITING)
 
     @property
     def idle(self) -> list[Member]:
-        """Return those who have no turn, and nothing to run."""
+        """Return the members that have no turn and nothing to run."""
         return self._of(State.IDLE)
 
     @property
     def yielding(self) -> list[Member]:
-        """Return those who were told to hold, or to go."""
+        """Return the members that were told to hold, or to give way."""
         return self._of(State.YIELDING)
 
     @property
     def holding(self) -> list[Member]:
-        """Return those who were told to hold, and not to go yet."""
+        """Return the members that were told to hold, and not to give way yet."""
         return [member for member in self.yielding if member.client.hold is not None]
 
     @property
     def devices(self) -> list["Device"]:
-        """Return where they are, each device once."""
+        """Return the members' devices, each once."""
         return list({member.device.state.id: member.device for member in self.members}.values())
 
     @property
     def is_off(self) -> bool:
-        """Whether none of them holds a turn."""
+        """Whether no member holds a turn."""
         return not any(member.client.holds for member in self.members)
 
     def _of(self, state: State) -> list[Member]:
@@ -66,7 +66,7 @@ class Gang:
 
 @dataclass(slots=True)
 class Change:
-    """What is to be ordered, and the devices where something is different now."""
+    """Effects to be ordered, and the devices where something has changed."""
 
     effects: list[Effect] = field(default_factory=list)
     devices: set[str] = field(default_factory=set)
@@ -77,13 +77,13 @@ class Change:
         self.effects += effects
 
     def take(self, other: "Change") -> None:
-        """Add what another change has."""
+        """Add another change."""
         self.devices |= other.devices
         self.effects += other.effects
 
 
 def by_device(members: list[Member]) -> list[tuple["Device", list[Client]]]:
-    """Return members by the device that they are on."""
+    """Return clients by device."""
     found: dict[str, tuple[Device, list[Client]]] = {}
     for device, client in members:
         found.setdefault(device.state.id, (device, []))[1].append(client)

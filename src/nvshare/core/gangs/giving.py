@@ -1,9 +1,9 @@
-"""How a gang gives its turns up: all of it hold, and when all do, all are told to go.
+"""How a gang gives its turns up: all members hold, and when all do, all are told to give way.
 
-Who was told to hold closes its gate and says when nothing is in flight. Somebody may wait for a
-rank that has closed its gate before it came to the same collective. So while some are held and
-others are not, those are told to let one call pass who are held and have a thread at the gate
-(stepping.py).
+A client that was told to hold closes its gate, and reports when nothing is in flight. Another rank
+may wait for a rank that has closed its gate before it came to the same collective. So while some
+are held and others are not, the held clients with a thread at the gate are told to let one call
+pass (stepping.py).
 """
 
 from typing import TYPE_CHECKING
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def give_way(gang: Gang, now: float) -> Change:
-    """See to it that all of a gang hold if one of them does, and go when all hold."""
+    """Have all of a gang hold if one of them does, and give way when all hold."""
     change = _try_again(gang)
     if _is_going(gang) and not gang.holding:
-        # One of them was told to go before it was in the gang. So all go.
+        # One of them was told to give way before it was in the gang. So all give way.
         change.take(hold(gang, now))
     if not gang.holding:
         return change
@@ -44,7 +44,7 @@ def give_way(gang: Gang, now: float) -> Change:
 
 
 def _try_again(gang: Gang) -> Change:
-    """Let all be told to hold again when those may be who could not drain (undrained.py)."""
+    """Let all be told to hold again once the clients that could not drain may be (undrained.py)."""
     change = Change()
     alone = [member for member in gang.running if member.client.undrained]
     if all(member.client.undrained_since is None for member in alone):
@@ -56,7 +56,7 @@ def _try_again(gang: Gang) -> Change:
 
 
 def hold(gang: Gang, now: float) -> Change:
-    """Have those of a gang who run give way."""
+    """Tell the running clients of a gang to hold."""
     change = Change()
     for device, client in gang.running:
         if not client.undrained:
@@ -80,7 +80,7 @@ def _hold_one(member: Member, now: float) -> Change:
 
 
 def _is_needed(gang: Gang) -> bool:
-    """Whether somebody still needs their places."""
+    """Whether their places are still needed."""
     if (
         gang.waiting
         or _is_going(gang)
@@ -93,7 +93,7 @@ def _is_needed(gang: Gang) -> bool:
 
 
 def _is_going(gang: Gang) -> bool:
-    """Whether one of them was told to go, and not to hold any more."""
+    """Whether one of them was told to give way, and not only to hold."""
     return any(member.client.hold is None for member in gang.yielding)
 
 
@@ -106,7 +106,7 @@ def _would_fit(roster: "Roster", gang: Gang) -> bool:
 
 
 def _keep(gang: Gang, now: float, retry_at: float | None = None) -> Change:
-    """Have those go on who hold. With a time, none of them is told to hold again before it."""
+    """Have the holding clients go on. With a time, none is told to hold again before it."""
     change = Change()
     for device, client in gang.holding:
         roster = device.roster
@@ -137,7 +137,7 @@ def _let_go(gang: Gang, now: float) -> Change:
 
 
 def _revoke(device: "Device", going: list[Client]) -> list[Effect]:
-    """Tell these to go, and to move out what the next ones need."""
+    """Tell these to give way, and to make room for the next clients."""
     roster, state = device.roster, device.state
     coming = roster.party(device.head) if device.head else []
     outgoing = outgoing_bytes(roster, *coming) if coming else 0
@@ -145,7 +145,7 @@ def _revoke(device: "Device", going: list[Client]) -> list[Effect]:
 
 
 def give_up_alone(member: Member, now: float) -> Change:
-    """Have one give its turn up that holds, or rests, and is in no gang any more."""
+    """Have a holding or resting client give its turn up that is in no gang any more."""
     change = Change()
     device, client = member
     client.stalled, client.step_patience = False, 0.0

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def gang_problems(devices: Iterable["Device"]) -> Iterator[str]:
-    """Say what is wrong with the gangs of a node."""
+    """Yield what is wrong with the gangs of a node."""
     devices = list(devices)
     for device in devices:
         yield from _alone(device)
@@ -50,7 +50,7 @@ def _problems(gang: Gang) -> Iterator[str]:
 
 
 def _waiting(gang: Gang) -> Iterator[str]:
-    """All of it wait, at the same place."""
+    """All of a gang wait, at the same place."""
     if gang.idle:
         yield "some wait, and others do not"
     if len({member.client.place[:4] for member in gang.waiting}) > 1:

@@ -1,7 +1,7 @@
 """All of a gang wait at the same place in the queues of their devices.
 
-As soon as one of a gang that is off wants a turn, all of it wait. Their places are made equal: by
-who was served longest ago, and with the priority that the least of them has.
+As soon as one client of a gang without turns wants one, all of it wait. Their places are made
+equal: the rank of the client that was served longest ago, and the lowest of their priorities.
 """
 
 from nvshare.core.client import BEST_STANDING, Client, Park
@@ -14,7 +14,7 @@ from nvshare.core.priority import is_starving
 def queue_up(gang: Gang, now: float) -> Change:
     """Have all of a gang wait, at the same place, if one of them waits.
 
-    Who has come to a gang that holds turns waits alone, until those are given up.
+    A client that joins a gang that holds turns waits alone, until these are given up.
     """
     change = Change()
     if not gang.waiting:
@@ -41,7 +41,7 @@ def _make_equal(waiting: list[Member], now: float, change: Change) -> None:
 
 
 def _common_place(clients: list[Client]) -> Client:
-    """Return a client, made up, that has the place that all of them are to have."""
+    """Return a made-up client with the place that all of them are to have."""
     same = len({client.standing for client in clients}) == 1
     lasted = [client.interrupted for client in clients if client.interrupted is not None]
     return Client(
@@ -59,9 +59,9 @@ def _starves(member: Member, now: float) -> bool:
 
 
 def note_stalled(gang: Gang) -> Change:
-    """Note who waits for one of its gang that could not run, whoever gave way.
+    """Note clients that wait for a member of their gang that could not run if all gave way.
 
-    It does not become the head, so that others can take turns meanwhile.
+    They do not become the head, so that others can take turns meanwhile.
     """
     change, waiting = Change(), gang.waiting
     stuck = {member.client.id for member in waiting if not _could_be_head(member)}

@@ -1,8 +1,8 @@
-"""Who is idle in its gang's turn keeps its place, until all of its gang are.
+"""A client that is idle in its gang's turn keeps its place until all of the gang are idle.
 
 It was asked to give way when idle, and has: its gate is closed. To the core it still runs, so that
-nobody takes its place and its memory stays; it is only granted anew as soon as it wants to go on.
-A rank that has run out of work is often just waiting for the others of its collective.
+its place is not taken and its memory stays. It gets a new grant as soon as it wants to go on. A
+rank that has run out of work is often just waiting for the others of its collective.
 """
 
 from nvshare.core.effects import Grant
@@ -11,7 +11,7 @@ from nvshare.core.moves import fill_order
 
 
 def attend_rests(gang: Gang, now: float) -> Change:
-    """Have those go on who want to; and have a gang give its turn up if all of it rest."""
+    """Have resting clients go on that want to; end the gang's turn if all of it rest."""
     change = Change()
     if gang.yielding:
         return change
@@ -27,7 +27,7 @@ def attend_rests(gang: Gang, now: float) -> Change:
 
 
 def go_on(member: Member, now: float) -> Change:
-    """Open the gate of one that kept its place."""
+    """Open the gate of a client that kept its place."""
     change = Change()
     device, client = member
     if client.soft_revoked:

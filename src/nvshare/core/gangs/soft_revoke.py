@@ -1,7 +1,7 @@
-"""All of a gang are asked to give way when idle, if anybody needs the place of any of them.
+"""All of a gang are asked to give way when idle, if the place of any of them is needed.
 
-Its turns end when all of it rest (resting.py), so one that nobody waits for is asked as well. None
-of them moves memory by itself then: the gang may go on.
+Its turns end when all of it rest (resting.py), so clients whose places are not needed are asked as
+well. None of them moves memory by itself then: the gang may go on.
 """
 
 from typing import TYPE_CHECKING
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def ask_together(gang: Gang, now: float) -> Change:
-    """Ask all of a gang who run, or tell them that they need not give way."""
+    """Ask all running clients of a gang to give way when idle, or take that back."""
     running = [] if gang.yielding else gang.running
     needed = [member for member in running if _head_behind(member.device)]
     return _ask(running, needed, now) if needed else _relax(running, now)
 
 
 def _head_behind(device: "Device") -> "Client | None":
-    """Return who waits for those who run on a device, if anybody does."""
+    """Return the head if it waits for running clients of a device."""
     roster, head = device.roster, device.head
     if head is None or roster.everything_fits:
         return None

@@ -1,12 +1,12 @@
-"""Having those of a gang catch up who hold while others of it have not drained, call by call.
+"""Held clients of a gang catch up, call by call, while others of it have not drained.
 
-A call may need memory that has no room, because its rank has grown and was told to go for that.
-Then those who run beside it move as much out first. Two gangs can have begun the other way round on
-two devices: who runs here has launched its part of a collective as well, and waits for a rank that
-has no room where this gang is. What it computes before that comes to an end within a while; from
-then on its memory is of no use to it. If it moved out before, both would fetch the same memory
-again and again, page by page. So that while is waited for, and then for what was told to leave. It
-is told when it can have its memory back (room.py).
+A call may need memory that has no room, because its rank has grown and was told to give way for
+that. Then the clients that run beside it move as much out first. Two gangs can have begun the other
+way round on two devices: the client that runs here has also launched its part of a collective, and
+waits for a rank that has no room because of this gang. Its work before that ends within a while;
+from then on its memory is of no use to it. If it moved out earlier, both would fetch the same
+memory again and again, page by page. So the others first get that while, and then the time to move
+out. They are told when they can have their memory back (room.py).
 """
 
 from typing import TYPE_CHECKING
@@ -20,15 +20,15 @@ from nvshare.core.revoking import lacks_room_to_step, step_at, tell_to_hold
 if TYPE_CHECKING:
     from nvshare.core.device import Device
 
-# For how long the others are waited for before somebody is told to step. When a collective ends,
-# all its ranks say so within this time; who was told to step before that could begin the next one.
+# How long a held client waits for the others before it is told to step. When a collective ends, all
+# its ranks report within this time; a rank that stepped earlier could begin the next one.
 STEP_PATIENCE = 0.002
-# It is doubled, up to this, each time that somebody stepped too far and is waited for itself.
+# The patience is doubled, up to this, each time that a client stepped too far and is waited for.
 LONGEST_PATIENCE = 0.064
 
 
 def step(holding: list[Member], now: float) -> Change:
-    """Have those catch up who hold while others have not drained."""
+    """Have held clients catch up while others have not drained."""
     change = Change()
     late = [member for member in holding if member.client.hold is not Hold.HELD]
     held = [member for member in holding if member.client.hold is Hold.HELD]
@@ -39,7 +39,7 @@ def step(holding: list[Member], now: float) -> Change:
     for member in due:
         device, client = member
         if client.rests:
-            # It has no turn to step in.
+            # A resting client has no turn to step in.
             change.take(go_on(member, now))
             client.hold, client.hold_since = Hold.TOLD, now
             change.add(device, *tell_to_hold(client))
@@ -54,7 +54,7 @@ def step(holding: list[Member], now: float) -> Change:
 
 
 def _make_room(device: "Device", client: Client) -> list[Effect]:
-    """Have those who run move out what a client needs to step. It does not wait for more room."""
+    """Have running clients move out what a client needs to step, as far as they can."""
     roster, state = device.roster, device.state
     allowance, lenders = roster.host.allowance(), dict.fromkeys(state.lenders)
     lacking = lacks_room_to_step(roster, client)

@@ -1,6 +1,6 @@
-"""Policies: in which order those who wait are served. One per file, one line to register.
+"""Policies: in which order waiting clients are served. One per file, one line to register.
 
-A policy sees clients and changes nothing. What fits is not its business.
+A policy sees clients and changes nothing. It does not decide what fits.
 """
 
 from collections.abc import Callable
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 class Policy:
     """What a policy may decide."""
 
-    # Whether who has a turn for memory keeps it until it rests or ends, for as long as
+    # Whether a client with a turn for memory keeps it until it rests or ends, for as long as
     # ``batch_turn`` allows.
     runs_to_end: ClassVar[bool] = False
 
     def rank(self, client: "Client") -> float:
         """Return the client's place in the queue, the lowest first.
 
-        It is asked once, when the client begins to wait. For nobody to starve, a client that has
-        been served has to come behind all who wait already.
+        It is asked once, when the client begins to wait. So that none starves, a client that has
+        been served has to come behind all clients that wait already.
         """
         raise NotImplementedError
 

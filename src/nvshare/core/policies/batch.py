@@ -1,8 +1,8 @@
-"""One after the other: who computes all the time runs to its end, in groups that fit.
+"""One after the other: a client that computes all the time runs to its end, in groups that fit.
 
-Memory moves once for each program, and of equal programs the first has its result after one part of
-the time instead of all of them at the end. Who computes in bursts, or has a higher priority, still
-comes in between (claims.py).
+Memory moves once for each program. Of n equal programs, the first has its result after 1/n of the
+time, instead of all of them at the end. A client that computes in bursts, or has a higher priority,
+still comes in between (claims.py).
 """
 
 from nvshare.core.client import Client
@@ -11,7 +11,7 @@ from nvshare.core.policies import Policy, policy
 
 @policy("batch")
 class Batch(Policy):
-    """By arrival; who has had a turn to its bound comes behind those who wait."""
+    """By arrival. A client whose turn was ended by ``batch_turn`` comes behind all that wait."""
 
     runs_to_end = True
 

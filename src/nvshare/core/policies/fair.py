@@ -1,4 +1,4 @@
-"""The default: whoever has gone longest without a turn is next."""
+"""The default: the client that has gone longest without a turn is next."""
 
 from nvshare.core.client import Client
 from nvshare.core.policies import Policy, policy
@@ -8,8 +8,8 @@ from nvshare.core.policies import Policy, policy
 class Fair(Policy):
     """By the end of the last turn; a client that never had one counts from when it joined.
 
-    So somebody who comes back after an hour goes before those who have just been served, and
-    nobody can pass the same waiter twice.
+    So a client that comes back after an hour goes before clients that have just been served, and
+    no client can pass the same waiting client twice.
     """
 
     def rank(self, client: Client) -> float:

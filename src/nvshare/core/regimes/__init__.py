@@ -1,8 +1,8 @@
-"""How a device is shared just now: one file for each way, and the choice between them.
+"""How a device is shared at present: one file for each regime, and the choice between them.
 
-A regime says what clients compete for, what of that fits together, when a turn ends, and how long
-one who runs may rest. The scheduler gives turns by these answers, and does not ask which regime it
-is. A new one is a file, a name in ``RegimeName`` and a line here.
+A regime says what clients compete for, which of them fit together, when a turn ends, and how long a
+running client may rest. The scheduler gives turns by these answers, and does not ask which regime
+it is. A new regime is a file, a name in ``RegimeName`` and a line here.
 """
 
 from nvshare.core.regimes.busy import Busy
@@ -34,12 +34,12 @@ def find_regime(name: RegimeName) -> Regime:
 
 
 def first_regime(mode: Mode) -> RegimeName:
-    """Name the regime of a device that nobody has come to yet."""
+    """Return the name of the regime of a device without clients."""
     return _BY_MODE[mode]
 
 
 def choose_regime(settings: Settings, roster: Roster) -> Regime:
-    """Choose by the mode; and where memory suffices for all, by who is there."""
+    """Choose by the mode and, where memory suffices for all, by the present clients."""
     name = _BY_MODE[settings.mode]
     if settings.mode is Mode.AUTO and roster.memory_suffices:
         if len(roster.classes) > 1:

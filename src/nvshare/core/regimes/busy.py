@@ -1,4 +1,4 @@
-"""Everything fits, and several compute all the time: these take short turns among themselves.
+"""Everything fits, and several clients compute all the time: these take slices.
 
 The GPU's own switching between them costs more. The others run beside them.
 """
@@ -9,52 +9,52 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState, RegimeName
 
-# Where others wait for very short turns, a rest is soon as long as one. So many fit into one.
+# Where turns are very short, a rest must be shorter: so many fit into a turn.
 RESTS_IN_A_TURN = 5
 
 
 class Sliced(Regime):
-    """Turns that are not for memory."""
+    """A regime with slices: turns that are not for memory."""
 
     is_sliced = True
 
     def least_turn(self, settings: Settings) -> float:
-        """Nothing has to pay: who goes before others need not wait."""
+        """Return 0: no memory moves, so a client of higher priority need not wait."""
         del settings
         return 0.0
 
     def turn_seconds(self, state: DeviceState, roster: Roster, head: Client) -> float:
-        """All turns are of one length."""
+        """Return the usual length: all turns have the same."""
         del head
         return self.usual_turn(state.settings, roster)
 
     def short_rest(self, state: DeviceState, roster: Roster) -> float:
-        """Say how long a rest may be where turns are very short."""
+        """Return how long a rest may be where turns are very short."""
         turn = self.usual_turn(state.settings, roster)
         return min(state.settings.idle_grace, turn / RESTS_IN_A_TURN)
 
 
 class Busy(Sliced):
-    """Those count who compute all the time, and there is room for one of them."""
+    """Busy clients count, and there is room for one of them."""
 
     name = RegimeName.BUSY
 
     def weigh(self, client: Client) -> int:
-        """Who rests now and then is in nobody's way."""
+        """Count busy clients: one that rests now and then is in no client's way."""
         return int(client.busy and not client.rides)
 
     def place(self, client: Client) -> Place:
-        """Those who are busy compute one after the other, beside the rest."""
+        """Busy clients compute one after the other, beside the rest."""
         return Place.IN_TURN if client.busy else Place.BESIDE
 
     def usual_turn(self, settings: Settings, roster: Roster) -> float:
-        """Turns are very short where shares of compute have to be kept."""
+        """Return the length of a slice. It is very short where clients have shares of compute."""
         return settings.share_slice_seconds if roster.with_share else settings.slice_seconds
 
     def rest_seconds(
         self, state: DeviceState, roster: Roster, client: Client, head: Client
     ) -> float:
-        """And so are rests."""
+        """Return how long a client may rest. With shares, rests are very short too."""
         if roster.with_share:
             return self.short_rest(state, roster)
         return super().rest_seconds(state, roster, client, head)

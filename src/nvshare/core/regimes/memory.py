@@ -1,4 +1,4 @@
-"""Clients compete for the device's memory. Those who fit run together; the others take turns."""
+"""Clients compete for the device's memory. Clients that fit run together; the others take turns."""
 
 from nvshare.core.client import Client
 from nvshare.core.regimes.regime import Regime
@@ -11,13 +11,13 @@ class ByMemory(Regime):
     name = RegimeName.MEMORY
 
     def weigh(self, client: Client) -> int:
-        """Count what has to be on the device."""
+        """Count the bytes that have to be on the device."""
         return client.memory.swappable
 
     def capacity(self, room: int) -> int:
-        """Share out all the room there is."""
+        """Return all the room there is."""
         return room
 
     def claim(self, client: Client) -> int:
-        """Count what of a parked client is still there."""
+        """Count the bytes of a parked client that are still there."""
         return client.staying

@@ -1,4 +1,4 @@
-"""One at a time, whatever it has. Memory moves when turns change, if it has to."""
+"""One client at a time, however small. Memory moves when turns change, if it has to."""
 
 from nvshare.core.client import Client
 from nvshare.core.regimes.regime import Place, Regime
@@ -6,19 +6,19 @@ from nvshare.core.state import RegimeName
 
 
 class OneAtATime(Regime):
-    """Everybody counts, and there is room for one."""
+    """Every client counts, and there is room for one."""
 
     name = RegimeName.ONE
 
     def weigh(self, client: Client) -> int:
-        """Count heads; of those of a gang, one."""
+        """Count clients; of a gang's clients, one."""
         return int(not client.rides)
 
     def claim(self, client: Client) -> int:
-        """What the host cannot hold is in the way of who is let run, however few they are."""
+        """Count a parked client while some of its memory has not left, and so is in the way."""
         return int(client.staying > 0)
 
     def place(self, client: Client) -> Place:
-        """Nobody computes beside anybody."""
+        """No client computes beside another."""
         del client
         return Place.IN_TURN

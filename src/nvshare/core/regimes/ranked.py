@@ -1,4 +1,4 @@
-"""Everything fits, and some go before others: one at a time, by priority, in very short turns."""
+"""Everything fits, and priorities differ: one client at a time, by priority, in short slices."""
 
 from nvshare.core.client import Client
 from nvshare.core.regimes.busy import Sliced
@@ -9,29 +9,29 @@ from nvshare.core.state import DeviceState, RegimeName
 
 
 class Ranked(Sliced):
-    """Everybody counts, and there is room for one."""
+    """Every client counts, and there is room for one."""
 
     name = RegimeName.RANKED
 
     def weigh(self, client: Client) -> int:
-        """Count heads: who rests now and then may still hold up one who goes before it.
+        """Count clients: one that rests now and then may still hold up one of higher priority.
 
-        Who cannot give way computes beside the others.
+        A client that cannot give way computes beside the others.
         """
         return int(not client.undrained and not client.rides)
 
     def place(self, client: Client) -> Place:
-        """Nobody computes beside anybody, who can help it."""
+        """No client computes beside another, except one that cannot give way."""
         return Place.BESIDE if client.undrained else Place.IN_TURN
 
     def usual_turn(self, settings: Settings, roster: Roster) -> float:
-        """So that nobody of high priority waits for long."""
+        """Return a very short length, so that no client of high priority waits for long."""
         del roster
         return settings.share_slice_seconds
 
     def rest_seconds(
         self, state: DeviceState, roster: Roster, client: Client, head: Client
     ) -> float:
-        """Others wait for very short turns."""
+        """Return a short rest: others wait for very short turns."""
         del client, head
         return self.short_rest(state, roster)

@@ -1,7 +1,7 @@
-"""What there is to know about a way of sharing a device: the questions that the scheduler asks it.
+"""The interface of a regime: the questions that the scheduler asks about sharing a device.
 
-A regime knows no client by name and keeps nothing: all that it is asked about is handed to it. The
-files beside this one answer; what most of them have in common is answered here.
+A regime knows no client by name and has no state: everything is passed to it. The files beside this
+one answer the questions; answers that most of them share are here.
 """
 
 from enum import Enum
@@ -15,7 +15,7 @@ from nvshare.core.state import DeviceState, RegimeName
 
 
 class Place(Enum):
-    """Where somebody has its work: beside everybody, in turn with some, or nowhere now."""
+    """How a client works: beside all others, in turn with some, or not at present."""
 
     BESIDE = "beside"
     IN_TURN = "in turn"
@@ -23,55 +23,55 @@ class Place(Enum):
 
 
 class Regime:
-    """What clients compete for, what of that fits together, and how long turns and rests are.
+    """What clients compete for, which of them fit together, and how long turns and rests are.
 
-    As written here, turns are for memory: it moves when they change.
+    By default turns are for memory: it moves when they change.
     """
 
     name: ClassVar[RegimeName]
-    # Whether anybody may have to wait for anybody.
+    # Whether a client may have to wait for another.
     takes_turns: ClassVar[bool] = True
     # Whether turns are taken although everything fits in memory. Then none of it moves.
     is_sliced: ClassVar[bool] = False
 
     def weigh(self, client: Client) -> int:
-        """Say how much of the capacity a client takes while it runs."""
+        """Return how much of the capacity a client takes while it runs."""
         raise NotImplementedError
 
     def capacity(self, room: int) -> int:
-        """Say what clients compete for, of a device that has room for so many bytes of theirs."""
+        """Return the capacity of a device that has room for so many bytes of clients."""
         del room
         return 1
 
     def claim(self, client: Client) -> int:
-        """Say what of the capacity one takes who is parked, by what has not left the device."""
+        """Return the capacity that a parked client takes, by its memory still on the device."""
         del client
         return 0
 
     def place(self, client: Client) -> Place:
-        """Say where a client has its work."""
+        """Return how a client works."""
         return Place.BESIDE if client.holds else Place.AWAY
 
     def usual_turn(self, settings: Settings, roster: Roster) -> float:
-        """Say how long a turn usually is, whoever waits for its end."""
+        """Return the usual length of a turn, whichever client waits for its end."""
         del roster
         return settings.turn_seconds or settings.turn_min
 
     def least_turn(self, settings: Settings) -> float:
-        """Say how long a turn is at least, if somebody waits who goes before all who run."""
+        """Return how long a turn is at least, if a client of higher priority waits."""
         return settings.turn_min
 
     def turn_seconds(self, state: DeviceState, roster: Roster, head: Client) -> float:
-        """Say how long a turn is whose end the head waits for: moving memory has to pay."""
+        """Return the length of a turn for this head: long enough that moving memory pays."""
         if roster.policy.runs_to_end:
             return state.settings.batch_turn
         swap = swap_seconds(state, roster, head, head.memory.swappable)
         return state.pace.turn_length(state.settings, swap, is_steady=self.is_steady(roster))
 
     def is_steady(self, roster: Roster) -> bool:
-        """Whether all who take turns compute all the time: nobody would notice longer ones.
+        """Whether all clients that take turns are busy, so that none would notice longer ones.
 
-        Where somebody has a share of compute it would: it is kept over a few turns.
+        A client with a share of compute would: its share is kept over a few turns.
         """
         if roster.with_share or roster.busy < 2:
             return False
@@ -80,12 +80,12 @@ class Regime:
     def rest_seconds(
         self, state: DeviceState, roster: Roster, client: Client, head: Client
     ) -> float:
-        """Say how long a client may rest before it gives way to the head.
+        """Return how long a client may rest before it gives way to the head.
 
         A rest is worth giving way for if it lasts longer than the move of memory that this costs.
-        Nobody knows that beforehand. Who rested long enough last time is taken to do so again;
-        anybody else is given as long as the move would take. So whoever rests often and briefly
-        goes on, and a wrong guess costs no more than twice what the right one would have.
+        That is unknown beforehand. A client that rested long enough last time is assumed to do so
+        again; any other is given as long as the move would take. So a client that rests often and
+        briefly goes on, and a wrong guess costs at most twice as much as the right one.
         """
         grace = state.settings.idle_grace
         if outgoing_bytes(roster, head) <= 0:

@@ -1,4 +1,4 @@
-"""Nobody competes for anything: the modes in which nothing is scheduled."""
+"""Clients compete for nothing: the modes without scheduling."""
 
 from nvshare.core.client import Client
 from nvshare.core.regimes.regime import Regime
@@ -6,12 +6,12 @@ from nvshare.core.state import RegimeName
 
 
 class Together(Regime):
-    """All run, whatever they have. What does not fit, the driver pages."""
+    """All clients run, however large. The driver pages memory that does not fit."""
 
     name = RegimeName.TOGETHER
     takes_turns = False
 
     def weigh(self, client: Client) -> int:
-        """Nobody is in anybody's way."""
+        """Return 0: no client is in another's way."""
         del client
         return 0
