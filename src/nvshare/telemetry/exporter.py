@@ -2,14 +2,13 @@
 
 Programs choose their names themselves, so label values are foreign text: they are escaped and cut
 here, once for each program, since every one of its metrics repeats them. The library would do so
-for every sample, and take seven times as long: more than a scrape a second may cost. It still says
-which form a scraper wants, and reads what is written here in the tests.
+for every sample, and take seven times as long: more than a scrape a second may cost. It is still
+used to negotiate the format, and the tests parse the text with it.
 
-From one scrape to the next most numbers stay what they were, and a line of text costs ten times as
-much to write as its number costs to compare. So an exposition keeps the lines of the last scrape,
-with the numbers that they were written for, column by column: a column is one metric with one value
-of its own labels, such as the time that every program has waited. Nothing else is kept: who is gone
-is forgotten.
+From one scrape to the next most numbers stay the same, and writing a line of text costs ten times
+as much as comparing its number. So an exposition keeps the lines of the last scrape with their
+numbers, column by column: a column is one metric with one value of its own labels, such as the time
+that every program has waited. Nothing else is kept: programs that are gone are forgotten.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,23 +45,23 @@ class Exposition:
 
 
 def choose_content_type(accept: str) -> str:
-    """Return what the form is called that a client accepts."""
+    """Return the content type that a client accepts."""
     return choose_encoder(accept)[1]
 
 
 def expose(status: NodeStatus, accept: str) -> tuple[bytes, str]:
-    """Return one snapshot as text, and what its form is called."""
+    """Return one snapshot as text, and its content type."""
     content_type = choose_content_type(accept)
     return b"".join(Exposition().texts(status, content_type)), content_type
 
 
 class _SectionText:
-    """The text of one section, and who its subjects were."""
+    """The text of one section, and its last subjects."""
 
     def __init__(self, section: Section[Any]) -> None:
         self._section = section
         self._metrics = [_MetricText(metric) for metric in section.metrics]
-        # Of each subject, the values of its labels, and these as they are written.
+        # By the label values of a subject, their text.
         self._known: dict[Texts, str] = {}
 
     def texts(self, status: NodeStatus, is_open: bool) -> Iterator[bytes]:
@@ -100,7 +99,7 @@ class _MetricText:
 
 
 class _Column:
-    """The lines of one column, for each subject that which the last scrape had."""
+    """The lines of one column: for each subject, that of the last scrape."""
 
     def __init__(self, read: Callable[[Any], Any], write: Callable[[str, Any], str]) -> None:
         self._read = read
@@ -110,14 +109,14 @@ class _Column:
         self._text = b""
 
     def move(self, places: list[int | None]) -> None:
-        """Take subjects in another order: where each was, if it was there."""
+        """Reorder the subjects: for each, its former place, if it had one."""
         numbers, lines = self._numbers, self._lines
         self._numbers = [_UNKNOWN if place is None else numbers[place] for place in places]
         self._lines = [b"" if place is None else lines[place] for place in places]
         self._text = b"".join(self._lines)
 
     def text(self, pairs: list[str], subjects: list[Any]) -> bytes:
-        """Write down what is not what it was."""
+        """Write the lines whose numbers have changed."""
         numbers = list(map(self._read, subjects))
         if numbers != self._numbers:
             write = self._write
@@ -133,7 +132,7 @@ class _Column:
 
 
 class _Plain:
-    """Writes the one sample that a subject has, if it has a number."""
+    """Writes the one sample of a subject, if it has a number."""
 
     def __init__(self, name: str, own: str) -> None:
         self._name = name
@@ -144,7 +143,7 @@ class _Plain:
 
 
 class _Labelled:
-    """Writes all samples that a subject has, each with labels of its own."""
+    """Writes all samples of a subject, each with labels of its own."""
 
     def __init__(self, name: str, labels: Texts) -> None:
         self._name = name
@@ -163,7 +162,7 @@ def _line(name: str, pairs: str, own: str, number: float) -> str:
 
 
 def _heading(metric: Metric[Any], *, is_open: bool) -> bytes:
-    """Return the lines before a metric. The older form knows no info, and names counters whole."""
+    """Return the header of a metric. The older format has no info, and full counter names."""
     name, kind = metric.name, metric.kind
     if is_open:
         name = name.removesuffix("_total").removesuffix("_info")
@@ -173,7 +172,7 @@ def _heading(metric: Metric[Any], *, is_open: bool) -> bytes:
 
 
 def _pairs(names: Texts, values: Texts) -> str:
-    """Write labels down. One that is empty is to Prometheus as one that is not there."""
+    """Write labels. To Prometheus, an empty label is the same as none."""
     pairs = zip(names, values, strict=True)
     return ",".join(f'{name}="{_escaped(value)}"' for name, value in pairs if value)
 
