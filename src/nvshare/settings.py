@@ -73,7 +73,7 @@ class DeviceSettings(SettingsModel):
     allocation: AllocationName = "managed"
     # Whether one program alone may allocate more than the GPU has.
     oversubscribe: bool = False
-    # A program that has waited for its turn for so long says so once, on its standard error.
+    # A program that has waited this long for its turn says so once, on its standard error.
     wait_notice: SecondsOrOff = 5.0
     # Whether a group's memory beyond a lowered limit is moved to the host.
     swap_excess: bool = _CORE.swap_excess

@@ -16,8 +16,8 @@ _STRETCH = 0.02
 _PUSHY = 0.004
 # A process this far below a full budget has made work for the daemon lately.
 NOTICEABLE = 0.25
-# A process that has been connected for so long, and takes no more than this of a core, does not pay
-# for others of its tenant. An honest program takes a tenth of it.
+# A process that has been connected for this time, and takes no more than this of a core, does not
+# pay for others of its tenant. An honest program takes a tenth of it.
 _ESTABLISHED = 60.0
 CALM, CALM_AT_ONCE = 0.002, 0.1
 

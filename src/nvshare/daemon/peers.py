@@ -43,7 +43,7 @@ Done = TypeVar("Done")
 _ROUND = 0.00006
 # The shortest wait for a budget: looking sooner would cost more than the budget has gained.
 _SHORTEST_PAUSE = 0.005
-# A process that has had no budget left for so long, without a break, is disconnected.
+# A process without any budget left for this time, without a break, is disconnected.
 _PATIENCE = 60.0
 # The most unread connections of a process without a budget; and the most connections of a tenant
 # that wait to be let in.

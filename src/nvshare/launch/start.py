@@ -19,7 +19,7 @@ from nvshare.launch.private import make_private
 from nvshare.launch.trust import is_trusted
 from nvshare.wire import environment
 
-# A daemon that was started automatically ends after so long without clients. A large program can
+# A daemon that was started automatically ends after this time without clients. A large program can
 # take a good part of it before its first GPU call.
 _IDLE_EXIT = 60.0
 _PATIENCE = 30.0
