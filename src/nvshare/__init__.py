@@ -4,7 +4,7 @@ __version__: str
 
 
 def __getattr__(name: str) -> str:
-    """Look the version up when it is asked for: `nvshare run` starts a fifth sooner without."""
+    """Look the version up on demand: `nvshare run` starts a fifth sooner without it."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version

@@ -1,8 +1,8 @@
-"""The error that is meant for a person, with its three parts. Knows nothing about terminals."""
+"""The error that users see, with its three parts. Knows nothing about terminals."""
 
 
 class NvshareError(Exception):
-    """Something a person can put right: what happened, why, and what to do next.
+    """An error that a user can fix: what happened, why, and what to do next.
 
     The command line prints the parts and ends with ``exit_code``; no traceback is shown.
     """
@@ -17,11 +17,11 @@ class NvshareError(Exception):
 
     @property
     def in_a_line(self) -> str:
-        """All parts as one sentence, for places that have room for one."""
+        """All parts as one sentence."""
         return "; ".join(filter(None, (self.what, self.why, self.do)))
 
 
 class BadInputError(NvshareError):
-    """What the person asked for cannot be done as asked: a wrong name, value or file."""
+    """The request of the user is wrong: a wrong name, value or file."""
 
     exit_code = 2

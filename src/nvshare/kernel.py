@@ -1,8 +1,8 @@
-"""Calls of the kernel that not every Python has: those for processes and for files in memory.
+"""System calls that not every Python has: for processes and for memory files.
 
-A Python that was built for old systems, as that of uv or of conda, leaves out of ``os``, ``signal``
-and ``fcntl`` what the headers there did not have, although the kernel it runs on has it. So these
-are asked of the kernel directly, everywhere. Not for what every Python has.
+A Python that was built for old systems, such as that of uv or of conda, leaves out of ``os``,
+``signal`` and ``fcntl`` whatever the old headers did not have, although the running kernel has it.
+So these calls are always made directly. Calls that every Python has do not belong here.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable
 from functools import cache
 
-# The same on every machine.
+# The same numbers on every architecture.
 _PIDFD_SEND_SIGNAL = 424
 _PIDFD_OPEN = 434
 _MEMFD_CREATE = {"x86_64": 319, "aarch64": 279}
@@ -26,28 +26,28 @@ _SIZE_SEALS = 0x1 | 0x2 | 0x4
 
 
 def pidfd_open(pid: int) -> int:
-    """Return a descriptor of a process, which can be read from when it has ended."""
+    """Return a descriptor of a process, which becomes readable when the process ends."""
     return _call(_PIDFD_OPEN, pid, 0)
 
 
 def pidfd_send_signal(descriptor: int, number: signal.Signals) -> None:
-    """Send a signal to the very process that the descriptor was opened for."""
+    """Send a signal to the process of a descriptor, even if its pid was reused."""
     _call(_PIDFD_SEND_SIGNAL, descriptor, int(number), 0, 0)
 
 
 def memory_file(name: str) -> int:
-    """Return the descriptor of a new file in memory, which can be sealed."""
+    """Return the descriptor of a new memory file, which can be sealed."""
     number = _MEMFD_CREATE[platform.machine()]
     return _call(number, ctypes.c_char_p(os.fsencode(name)), _MFD_CLOEXEC | _MFD_ALLOW_SEALING)
 
 
 def seal_size(descriptor: int) -> None:
-    """Keep a file in memory at its size, for good."""
+    """Seal the size of a memory file permanently."""
     fcntl.fcntl(descriptor, _F_ADD_SEALS, _SIZE_SEALS)
 
 
 def has_sealed_size(descriptor: int) -> bool:
-    """Whether a file is one in memory that keeps its size, and can be written to all the same."""
+    """Whether a file is a memory file with a sealed size that can still be written."""
     try:
         seals = fcntl.fcntl(descriptor, _F_GET_SEALS)
     except OSError:
@@ -67,7 +67,7 @@ def _call(number: int, *arguments: int | ctypes.c_char_p) -> int:
 
 @cache
 def _syscall() -> Callable[..., int]:
-    """Return libc's function. To look it up makes classes, which take long to go away again."""
+    """Return libc's function. Looking it up makes classes, which are slow to be collected."""
     syscall = ctypes.CDLL(None, use_errno=True).syscall
     syscall.restype = ctypes.c_long
     return syscall

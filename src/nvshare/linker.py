@@ -1,4 +1,4 @@
-"""What the dynamic linker reads, LD_PRELOAD and LD_LIBRARY_PATH, as it can be read."""
+"""The variables of the dynamic linker, LD_PRELOAD and LD_LIBRARY_PATH, in a form it can parse."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from nvshare.errors import NvshareError
 
 
 def preload(libraries: Sequence[Path], inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that preload these libraries, before all that is preloaded already."""
+    """Return the variables that preload these libraries, before those preloaded already."""
     paths = [str(library) for library in libraries]
     others = preloaded(inherited, {library.name for library in libraries})
     # The linker splits LD_PRELOAD at spaces and colons, and there is no way to quote them. A bare
@@ -29,12 +29,12 @@ def preload(libraries: Sequence[Path], inherited: Mapping[str, str]) -> dict[str
 
 
 def preloaded(inherited: Mapping[str, str], but: Collection[str] = ()) -> list[str]:
-    """What an environment preloads, without the libraries of certain names."""
+    """Return the libraries that an environment preloads, without certain names."""
     names = inherited.get("LD_PRELOAD", "").replace(":", " ").split()
     return [name for name in names if Path(name).name not in but]
 
 
 def library_path(folders: Collection[str], inherited: Mapping[str, str]) -> str:
-    """LD_LIBRARY_PATH with these folders in front."""
+    """Return LD_LIBRARY_PATH with these folders in front."""
     old = inherited.get("LD_LIBRARY_PATH")
     return ":".join([*folders, *([old] if old else [])])

@@ -1,7 +1,7 @@
-"""JSON and TOML that others have written, as trees. Knows no field of them.
+"""Parses foreign JSON and TOML into trees. Knows no fields.
 
-Whatever is wrong with a text is one error: also that it is nested more deeply than Python's own
-readers can follow, which is a RecursionError there.
+Any flaw of a text is the same error, including nesting too deep for Python's own parsers, which
+raise RecursionError.
 """
 
 import json
@@ -17,7 +17,7 @@ else:
 
 
 class ParseError(ValueError):
-    """The text is not what it should be."""
+    """The text is not valid."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def parse_json(data: "bytes | str") -> Any:
 
 
 def parse_body(data: bytes) -> dict[str, Any]:
-    """Return the JSON object in the body of a request; if there is none, an error for a person."""
+    """Return the JSON object in the body of a request; otherwise raise an error for users."""
     try:
         body = parse_json(data)
     except ParseError as error:

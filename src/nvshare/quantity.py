@@ -13,10 +13,10 @@ _FACTORS = {
     **{suffix: 1000**power for power, suffix in enumerate("kMGTP", 1)},
     **{f"{suffix}i": 1024**power for power, suffix in enumerate("KMGTP", 1)},
 }
-# Nine places behind the point are more than anybody writes.
+# Nine decimal places are more than any user writes.
 _QUANTITY = re.compile(r"(?P<number>[0-9]+\.?[0-9]{0,9}|\.[0-9]{1,9})(?P<suffix>[A-Za-z]*)")
 _MOST = 2**64 - 1
-# So many digits before the point are too much in any unit, and Python does not read thousands.
+# More digits before the point are too much in any unit, and Python does not parse thousands.
 _MOST_DIGITS = len(str(_MOST))
 
 
@@ -44,7 +44,7 @@ def parse_quantity(text: str) -> int:
 
 
 def format_quantity(size: int) -> str:
-    """Bytes in the shortest exact form; ``parse_quantity`` reads it back."""
+    """Return bytes in the shortest exact form; ``parse_quantity`` reads it back."""
     for suffix in ("Pi", "Ti", "Gi", "Mi", "Ki"):
         if size and size % _FACTORS[suffix] == 0:
             return f"{size // _FACTORS[suffix]}{suffix}"

@@ -1,6 +1,6 @@
-"""Kinds of values that people and files write: how they are read, and what they may be.
+"""Types of values that users and files write: how they are parsed, and what they may be.
 
-Which settings and limits there are is not known here: nvshare.settings, nvshare.limits.
+The settings and limits themselves are in nvshare.settings and nvshare.limits.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -22,7 +22,7 @@ def _quantity(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Numbers come as text from the environment and from the command line."""
+    """Parse a number, which is text in the environment and on the command line."""
     if isinstance(value, str) and value != "auto":
         try:
             return float(value)
@@ -41,7 +41,7 @@ def _seconds_or_off(value: Any) -> Any:
 
 
 def _none(value: Any) -> Any:
-    """TOML has no word for nothing."""
+    """Turn "none" into None: TOML has no null."""
     return None if value == "none" else value
 
 
@@ -52,7 +52,7 @@ def _something(value: int) -> int:
 
 
 def _amount(pattern: str) -> WithJsonSchema:
-    """How an amount is written, for the schema of the control API: a number, or text."""
+    """Return the schema of an amount for the control API: a number, or text."""
     number = {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**63}
     return WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]}, "validation")
 
@@ -68,13 +68,13 @@ BytesOrAuto: TypeAlias = Annotated[
     BeforeValidator(_quantity),
     _amount(f"^(auto|{_AMOUNT})$"),
 ]
-# Thirty years, if they are seconds: what is computed from them stays a number.
+# Thirty years, if they are seconds: results computed from them stay finite.
 _MOST = 1e9
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=_MOST), BeforeValidator(_number)]
 PositiveOrAuto: TypeAlias = Annotated[
     Annotated[float, Field(gt=0, le=_MOST)] | Auto, BeforeValidator(_number)
 ]
-# Bytes a second; an emulated GPU may be a million times as fast as time.
+# Bytes per second; an emulated GPU may be a million times as fast as real time.
 Bandwidth: TypeAlias = Annotated[float, Field(ge=1, le=1e21), BeforeValidator(_number)]
 Fraction: TypeAlias = Annotated[float, Field(gt=0, le=1), BeforeValidator(_number)]
 FractionOrNone: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
@@ -82,7 +82,7 @@ NotNegative: TypeAlias = Annotated[float, Field(ge=0, le=_MOST), BeforeValidator
 # For numbers that may come as text.
 NUMBER = BeforeValidator(_number)
 WHOLE = BeforeValidator(_whole)
-# For what may be lifted by a word.
+# For values that the word "none" may lift.
 NONE = BeforeValidator(_none)
 # 0: never.
 SecondsOrOff: TypeAlias = Annotated[float, Field(ge=0, le=_MOST), BeforeValidator(_seconds_or_off)]

@@ -1,8 +1,8 @@
-"""The settings of a node and its GPUs, and the limits of a program, as people and files write them.
+"""The settings of a node and its GPUs, and the limits of a program, as users and files write them.
 
-What follows from them is worked out here, once, for the daemon and for the simulator: the settings
-of nvshare.core, and how much of a GPU's memory can be shared out. The command line and the control
-API pass them on. A change names only the fields that change.
+This module derives from them, for both the daemon and the simulator, the settings of nvshare.core,
+and how much of a GPU's memory can be shared. The command line and the control API pass them on. A
+change names only the fields that change.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -51,7 +51,7 @@ class DeviceSettings(SettingsModel):
     turn_min: Positive = _CORE.turn_min
     turn_max: Positive = _CORE.turn_max
     batch_turn: Positive = _CORE.batch_turn
-    # The part of the time that may go into moving memory so that nobody in a hurry waits; and the
+    # The part of the time that may go into moving memory so that programs need not wait; and the
     # same for high priority alone.
     move_budget: FractionOrNone = _CORE.move_budget
     high_move_budget: FractionOrNone = _CORE.high_move_budget
@@ -69,13 +69,13 @@ class DeviceSettings(SettingsModel):
     inflight: Annotated[float, Field(gt=0, le=10), NUMBER] = 0.02
     reserve: BytesOrAuto = "auto"
     context: BytesOrAuto = "auto"
-    # How the memory of programs is allocated that say nothing of it themselves.
+    # The allocation kind of programs that do not choose one themselves.
     allocation: AllocationName = "managed"
     # Whether one program alone may allocate more than the GPU has.
     oversubscribe: bool = False
-    # Who waits for its turn for so long says so once, on its standard error.
+    # A program that has waited this long for its turn says so once, on its standard error.
     wait_notice: SecondsOrOff = 5.0
-    # Whether what a group has beyond a limit that was lowered is moved to the host.
+    # Whether a group's memory beyond a lowered limit is moved to the host.
     swap_excess: bool = _CORE.swap_excess
     # Whether programs that use several GPUs have their turns on all of them together.
     gangs: bool = _CORE.gangs
@@ -91,7 +91,7 @@ class DeviceSettings(SettingsModel):
         return DeviceSettings.model_validate({**self.model_dump(), **changes})
 
     def for_core(self) -> Settings:
-        """Return the part that the core looks at."""
+        """Return the settings of the core."""
         return Settings(
             mode=Mode(self.mode),
             policy=self.policy,
@@ -118,30 +118,29 @@ class DeviceSettings(SettingsModel):
         )
 
     def usable_of(self, memory: int) -> int:
-        """Return what programs may fill of a GPU of this size, contexts included.
+        """Return how much programs may use of a GPU of this size, contexts included.
 
-        ``memory`` is what programs can allocate in all, as cuMemGetInfo gives it.
+        ``memory`` is the total that programs can allocate, as cuMemGetInfo gives it.
         """
         # Assumed: what driver and fragmentation take beyond what is reported stays below this.
         reserve = memory // 64 if self.reserve == "auto" else self.reserve
         return max(0, memory - reserve)
 
     def context_of(self, memory: int) -> int:
-        """Return what the context of one program takes on a GPU of this size."""
+        """Return the size of one program's context on a GPU of this size."""
         if self.context != "auto":
             return self.context
-        # A context was seen to take 300 to 500 MB on cards of 16 GB and more: the more
-        # multiprocessors, the more, and those come with memory. Nothing tells it in advance, so
-        # this is rather too much than too little. Assumed: on a small card it is small in
-        # proportion.
+        # A context was seen to take 300 to 500 MB on cards of 16 GB and more. It grows with the
+        # multiprocessors, and their number with the memory. Nothing tells it in advance, so this is
+        # rather too much than too little. Assumed: on a small card it is small in proportion.
         return min(256 * _MIB + memory // 256, memory // 30)
 
 
 class NodeSettings(SettingsModel):
     """What can be chosen for all GPUs of a machine together."""
 
-    # Most that may be moved from all GPUs to the host; "auto": a share of what was free at the
-    # daemon's start.
+    # The most that may be moved from all GPUs to the host; "auto": a share of the memory that was
+    # free when the daemon started.
     host_memory: BytesOrAuto = "auto"
 
     def changed(self, changes: "dict[str, Any]") -> "NodeSettings":
@@ -154,8 +153,8 @@ class PeerSettings(SettingsModel):
 
     # Connections of one process: it has one for each GPU.
     process_connections: int = Field(default=1024, gt=0)
-    # What a process, and all of a container or user, may use of a core of the daemon's in the long
-    # run; and how many seconds of it a process may use at once, a tenant twice as many.
+    # The part of a CPU core that the daemon spends on a process, and on a whole container or user,
+    # in the long run; and the seconds that a process may use at once, a tenant twice as many.
     process_percent: float = Field(default=10.0, gt=0, le=100)
     tenant_percent: float = Field(default=15.0, gt=0, le=100)
     burst: float = Field(default=4.0, gt=0)
@@ -172,21 +171,21 @@ class ClientLimits(LimitFields):
         return ClientLimits.model_validate({**self.model_dump(), **changes})
 
     def normalized(self) -> "ClientLimits":
-        """Return them with everything left out that is the default."""
+        """Return the limits without those that are the default."""
         return self.changed({one.name: one.normalized(getattr(self, one.name)) for one in LIMITS})
 
     def in_words(self) -> str:
-        """Return them for a line of the log."""
+        """Return the limits for a line of the log."""
         words = (one.in_log(getattr(self, one.name)) for one in LIMITS)
         return ",".join(filter(None, words)) or "none"
 
     def for_core(self) -> Limits:
-        """Return them as the core has them."""
+        """Return the limits of the core."""
         return Limits(**{one.core_name: one.to_core(getattr(self, one.name)) for one in LIMITS})
 
     @classmethod
     def from_core(cls, limits: Limits) -> "ClientLimits":
-        """Return what the core has as people are shown it."""
+        """Return limits of the core as users see them."""
         return cls(**{one.name: one.from_core(getattr(limits, one.core_name)) for one in LIMITS})
 
 

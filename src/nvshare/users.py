@@ -1,8 +1,8 @@
-"""What users are called."""
+"""The names of users."""
 
 import pwd
 
-# To look one up reads a file, or asks a server. A user who has no name may get one.
+# Looking one up reads a file, or asks a server. Missing names are not kept: they may appear.
 _names: dict[int, str] = {}
 
 

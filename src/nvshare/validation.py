@@ -1,4 +1,4 @@
-"""What pydantic found wrong, in words for a person. Knows no particular model."""
+"""Pydantic's errors in words for users. Knows no particular model."""
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 def plain(text: str) -> str:
     """Return a text that can be printed, for the message of a validator.
 
-    A value may have bytes in it that are no text, as surrogates; pydantic refuses to repeat them.
+    A value may contain bytes that are no text, as surrogates; pydantic refuses to repeat them.
     """
     return text.encode("utf-8", "replace").decode()
 
@@ -32,5 +32,5 @@ def _describe(detail: ErrorDetails) -> str:
 
 
 def _is_variant(part: "int | str") -> bool:
-    """Whether this part of a place names a type of a union, which no person has written."""
+    """Whether this part of a place names a type of a union, which no user has written."""
     return isinstance(part, str) and ("[" in part or part.startswith(("function-", "constrained-")))

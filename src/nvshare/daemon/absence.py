@@ -1,4 +1,4 @@
-"""GPUs that cannot be used just now: which, why, and since when. Their programs are told."""
+"""GPUs that cannot be used at the moment: which, why, and since when. Their programs are told."""
 
 import logging
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ log = logging.getLogger("nvshare.daemon")
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """One of them. The UUID is empty if it was never known."""
+    """A GPU that cannot be used. The UUID is empty if it was never known."""
 
     index: int
     uuid: str
@@ -27,9 +27,9 @@ class Absence:
 
 
 class Absences:
-    """All of them, by index.
+    """All absent GPUs, by index.
 
-    A GPU that is lost goes on being scheduled: its programs get their errors from the driver.
+    A lost GPU is still scheduled: its programs get their errors from the driver.
     """
 
     def __init__(self, node: "Node") -> None:
@@ -37,15 +37,15 @@ class Absences:
         self._absent: dict[int, Absence] = {}
 
     def all(self) -> Iterable[Absence]:
-        """Every one."""
+        """All absent GPUs."""
         return self._absent.values()
 
     def of(self, gpu: "Gpu") -> Absence | None:
-        """The absence of a GPU that we share, if it is lost."""
+        """The absence of a shared GPU, if it is lost."""
         return self._absent.get(gpu.index)
 
     def begin(self, index: int, why: str, uuid: str = "") -> None:
-        """Note that a GPU cannot be used. It is said once."""
+        """Note that a GPU cannot be used. It is logged once."""
         if (known := self._absent.get(index)) is not None and known.why == why:
             return
         shared = next((gpu for gpu in self._node.gpus.values() if gpu.index == index), None)
@@ -58,7 +58,7 @@ class Absences:
                 self.tell(session, absence)
 
     def end(self, index: int) -> None:
-        """Note that it can be used again."""
+        """Note that a GPU can be used again."""
         if self._absent.pop(index, None) is not None:
             log.info("a GPU can be used again", extra=fields(device=index))
 

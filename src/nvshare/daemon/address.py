@@ -12,7 +12,7 @@ _LAST_PORT = 65535
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """Return host and port. No host: all addresses of the machine; port 0: one that is free."""
+    """Return host and port. No host: all addresses of the machine; port 0: any free port."""
     found = _ADDRESS.fullmatch(text)
     if found is None or int(found["port"]) > _LAST_PORT:
         raise ValueError(
@@ -22,13 +22,13 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 def show_address(sock: socket.socket) -> str:
-    """Return where a socket listens."""
+    """Return the address that a socket listens on."""
     host, port = sock.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def listen_on(text: str, *, what: str, setting: str) -> socket.socket:
-    """Make a socket that listens there. An error says for what, and which setting it is from."""
+    """Make a socket that listens on an address. Errors name its purpose and its setting."""
     host, port = parse_address(text)
     try:
         sock = _listen(host, port)
@@ -52,7 +52,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _reason(error: OSError) -> str | None:
-    """Return why, without the address, which has been said."""
+    """Return the reason without the address, which the message already has."""
     if isinstance(error, socket.gaierror) or not error.errno:
         return error.strerror
     return os.strerror(error.errno)

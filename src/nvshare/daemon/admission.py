@@ -1,8 +1,8 @@
-"""A connection is let in, held for a moment, or closed: at the least cost that tells which.
+"""Admits, holds or closes a new connection, at the least cost that decides which.
 
-One whose process has all that it may have is closed by its pid alone. One whose tenant has used its
-budget up (peers.py) waits, and is looked at closely only when it is let in. Who connects, and what
-it may have, is found out elsewhere; how often it may connect, in server.py.
+If its process has all the connections that it may have, the pid is enough to close it. If its
+tenant has used up its budget (peers.py), it waits, and is identified only when it is let in.
+identity.py identifies peers, peers.py limits them, and server.py limits how often they connect.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ Begin = Callable[[socket.socket, Visitor], Peer]
 
 
 class Admission:
-    """``begin`` makes a session of a connection, or raises Rejection."""
+    """Admits connections. ``begin`` makes a session of one, or raises Rejection."""
 
     def __init__(self, peers: Peers, begin: Begin) -> None:
         self._peers = peers
@@ -33,13 +33,13 @@ class Admission:
         self._held: set[_Held] = set()
 
     def connect(self, sock: socket.socket) -> bool:
-        """Let a connection in; false: it waits, or was closed, and either was cheap."""
+        """Let a connection in; false: it waits or was closed, and either was cheap."""
         begin = time.thread_time()
         if self._peers.is_full(peer(sock)[0]):
             sock.close()
             return False
         seen = glance(sock)
-        # One that has ended is nobody's: whoever it was, others must not wait or pay for it.
+        # A process that has ended has no known tenant: no other may wait or pay for it.
         if not seen.is_known or not self._peers.has_to_wait(seen.tenant):
             return self.let_in(sock, seen, begin)
         held = _Held(self, sock, seen)
@@ -50,7 +50,7 @@ class Admission:
         return False
 
     def let_in(self, sock: socket.socket, seen: Visitor, begin: float) -> bool:
-        """Begin a session, which pays for all since ``begin``; or say why not, and close."""
+        """Begin a session, charged for all since ``begin``; or log why not, and close."""
         try:
             self._peers.charge(self._begin(sock, seen), begin)
         except Rejection as rejection:
@@ -66,11 +66,11 @@ class Admission:
         return True
 
     def forget(self, held: "_Held") -> None:
-        """Take note that one does not wait any more."""
+        """Note that a connection no longer waits."""
         self._held.discard(held)
 
     def close(self) -> None:
-        """Send away whoever waits."""
+        """Close all waiting connections."""
         for held in list(self._held):
             held.close("the daemon ends")
 
@@ -84,19 +84,19 @@ class _Held:
         self._seen = seen
 
     def read_some(self) -> bool:
-        """Let it in, unless it was closed; there is no more to do here."""
+        """Let the connection in, unless it was closed. False: there is nothing more to read."""
         self._admission.forget(self)
         if self._sock.fileno() >= 0:
             try:
                 self._admission.let_in(self._sock, self._seen, time.thread_time())
             except OSError as error:
-                # As with the first look (server.py), but nobody has to pause for that.
+                # As in server.py, but accepting need not pause for it.
                 log.warning("a client cannot be let in", extra=fields(why=error.strerror))
                 self._sock.close()
         return False
 
     def close(self, why: str) -> None:
-        """Send it away."""
+        """Close the connection."""
         del why
         self._admission.forget(self)
         self._sock.close()

@@ -1,8 +1,8 @@
 """How the memory of a program is allocated: decided once, before it allocates any.
 
-Who has a say, from the strongest to the weakest: the annotation of its pod, its own environment,
-the setting of the GPU. A pod and its environment may only ask for what their ceiling allows. What a
-GPU or a program cannot do is not done, whoever asks for it.
+The strongest source is the annotation of its pod, then its own environment, then the setting of
+the GPU. A pod and its environment may only ask for kinds that their ceiling allows. A kind that the
+GPU or the program does not support is never chosen.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from nvshare.settings import DeviceSettings, Orders
 from nvshare.telemetry.ceilings import NO_CEILING, Ceiling
 from nvshare.wire.frames import AllocationKind, Hello, HelloFlags
 
-# As plain numbers: every snapshot asks for every program.
+# Plain numbers are faster: every snapshot looks up every program.
 _ASKED: dict[int, AllocationName] = {
     int(HelloFlags.ASKS_MANAGED): "managed",
     int(HelloFlags.ASKS_EXPLICIT): "explicit",
@@ -26,7 +26,7 @@ _CANNOT_MANAGE = "the GPU has no managed memory that can be moved"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is asked for, and by whom: empty if by nobody but the setting of the GPU."""
+    """A requested kind and its source; an empty source is the setting of the GPU."""
 
     value: AllocationName
     by: str = ""
@@ -34,16 +34,16 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of a wish, and why; empty: it is just what the setting says."""
+    """The kind chosen for a wish, and why; an empty reason: it is the setting's own."""
 
     kind: AllocationKind
     because: str
     wish: Wish
-    # Managed memory may be allocated where explicit memory has no room at once.
+    # Managed memory may be allocated where explicit memory has no room immediately.
     may_mix: bool = False
 
     def changed(self, kind: AllocationKind) -> "Decision":
-        """Return it for a program that does something else from now on."""
+        """Return the decision for a program that allocates differently from now on."""
         because = "auto: more than the GPU holds at once"
         return replace(
             self, kind=kind, because=because if kind is AllocationKind.MIXED else _SEVERAL
@@ -53,7 +53,7 @@ class Decision:
 def wish_for(
     hello: Hello, settings: DeviceSettings, orders: Orders, ceiling: Ceiling = NO_CEILING
 ) -> Wish:
-    """Find who has the say."""
+    """Return the wish of the strongest source."""
     if orders.allocation is not None and ceiling.allows(orders.allocation):
         return Wish(orders.allocation, "its pod")
     flags = int(hello.flags)
@@ -66,14 +66,15 @@ def wish_for(
 def decide(
     hello: Hello, settings: DeviceSettings, orders: Orders, ceiling: Ceiling = NO_CEILING
 ) -> Decision:
-    """Decide how a program is to allocate; or say why one that has decided does so as it does."""
+    """Decide how a program allocates; or explain the kind that it has already chosen."""
     wish = wish_for(hello, settings, orders, ceiling)
     decision = _decide(hello, settings, wish)
     if hello.flags & HelloFlags.UNDECIDED or decision.kind is hello.allocation_kind:
         return decision
     if hello.allocation_kind is AllocationKind.MIXED:
         return decision.changed(AllocationKind.MIXED)
-    # It ran without a daemon, or under another one; unless it is of a time when nobody said why.
+    # It ran without a daemon, or under another one. A library without these flags is too old to
+    # tell.
     says = hello.flags & (HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP)
     return Decision(hello.allocation_kind, "since before this daemon" if says else "", wish)
 

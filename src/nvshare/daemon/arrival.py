@@ -1,8 +1,8 @@
-"""GPUs that come, get lost, and come back: looked for again and again.
+"""Polls for GPUs that appear, get lost, and come back.
 
-On a node of a cluster the driver may come after the daemon. A GPU may fall off the bus, and be
-there again after a reset. Another daemon may have a GPU, and end. Each of these is about one GPU,
-and the others go on.
+On a node of a cluster the driver may come after the daemon. A GPU may fall off the bus, and come
+back after a reset. Another daemon may hold a GPU, and end. Each of these concerns one GPU, and the
+others go on.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ _PAUSE = 2.0
 
 
 def gpus_so_far(wait: bool) -> Survey:
-    """Return the GPUs of this machine; none, if it is all right that there are none."""
+    """Return the GPUs of this machine. Without ``wait``, having none is an error."""
     if not wait:
-        # Says so if there are none.
+        # Raises if there are none.
         find_gpus()
     try:
         return survey_gpus()
@@ -36,13 +36,13 @@ def gpus_so_far(wait: bool) -> Survey:
 
 
 def choose(found: Survey, names: Sequence[str]) -> Survey:
-    """Keep the GPUs that a daemon is to share: those it names, by index or UUID, or all."""
+    """Keep the GPUs that a daemon is to share: those named by index or UUID, or all."""
     if not names:
         return found
     known = {name for gpu in found.gpus for name in (str(gpu.index), gpu.uuid)}
     known |= {str(one.index) for one in found.missing}
     unknown = [name for name in names if name not in known]
-    # A GPU that is not there just now may be the one that a UUID means.
+    # A UUID may name a GPU that is missing at the moment.
     if unknown and not found.missing and found.gpus:
         raise BadInputError(
             f"devices: there is no GPU {', '.join(unknown)}",
@@ -56,7 +56,7 @@ def choose(found: Survey, names: Sequence[str]) -> Survey:
 
 
 class Arrivals:
-    """Looks which GPUs there are. ``admit`` begins to share one, or raises TakenError."""
+    """Polls the list of GPUs. ``admit`` begins to share one, or raises TakenError."""
 
     def __init__(
         self,
@@ -71,15 +71,15 @@ class Arrivals:
         self._look = look
 
     async def follow(self) -> None:
-        """Go on for as long as the daemon does."""
+        """Poll until the daemon ends."""
         while True:
             await asyncio.sleep(_PAUSE)
             await self.look()
 
     async def look(self) -> None:
-        """Look once."""
+        """Poll once."""
         try:
-            # NVML can take its time, and others are waiting to hear from us.
+            # NVML can be slow, and clients wait for the event loop.
             found = await asyncio.to_thread(self._look)
         except NvshareError as error:
             why = error.why or error.what
@@ -87,7 +87,7 @@ class Arrivals:
         await self.take_note(choose(found, self._names))
 
     async def take_note(self, found: Survey) -> None:
-        """Compare what there is with what is shared."""
+        """Compare the GPUs found with the shared ones."""
         for gpu in found.gpus:
             if gpu.uuid in self._node.gpus:
                 self._node.absences.end(gpu.index)

@@ -1,18 +1,17 @@
-"""How much of the memory that clients claim is believed: what can be true.
+"""How much of the memory that clients claim is believed: as much as can be true.
 
-Who claims memory is given turns, and others make room for it; and nobody can be given what somebody
-claims to hold for good. So a claim counts as far as it can be true:
+A client that claims memory is given turns, and others make room for it. Memory that it claims to
+hold permanently can go to no other client. So a claim counts only as far as it can be true:
 
 * No more than the GPU has; or, where a program may be larger than that, than GPU and host have
   together. No growth beyond the limit of its group: the library would have refused it.
-* What cannot leave the GPU, and what moves explicitly, is in NVML's figure of the process. Who has
-  claimed more of it than NVML knows, in two looks in a row, is caught: it is reported, and counts
-  as if it had none, until the two agree. It need not be the same claim: what counts is that NVML
-  has not found the one of the last look either.
+* Pinned and explicit memory is in NVML's figure of the process. A client that claims more of it
+  than NVML reports, in two polls in a row, is reported, and counts as if it had none until the two
+  agree. The two claims may differ: it is enough that NVML has not found the previous one either.
 
 Managed memory is in no figure of NVML's: a program may have allocated it, and not used it yet. It
-is believed up to the bounds above. Who claims that much has turns as everybody else has, and is
-told to move out; whether it does or not, others wait for that no longer than ``move_patience``.
+is believed up to the bounds above. A client that claims that much gets turns like any other, and is
+ordered to move out. If it does not, others wait no longer than ``move_patience``.
 """
 
 import logging
@@ -32,18 +31,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("nvshare.belief")
 
-# NVML counts in pages and blocks of its own, and what is freed leaves a moment later.
+# NVML counts in pages and blocks of its own, and freed memory leaves its figure a moment later.
 _SLACK = 256 << 20
 
 
 @dataclass(slots=True)
 class Claim:
-    """What a client has said last, and what is thought of it."""
+    """A client's last claim, and how much of it is believed."""
 
     memory: Memory
-    # What of it was believed last.
+    # How much of it was believed last.
     believed: int = 0
-    # What its process claimed when NVML looked last, if NVML had not found that; otherwise 0.
+    # The claim of its process at the last poll, if NVML had not found that much; otherwise 0.
     suspect: int = 0
     caught: bool = False
 
@@ -56,14 +55,14 @@ class Belief:
         self._claims: dict[int, Claim] = {}
 
     def forget(self, client: int) -> None:
-        """Forget one that has gone."""
+        """Forget a client that has left."""
         self._claims.pop(client, None)
 
     def of(self, session: "Session", member: "Member", said: Memory) -> Memory:
-        """Return what is believed of what a client says it has, with its context."""
+        """Return how much is believed of a client's claim, with its context."""
         claim = self._claims.get(member.id)
         if claim is None:
-            # It may be from an earlier daemon, with more than its limit is by now.
+            # It may come from an earlier daemon, with more than its present limit.
             claim = self._claims[member.id] = Claim(said, said.allocated)
         claim.memory = said
         if claim.caught:
@@ -71,7 +70,7 @@ class Belief:
         most = self._most(session, member)
         limit = member.group.in_force.memory_limit if member.group.in_force else None
         if limit is not None:
-            # One that was lowered leaves people what they have.
+            # A lowered limit takes nothing away that the client already has.
             most = min(most, max(limit, claim.believed))
         claim.believed = min(said.allocated, most)
         return replace(said, allocated=claim.believed).with_context(member.context)
@@ -86,9 +85,9 @@ class Belief:
     def judge(
         self, gpu: "Gpu", found: Mapping[int, int], processes: "Mapping[int, Sequence[Member]]"
     ) -> None:
-        """Compare what NVML has found with what is claimed, of processes that it can see."""
+        """Compare NVML's figures with the claims, for processes that NVML can see."""
         if not any(pid in found for pid in processes):
-            # It knows them by other numbers, or not at all.
+            # NVML knows them by other pids, or not at all.
             return
         for pid, members in processes.items():
             claims = {one.id: c for one in members if (c := self._claims.get(one.id)) is not None}
@@ -107,8 +106,8 @@ class Belief:
                 claim.caught = False
                 self._tell(member, claim)
         elif before <= most:
-            # A program tells of memory before it has it. What it told of before the last look is
-            # there, so it grows; one that lies may claim something else each time.
+            # A program reports memory before it has it. NVML has found its previous claim, so it
+            # is growing. A false claim may be different each time.
             return
         elif not claim.caught and self._plain(member.id, claim.memory) > 0:
             claim.caught = True
@@ -122,7 +121,7 @@ class Belief:
             self._tell(member, claim)
 
     def _plain(self, client: int, memory: Memory) -> int:
-        """Return what of a claim NVML would count."""
+        """Return the part of a claim that NVML counts."""
         kind = self._node.core.belongings(client).kind
         if kind is Kind.NATIVE:
             return memory.allocated

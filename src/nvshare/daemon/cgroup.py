@@ -1,7 +1,7 @@
-"""The memory cgroups of a process: their limits, and what is used of them. Reads; decides nothing.
+"""The memory cgroups of a process: their limits and their use. Reads; decides nothing.
 
-Version 1 and version 2 of the kernel's control groups, whichever has the memory controller. A limit
-holds for all that is below it, so every cgroup on the way up counts.
+Both version 1 and version 2 of the kernel's control groups: the one that has the memory controller
+counts. A limit holds for everything below it, so every cgroup on the way up counts.
 """
 
 import logging
@@ -16,7 +16,7 @@ from nvshare.daemon.logs import fields
 
 log = logging.getLogger("nvshare.headroom")
 
-# Version 1 says so if there is no limit, rounded down to pages.
+# Version 1 has at least this value if there is no limit; it is rounded down to pages.
 _NO_LIMIT = 1 << 62
 
 
@@ -24,7 +24,7 @@ _NO_LIMIT = 1 << 62
 class MemoryGroup:
     """A memory cgroup that has a limit.
 
-    ``used`` is without what the kernel drops before it kills anybody: clean pages of files.
+    ``used`` excludes clean file pages, which the kernel drops before it kills any process.
     """
 
     name: str
@@ -34,7 +34,7 @@ class MemoryGroup:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """What files are called."""
+    """The names of the files."""
 
     limit: str
     usage: str
@@ -61,9 +61,9 @@ _VERSIONS = {1: _ONE, 2: _TWO}
 
 
 class MemoryGroups:
-    """Looks them up. Says once what it cannot find out: those limits are not known then.
+    """Looks up memory cgroups. A limit that cannot be found is unknown, and logged once.
 
-    With ``innermost_only``, what a process's cgroup lies in does not count.
+    With ``innermost_only``, the ancestors of a process's cgroup do not count.
     """
 
     def __init__(
@@ -76,8 +76,8 @@ class MemoryGroups:
     def __call__(self, pids: Iterable[int]) -> dict[int, list[MemoryGroup]]:
         """Return the memory cgroups with a limit that processes are in, from the inside outwards.
 
-        Nothing is found of a process that is gone. A cgroup that is just being removed is not
-        there. What several processes are in is read once.
+        A process that is gone has none. A cgroup that is being removed is left out. A cgroup of
+        several processes is read once.
         """
         known: dict[Path, MemoryGroup | None] = {}
         places = {pid: self._find(pid) for pid in pids}

@@ -1,22 +1,23 @@
-"""What the clients of a GPU are told of its settings, by how many they are. Sends nothing."""
+"""The settings of a GPU as its clients get them, which depends on their number. Sends nothing."""
 
 from nvshare.daemon.executor import microseconds
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 
-# How much more work than others one may have in flight who is alone.
+# How many times as much work a client may have in flight when it is alone.
 INFLIGHT_ALONE = 50
-# How often a client reports that is told nothing, in milliseconds (native/interposer/session); and
-# how often all clients of a GPU may report together, in a second. A report costs some 70 µs.
+# The default interval between a client's reports, in milliseconds (native/interposer/session); and
+# how many reports all clients of a GPU may send per second. A report costs some 70 µs.
 _USUAL_PAUSE = 250
 _MOST_REPORTS = 512
 
 
 def client_settings(settings: DeviceSettings, clients: int) -> frames.Settings:
-    """The part of the settings that clients of a GPU look at.
+    """Return the part of the settings that clients of a GPU read.
 
-    Nobody waits for the end of a turn of one who is alone, and others who come wait for longer than
-    its work in flight takes: it need not be bounded as tightly. Of many, each reports less often.
+    No client waits for the turn of a client that is alone, and a newcomer takes longer to start
+    than the work in flight takes to end. So its bound may be looser. With many clients, each
+    reports less often.
     """
     flags = frames.SettingFlags.PROVIDES_HOST | frames.SettingFlags.ANSWERS
     if settings.oversubscribe:
@@ -27,9 +28,9 @@ def client_settings(settings: DeviceSettings, clients: int) -> frames.Settings:
 
 
 def usage_ms(clients: int) -> int:
-    """Return how often each of so many clients reports what it has used; 0: as often as usual.
+    """Return the interval between reports of each of so many clients; 0: the default.
 
-    It changes in few steps, or all would be told whenever one comes.
+    It changes in few steps. Otherwise every newcomer would change the settings of all.
     """
     pause = _USUAL_PAUSE
     while clients * 1000 > _MOST_REPORTS * pause:

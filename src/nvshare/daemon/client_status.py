@@ -1,4 +1,4 @@
-"""A client as people see it: what the core knows, and what its session has counted."""
+"""A client as users see it: the core's view of it, and the counters of its session."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from nvshare.users import user_name
 
 
 class ClientStatuses:
-    """Describes clients, again and again."""
+    """Describes clients for each snapshot."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -41,7 +41,7 @@ class ClientStatuses:
                 "cannot_drain": client.cannot_drain,
                 "parked": client.park.value if client.park else None,
                 "parked_seconds": now - client.parked_at if client.park else 0.0,
-                # Without its context, which it did not ask for.
+                # Without the context, which the program did not allocate.
                 "allocated": client.memory.own,
                 "pinned": client.memory.pinned - member.context,
                 "pinned_by": session.pinned_by,
@@ -77,16 +77,16 @@ class ClientStatuses:
         )
 
     def forget_others(self) -> None:
-        """Keep nothing of those who have not been described since this was last called."""
+        """Forget clients that have not been described since the last call."""
         self._steady.forget_others()
 
 
-# All fields in their order, which is that of JSON.
+# All fields, in the order of the JSON.
 _EMPTY: dict[str, Any] = dict.fromkeys(ClientStatus.model_fields)
 
 
 def _steady(node: Node, session: Session, member: Member) -> dict[str, Any]:
-    """Return what stays as it is while nobody decides otherwise, and a place for all the rest."""
+    """Return the fields that change only by a decision, and empty fields for the others."""
     who, hello, decision = session.identity, session.hello, session.decision
     if hello is None or decision is None:
         raise ValueError("a member has said hello")

@@ -1,7 +1,7 @@
-"""What an operator has chosen: a TOML file, then the environment, then flags, each over the former.
+"""The configuration: a TOML file, then the environment, then flags; each overrides the one before.
 
-A GPU's own table in the file goes over what all three say about GPUs in general. An error names
-where it was found and the field. Nothing here is looked at twice: a reload reads everything anew.
+A GPU's own table in the file overrides what all three say about GPUs in general. An error names
+its source and the field. Nothing is cached: a reload reads everything again.
 """
 
 import grp
@@ -66,15 +66,15 @@ class Cluster(BaseModel):
 
     # The annotations of this node's pods are followed; empty: there is no cluster.
     node: str = ""
-    # Also take what pods ask for in the way of HAMi.
+    # Also read the limits that pods request as for HAMi.
     hami: bool = False
-    # Most that pods may have, whatever they are annotated with; and what is said otherwise of the
-    # pods of some namespaces.
+    # The most that pods may have, whatever their annotations say; and the exceptions for the pods
+    # of some namespaces.
     ceiling: Ceiling = NO_CEILING
     ceilings: dict[str, Ceiling] = {}
 
     def all_ceilings(self) -> Ceilings:
-        """Return them together."""
+        """Return the ceiling and its exceptions together."""
         return Ceilings(self.ceiling, self.ceilings)
 
 
@@ -85,11 +85,11 @@ class Config(BaseModel):
 
     socket_dir: str = ""
     control_dir: str = ""
-    # Of the lock, and of what the next daemon is to know.
+    # Holds the lock, and the notes for the next daemon.
     private_dir: str = ""
     socket_mode: FileMode = 0o600
     control_mode: FileMode = 0o600
-    # Who may look, and whether they see names, processes and users of others.
+    # Which users may look, and whether they see names, processes and users of others.
     look_mode: FileMode = 0o666
     hide_others: bool = False
     socket_group: GroupName = ""
@@ -98,7 +98,7 @@ class Config(BaseModel):
     log_file: str = ""
     # After a restart, how long programs whose gates are open have to reconnect before others start.
     reconnect_seconds: float = Field(default=1.0, ge=0)
-    # Without clients for so long, the daemon ends; 0: never.
+    # Seconds without clients after which the daemon ends; 0: never.
     idle_exit: float = Field(default=0.0, ge=0)
     # On an emulated node, the settings of GPUs count its seconds: a turn of 30 s is over when 30 s
     # have passed there.
@@ -107,16 +107,15 @@ class Config(BaseModel):
     host_memory: BytesOrAuto = "auto"
     # Where the cgroups of the machine are mounted, if the daemon is in a container.
     cgroup_dir: str = ""
-    # A machine without GPUs is one that does not have them yet; the same goes for GPUs that another
-    # daemon has.
+    # Wait for GPUs if the machine has none yet, and for GPUs that another daemon has.
     wait_for_gpus: bool = False
     # The GPUs to share, by index or UUID; none: all of them.
     devices: Names = ()
     # Warn in the log of processes that use a GPU without nvshare.
     warn_outside: bool = True
-    # Share them even if another daemon does. Both give the same memory away.
+    # Share them even if another daemon does. Both then give away the same memory.
     beside_others: bool = False
-    # Where Prometheus finds metrics, as host:port; empty: on the control socket only.
+    # The address of the metrics for Prometheus, as host:port; empty: on the control socket only.
     metrics_address: Address = ""
     cluster: Cluster = Cluster()
     peers: PeerSettings = PeerSettings()
@@ -124,11 +123,11 @@ class Config(BaseModel):
     gpus: dict[str, dict[str, Any]] = {}
 
     def node_settings(self) -> NodeSettings:
-        """What has been chosen for all GPUs together."""
+        """The settings that hold for all GPUs together."""
         return NodeSettings(host_memory=self.host_memory)
 
     def settings_of(self, index: int, uuid: str) -> DeviceSettings:
-        """What has been chosen for one GPU. Its table may have its UUID or its index as a name."""
+        """The settings of one GPU. Its table is named by its UUID or its index."""
         return self.gpu.changed({**self.gpus.get(str(index), {}), **self.gpus.get(uuid, {})})
 
 
@@ -146,7 +145,7 @@ class Sources:
         names = [str(self.file), "environment", "command line"]
         merged: dict[str, Any] = {}
         for name, layer in zip(names, layers, strict=True):
-            # Each by itself first, so that an error names its source.
+            # Each alone first, so that an error names its source.
             _check(name, layer)
             merged = _merge(merged, layer)
         return _check(" and ".join(names), merged)

@@ -12,18 +12,18 @@ import socket
 from collections import deque
 from collections.abc import Callable
 
-# A few frames: who has more to say is read again, after others.
+# A few frames: a peer that has sent more is read again, after others.
 _READ = 256
-# One or two: of one who floods, so that it holds up nobody for longer than that takes.
+# One or two frames of a peer that floods, so that it delays others no longer than that takes.
 _SIP = 48
 _MOST_WAITING = 65536
 
 
 class Connection:
-    """A peer. ``on_bytes`` is called with what arrives, ``on_lost`` once at the end.
+    """A peer. ``on_bytes`` is called with the bytes that arrive, ``on_lost`` once at the end.
 
-    When something has arrived, ``read`` calls ``read_some()``; or it returns false, and does that
-    later, again and again until there is nothing left.
+    When something has arrived, ``read`` calls ``read_some()``; or it returns false, and calls it
+    later until nothing is left.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class Connection:
         self._waiting: deque[tuple[bytes, int]] = deque()
         self._waiting_bytes = 0
         self._is_open = True
-        # The descriptor that has come with the first bytes. Later ones the kernel drops.
+        # The descriptor that has come with the first bytes. The kernel drops later ones.
         self._takes_descriptor = True
         self._handed = -1
         sock.setblocking(False)
-        # Somebody else has promised to read it.
+        # ``read`` has promised to read it later.
         self._is_waiting = False
         loop.add_reader(sock.fileno(), self._ready)
 
@@ -65,7 +65,7 @@ class Connection:
         try:
             sent = self._send(data, descriptor)
         except OSError as error:
-            # We are in the middle of carrying effects out, so the news comes later.
+            # Effects are being carried out, so the end is reported later.
             self._loop.call_soon(self.close, error.strerror or "broken")
             return
         if sent < len(data):
@@ -73,13 +73,13 @@ class Connection:
             self._loop.add_writer(self._sock.fileno(), self._write)
 
     def take_descriptor(self) -> int:
-        """Return the descriptor that has come, or -1. It is the caller's, and the only one."""
+        """Return the received descriptor, or -1. The caller owns it, and there is only one."""
         handed, self._handed = self._handed, -1
         self._takes_descriptor = False
         return handed
 
     def close(self, why: str) -> None:
-        """End the connection, and say so."""
+        """End the connection, and report it to ``on_lost``."""
         if not self._is_open:
             return
         _close(self.take_descriptor())
@@ -91,14 +91,14 @@ class Connection:
             _close(descriptor)
         self._waiting.clear()
         on_lost = self._on_lost
-        # Whoever has made this is kept by it no longer: it goes with the last one who knows it, and
-        # not when Python looks for circles.
+        # Break the reference cycle with the owner, so that it is freed with its last reference and
+        # not by the garbage collector.
         self._on_bytes = self._on_lost = _ignore
         self._read_now = None
         on_lost(why)
 
     def read_some(self) -> bool:
-        """Read once; false: there was nothing."""
+        """Read once; false: there was nothing to read."""
         if not self._is_open:
             return False
         try:
@@ -121,7 +121,7 @@ class Connection:
         if self._read_now is None:
             self.read_some()
         elif not self._read_now(self) and self._is_open:
-            # It would be ready all the time.
+            # The socket would be ready all the time.
             self._is_waiting = True
             self._loop.remove_reader(self._sock.fileno())
 
@@ -179,4 +179,4 @@ def _close(descriptor: int) -> None:
 
 
 def _ignore(_: object) -> None:
-    """Take what nobody wants to know any more."""
+    """Ignore a call after the end."""

@@ -1,23 +1,23 @@
 """The control API: HTTP and JSON on a Unix socket, for everything that people use.
 
-    GET   /v1/health                 is it alive, and which version
+    GET   /v1/health                 whether the daemon is alive, and its version
     GET   /v1/status                 everything (nvshare.telemetry.snapshot.NodeStatus)
     GET   /v1/node                   settings of the whole node
     PATCH /v1/node                   change them
     GET   /v1/devices/{gpu}          settings; gpu is an index, a UUID or the beginning of one
     PATCH /v1/devices/{gpu}          change settings; gpu may be "all"
-    GET   /v1/groups                 who shares which limits, and what they use
+    GET   /v1/groups                 all groups: their limits, and what they use
     GET   /v1/groups/{who}           one of them; who is an id, a pid, a program, a pod or a
                                      container
     PATCH /v1/groups/{who}           change its limits
     POST  /v1/groups/{who}/park      have all its memory leave the GPUs, and give it no turn
     POST  /v1/groups/{who}/unpark    let it go on
-    GET   /v1/journal                  the journal so far, as JSON lines
-    GET   /v1/trace?seconds=30       what happens from now on, as JSON lines (tracing.py)
+    GET   /v1/journal                the journal so far, as JSON lines
+    GET   /v1/trace?seconds=30       events from now on, as JSON lines (tracing.py)
     GET   /v1/openapi.json           all of this, for tools (openapi.py)
     GET   /metrics                   everything, as Prometheus reads it
 
-Who may connect to the socket may do all of this; its mode and group are the permissions.
+A user who may connect to the socket may do all of this: its mode and group are the permissions.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ from nvshare.validation import describe
 if TYPE_CHECKING:
     from nvshare.telemetry.exporter import Exposition
 
-# Seconds for which metrics are written before anything else is looked at.
+# Seconds for which metrics are written before the event loop runs again.
 _AT_ONCE = 0.001
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -71,7 +71,7 @@ class Control:
         return self._node.core
 
     def application(self) -> web.Application:
-        """Return what a site serves."""
+        """Return the application that a site serves."""
         app = web.Application(middlewares=[explain])
         app.add_routes(
             [
@@ -99,7 +99,7 @@ class Control:
         return self._snapshots.take()
 
     async def health(self, request: web.Request) -> web.Response:
-        """Say that all is well."""
+        """Confirm that the daemon is alive."""
         del request
         return web.json_response({"status": "ok", "version": nvshare.__version__})
 
@@ -123,7 +123,7 @@ class Control:
         return self._devices(self._gpus(request))
 
     async def patch_device(self, request: web.Request) -> web.Response:
-        """Change settings of some GPUs: of all of them, or, if one cannot, of none."""
+        """Change settings of some GPUs: of all of them, or of none if one fails."""
         gpus = self._gpus(request)
         changes = parse_body(await request.read())
         new = [self._node.settings[gpu.uuid].changed(changes) for gpu in gpus]
@@ -158,7 +158,7 @@ class Control:
         return self._group(group)
 
     async def unpark_group(self, request: web.Request) -> web.Response:
-        """Let it go on."""
+        """Unpark a group."""
         group = self._node.find_group(request.match_info["who"])
         unpark(self._node, group, _caller(request))
         return self._group(group)
@@ -170,12 +170,12 @@ class Control:
         return web.Response(text=text, content_type="application/x-ndjson")
 
     async def trace(self, request: web.Request) -> web.StreamResponse:
-        """Tell what happens from now on."""
+        """Stream the events from now on."""
         return await self.tracing.serve(request, None)
 
     async def openapi(self, request: web.Request) -> web.Response:
         """Describe this API."""
-        # As below: few ever ask for it.
+        # As below: it is rarely requested.
         from nvshare.daemon.openapi import describe_api
 
         return web.json_response(describe_api(request.app))
@@ -187,8 +187,8 @@ class Control:
     async def expose(
         self, request: web.Request, snapshot: Callable[[], NodeStatus]
     ) -> web.Response:
-        """Write a snapshot down as Prometheus reads it."""
-        # Most daemons are never asked, and those that `nvshare run` starts are waited for.
+        """Write a snapshot in Prometheus's format."""
+        # Most daemons are never scraped, and `nvshare run` waits for the daemon that it starts.
         from nvshare.telemetry.exporter import Exposition, choose_content_type
 
         content_type = choose_content_type(request.headers.get("Accept", ""))
@@ -229,10 +229,10 @@ class Control:
 
 
 async def _written(texts: Iterator[bytes]) -> bytes:
-    """Put pieces together; those who wait for their turns get a chance every now and then.
+    """Join the pieces, and let the event loop run now and then: clients wait for their turns.
 
-    Not in a thread: its processor would have to fetch all that was just made in the cache of this
-    one, and that costs twice as much as the writing.
+    Not in a thread: its processor would have to fetch everything from the cache of this one, and
+    that costs twice as much as the writing.
     """
     written: list[bytes] = []
     began = time.monotonic()
@@ -245,15 +245,15 @@ async def _written(texts: Iterator[bytes]) -> bytes:
 
 
 def _caller(request: web.Request) -> str:
-    """Say who asks, for the log: the kernel knows."""
+    """Return the peer of a request as the kernel knows it, for the log."""
     sock = request.transport.get_extra_info("socket") if request.transport else None
     if sock is None or sock.family != socket.AF_UNIX:
         return "somebody"
     try:
         who = identify(sock)
     except OSError:
-        # Without descriptors the name of the program cannot be read. That is no reason to refuse
-        # what may well be an order that gives some back.
+        # Without descriptors the name of the program cannot be read. The request is served all the
+        # same: it may be the one that frees some.
         pid, uid, _ = peer(sock)
         return f"{user_name(uid)} (uid {uid}), pid {pid}"
     return f"{user_name(who.uid)} (uid {who.uid}), {who.program} (pid {who.pid})"
@@ -261,7 +261,7 @@ def _caller(request: web.Request) -> str:
 
 @web.middleware
 async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn an error that is meant for a person into one that the command line can show."""
+    """Turn an error for users into a response that the command line can show."""
     try:
         return await handler(request)
     except BadInputError as error:
@@ -273,5 +273,5 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 def problem(what: str, why: str | None, do: str | None, status: int = 400) -> web.Response:
-    """Return an error that is meant for a person."""
+    """Return the response for an error that users see."""
     return web.json_response({"error": {"what": what, "why": why, "do": do}}, status=status)

@@ -1,11 +1,11 @@
-"""Seconds of the daemon's time that somebody may use, and that fill up again."""
+"""A budget of the daemon's CPU time, which refills."""
 
 from dataclasses import dataclass
 
 
 @dataclass(slots=True)
 class CpuBudget:
-    """Seconds that fill up with time, and never beyond the most."""
+    """Seconds that refill with time, up to ``most``."""
 
     rate: float
     most: float
@@ -13,16 +13,16 @@ class CpuBudget:
     at: float
 
     def fill(self, now: float) -> None:
-        """Let time pass."""
+        """Refill up to now."""
         self.left = min(self.most, self.left + (now - self.at) * self.rate)
         self.at = now
 
     def spend(self, now: float, seconds: float) -> None:
-        """Take some of it, at a time; it may be less than nothing after that."""
+        """Refill, then take some seconds; the rest may be negative."""
         self.fill(now)
         self.left -= seconds
 
     @property
     def pause(self) -> float:
-        """How long it takes until something is there."""
+        """The time until the budget is positive again."""
         return max(0.0, -self.left / self.rate)

@@ -10,7 +10,7 @@ from nvshare.errors import NvshareError
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU. ``memory`` is what programs can allocate in all, as cuMemGetInfo gives it."""
+    """One GPU. ``memory`` is the total that programs can allocate, as cuMemGetInfo gives it."""
 
     index: int
     uuid: str
@@ -25,7 +25,7 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A GPU that NVML counts and does not describe: it is lost, or not supported."""
+    """A GPU that NVML counts but does not describe: it is lost, or not supported."""
 
     index: int
     why: str
@@ -47,7 +47,7 @@ def uuid_bytes(uuid: str) -> bytes:
 def survey_gpus() -> Survey:
     """Ask NVML. A machine without GPUs is an error that says what to do.
 
-    A GPU that cannot be described is no reason not to describe the others.
+    A GPU that cannot be described does not keep the others from being described.
     """
     import pynvml
 
@@ -90,14 +90,14 @@ def find_gpus() -> list[Gpu]:
 
 @cache
 def open_nvml() -> None:
-    """It takes long on some machines, and so stays open."""
+    """Open NVML, which stays open: this takes long on some machines."""
     import pynvml
 
     pynvml.nvmlInit()
 
 
 def look_again() -> Survey:
-    """Ask NVML once more. For whoever asks again and again, it stays open."""
+    """Ask NVML again. It stays open between calls."""
     import pynvml
 
     with contextlib.suppress(pynvml.NVMLError):
@@ -123,7 +123,7 @@ def _read(nvml: Any, index: int) -> Gpu:
 
 
 def _memory(nvml: Any, handle: Any) -> int:
-    """Without what the driver keeps for itself, which only the newer form of the call tells."""
+    """Return the memory without the driver's own, which only the newer form of the call gives."""
     try:
         info = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
         return int(info.total - info.reserved)

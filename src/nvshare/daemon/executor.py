@@ -1,4 +1,4 @@
-"""Effects to frames, timers and log lines. Decides nothing; nvshare.core does."""
+"""Turns effects into frames, timers and log lines. Decides nothing; nvshare.core does."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ Kind = TypeVar("Kind", bound=Effect)
 
 
 def microseconds(seconds: float) -> int:
-    """Return a time as frames have it: an hour and more is as good as for ever."""
+    """Return a time as frames carry it: an hour and more is as good as forever."""
     return min(round(seconds * 1e6), _LONGEST_US)
 
 
@@ -44,21 +44,21 @@ class Recipient(Protocol):
         """Send it a frame."""
 
     def granted(self, now: float) -> None:
-        """Take note of a turn that it was granted."""
+        """Note a turn that it was granted."""
 
     def answered(self, answer: effects.Answer) -> None:
-        """Take note of what it was answered."""
+        """Note the answer that it was sent."""
 
     def reported(self, report: effects.Report) -> None:
-        """Take note of what people are told about it."""
+        """Note what users are told about it."""
 
     @property
     def log_fields(self) -> dict[str, Any]:
-        """What to call it in the log."""
+        """Its fields in the log."""
 
 
 class Executor:
-    """Feeds the core, and carries out what it orders."""
+    """Feeds events to the core, and carries out its effects."""
 
     def __init__(self, core: Core, loop: asyncio.AbstractEventLoop, gpu_clock: float = 1.0) -> None:
         self.core = core
@@ -67,14 +67,14 @@ class Executor:
         self._gpu_clock = gpu_clock
         self._recipients: dict[int, Recipient] = {}
         self._timers: dict[Timer, asyncio.TimerHandle] = {}
-        # To whom each client may have handed over which turn: what it says is checked here.
+        # By client and turn, the client that it may hand over to: its claims are checked here.
         self._next_clients: dict[int, dict[int, int]] = {}
-        # The number of the Hold or StepOnce that a client was sent last, unless that is over; and
-        # the last one that anybody was sent.
+        # The number of the last Hold or StepOnce that a client was sent, unless that is over; and
+        # the last number that was sent at all.
         self._numbers: dict[int, int] = {}
         self._last_number = 0
         self.handovers: dict[str, int] = {}
-        # Who makes host memory (extents.py).
+        # Makes host memory (extents.py).
         self.on_provide: Callable[[int, int], None] | None = None
 
     def now(self) -> float:
@@ -82,7 +82,7 @@ class Executor:
         return self._loop.time()
 
     def add(self, client: int, recipient: Recipient) -> None:
-        """From now on, send what is for this client there."""
+        """Send this client's frames to a recipient from now on."""
         self._recipients[client] = recipient
 
     def remove(self, client: int) -> None:
@@ -92,22 +92,22 @@ class Executor:
         self._numbers.pop(client, None)
 
     def is_answer(self, client: int, number: int) -> bool:
-        """Whether a client means the last Hold or StepOnce, and not one that is over."""
+        """Whether a client answers its last Hold or StepOnce, and not one that is over."""
         return self._numbers.get(client) == number
 
     def handed_to(self, client: int, turn: int) -> int | None:
-        """Return whom a client was told to hand this turn to, if anybody; asked once."""
+        """Return and forget the client that this turn was to be handed to, if any."""
         return self._next_clients.pop(client, {}).get(turn)
 
     def dispatch(self, event: Event) -> None:
-        """Tell the core what has happened, and do what it says."""
+        """Pass an event to the core, and carry out the effects."""
         ordered = self.core.handle(event)
         self.times.hear(event, ordered)
         for effect in ordered:
             _PERFORM[type(effect)](self, effect)
 
     def close(self) -> None:
-        """Let no timer fire any more."""
+        """Cancel all timers."""
         for handle in self._timers.values():
             handle.cancel()
         self._timers.clear()
@@ -126,7 +126,7 @@ class Executor:
             recipient.granted(self.now())
 
     def _revoke(self, effect: effects.Revoke) -> None:
-        # A client may claim so much memory that moving it would take longer than a frame can say.
+        # A client may claim so much memory that the time to move it does not fit into a frame.
         idle_us = microseconds(effect.idle_seconds)
         urgency = _URGENCY[effect.urgency]
         flags = frames.RevokeFlags.DISPLACE if effect.displace else frames.RevokeFlags(0)
@@ -154,9 +154,9 @@ class Executor:
         return self._last_number
 
     def _hand_over(self, effect: effects.Handover) -> None:
-        # A shortcut, and only that: the core grants the turn in any case when it hears of the
-        # release. So if a descriptor cannot be had, there is no shortcut this time.
-        # Each has an end of its own, so that neither can do anything to the other by it.
+        # Only a shortcut: the core grants the turn in any case when it hears of the release. So
+        # without free descriptors, the shortcut is left out.
+        # Each has its own end, so that neither can harm the other through it.
         try:
             giver, taker = socket.socketpair()
         except OSError as error:
@@ -235,7 +235,7 @@ class Executor:
 
 
 def _said(size: int) -> int:
-    """Return bytes as a frame may say them: sums of what many claim can be more."""
+    """Return bytes, cut to what a frame can carry: sums of many claims can be more."""
     return min(size, frames.MOST_BYTES)
 
 

@@ -1,10 +1,10 @@
 """Host memory for programs that copy their memory out themselves: made here, and handed over.
 
-It is made in extents: memory files, which only the program that gets one has from then on; we keep
-no descriptor. All their pages are touched before, so that it is our memory cgroup that the kernel
-charges, and never that of the program. They are sealed, so that nobody can take pages away under
-somebody who copies to them. That takes real time, and so a thread does it. How much each is to
-have, the core says; here is only counted what it has, and what is on its way.
+It is made in extents. An extent is a memory file that only its program has; the daemon keeps no
+descriptor. All pages are touched first, so that the kernel charges the daemon's memory cgroup and
+never that of the program. Extents are sealed, so that no process can take pages away under a
+program that copies to them. All this takes time, and so a thread does it. The core decides how much
+each program is to have; this module only counts what it has, and what is on its way.
 """
 
 import asyncio
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 log = logging.getLogger("nvshare.extents")
 
 EXTENT = 64 << 20
-# So much may be on its way to a program that has not said that it has it.
+# The most that may be on its way to a program, not yet confirmed.
 _WINDOW = 8 * EXTENT
-# Whole chunks leave, which are a little more than was ordered.
+# Memory leaves in whole chunks, a little more than was ordered.
 _SLACK = 2 * EXTENT
 _STEP = 2 << 20
 _ZEROS = bytes(_STEP)
-# When making some has failed, it is tried again after so long.
+# The time between a failure and the next attempt.
 _RETRY_SECONDS = 5.0
 _POOL = "host memory"
 
 
 def make_extent(size: int, *, populated: bool) -> int:
-    """Return the descriptor of a new one. It is written to: a page that is read has no memory."""
+    """Return the descriptor of a new extent. It is written: pages only read have no memory."""
     descriptor = kernel.memory_file("nvshare-extent")
     try:
         os.ftruncate(descriptor, size)
@@ -55,7 +55,7 @@ def make_extent(size: int, *, populated: bool) -> int:
 
 @dataclass(slots=True)
 class _Account:
-    """What one program is to have, and has."""
+    """The host memory that one program is to have, and has."""
 
     wanted: int = 0
     sent: int = 0
@@ -71,10 +71,10 @@ class _Account:
 
     @property
     def shortfall(self) -> int:
-        """What it lacks of what it is to have, but no more than it has a use for.
+        """The bytes still due, bounded by what the program can use.
 
-        Who waits for more may have it: small allocations take whole pages of 2 MiB. But it is not
-        to take the host from others by its word alone.
+        A program that waits for more may have it: small allocations take whole pages of 2 MiB. But
+        its word alone must not take the host from others.
         """
         ahead = self.wanted + _SLACK if self.wanted else 0
         waiting = self.told.held + self.told.lacking if self.told.lacking else 0
@@ -86,7 +86,7 @@ class _Account:
 
 
 class Extents:
-    """Makes them, one after the other, for whoever lacks most."""
+    """Makes extents one by one, for the program that is due next."""
 
     def __init__(
         self, node: "Node", *, populated: bool = True, make: Callable[..., int] = make_extent
@@ -99,21 +99,21 @@ class Extents:
         self._failed = False
 
     def enter(self, client: int) -> None:
-        """Count for a client from now on."""
+        """Begin an account for a client."""
         self._accounts[client] = _Account()
 
     def leave(self, client: int) -> None:
-        """Forget a client. What it had goes with its process."""
+        """Forget a client. Its extents go with its process."""
         self._accounts.pop(client, None)
 
     def aim(self, client: int, size: int) -> None:
-        """Let a client have so much, as the core says."""
+        """Set how much a client may have, as the core decides."""
         if client in self._accounts:
             self._accounts[client].wanted = size
             self._wake.set()
 
     def report(self, client: int, told: frames.Host) -> None:
-        """Take note of what a client says to have."""
+        """Note what a client says it has."""
         account = self._accounts[client]
         account.told = told
         self._wake.set()
@@ -125,11 +125,11 @@ class Extents:
 
     @property
     def total(self) -> int:
-        """What all have."""
+        """The bytes that all clients have."""
         return sum(account.count for account in self._accounts.values())
 
     async def follow(self) -> None:
-        """Go on for as long as the daemon does."""
+        """Make extents until the daemon ends."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -140,7 +140,7 @@ class Extents:
                 self._recover()
 
     def next_client(self) -> int | None:
-        """Return who is served next: who waits for it, and then who has least."""
+        """Return the client to serve next: first one that waits, then the one that has least."""
         if self._failed:
             return None
         lacking = [
@@ -154,8 +154,8 @@ class Extents:
     def _may_make_for(self, account: _Account) -> bool:
         """Whether host_memory allows more.
 
-        The core does not count what is rounded up. Somebody whose move waits for that gets it all
-        the same, or what was ordered out could not leave; ahead of need, nobody does.
+        The core does not count rounding. A client whose move waits for an extent gets it all the
+        same, or the memory ordered out could not leave. Ahead of need, no client gets more.
         """
         limit = self._node.core.host_limit
         if limit is None or self.total + EXTENT <= limit:
@@ -182,7 +182,7 @@ class Extents:
             os.close(extent)
 
     def _make_charged(self) -> int:
-        """Make one, if our memory cgroup can take it: the kernel would kill us otherwise."""
+        """Make one, if our memory cgroup has room: otherwise the kernel would kill us."""
         room = self._node.headroom.own_room()
         if room is not None and room < EXTENT:
             raise OSError(errno.ENOMEM, "the limit of the daemon's memory cgroup is reached")
@@ -194,7 +194,7 @@ class Extents:
             session.send(frames.HostFull(self._accounts[client].count))
 
     def _fail(self, error: Exception) -> None:
-        """Say so, and have the core know that nothing more can leave."""
+        """Log the failure, and tell the core that nothing more can leave."""
         log.warning(
             "no more host memory can be made for what leaves the GPUs; "
             "some of it has to stay there: end programs, or give the daemon more memory",
@@ -202,7 +202,7 @@ class Extents:
         )
         self._failed = True
         now, short = self._node.now(), [c for c, a in self._accounts.items() if a.shortfall > 0]
-        # In this order: while there is said to be room, more is ordered ahead.
+        # In this order: while the core sees room, it orders more ahead.
         self._tell_room(0)
         for client in short:
             self._node.dispatch(HostDenied(now=now, client=client))

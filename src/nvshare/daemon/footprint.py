@@ -1,10 +1,10 @@
-"""What contexts, modules and memory pools hold on each GPU, as NVML tells: told to the core.
+"""Reports to the core what contexts, modules and memory pools hold on each GPU, as NVML tells.
 
-NVML lists for every process what it has on a GPU, without managed memory: its context, the modules
-it has loaded, its plain memory, what its pools keep, and what it has there of memory that moves
-explicitly. Of these a program tells the daemon its plain and its explicit memory only. The rest was
-assumed when it came (the setting ``context``), and is known a moment later; it grows with the
-modules that are loaded. The calls take a while on some drivers, and so are made in a thread.
+NVML lists for every process its memory on a GPU, without managed memory: its context, its loaded
+modules, its plain memory, the memory that its pools keep, and its resident explicit memory. Of
+these a program reports only its plain and its explicit memory. The rest is assumed when it joins
+(the setting ``context``), and known a moment later; it grows with the loaded modules. The calls are
+slow on some drivers, and so are made in a thread.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# How often NVML is asked, and how long after somebody came.
+# The pause between polls of NVML, and the delay after a client has joined.
 _PAUSE = 2.0
 _MOMENT = 0.1
-# Differences that nobody needs to hear of.
+# Smaller differences are not reported.
 _LITTLE = 8 << 20
 
 Footprints: TypeAlias = Mapping[int, int]
@@ -38,7 +38,7 @@ Footprints: TypeAlias = Mapping[int, int]
 
 
 def nvml_footprints(uuid: str) -> Footprints:
-    """Ask. OSError: this GPU does not tell. Who is not listed, or without a figure, is left out."""
+    """Ask NVML. OSError: this GPU does not tell. Processes without a figure are left out."""
     import pynvml
 
     try:
@@ -46,7 +46,7 @@ def nvml_footprints(uuid: str) -> Footprints:
         handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         found = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
     except pynvml.NVMLError_GpuIsLost:
-        # It may come back, and tell again.
+        # The GPU may come back, and tell again.
         return {}
     except pynvml.NVMLError as error:
         raise OSError(str(error)) from error
@@ -54,24 +54,24 @@ def nvml_footprints(uuid: str) -> Footprints:
 
 
 class Footprint:
-    """Asks again and again."""
+    """Polls NVML."""
 
     def __init__(self, node: "Node", read: Callable[[str], Footprints] = nvml_footprints) -> None:
         self._node = node
         self._read = read
         self._wake = asyncio.Event()
-        # Who does not tell is not asked again.
+        # GPUs that do not tell are not asked again.
         self._silent: set[str] = set()
-        # By GPU and process, what the last look has found that nobody told of.
+        # By GPU and pid, the unreported memory that the last poll has found.
         self._seen: dict[tuple[str, int], int] = {}
         self._held = Held()
 
     def soon(self) -> None:
-        """Look before long: somebody has come."""
+        """Poll soon: a client has joined."""
         self._wake.set()
 
     async def follow(self) -> None:
-        """Go on for as long as the daemon does."""
+        """Poll until the daemon ends."""
         while True:
             with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), _PAUSE)
@@ -80,15 +80,15 @@ class Footprint:
             await self.look()
 
     async def look(self) -> None:
-        """Ask those GPUs that somebody uses."""
+        """Poll the GPUs that have clients."""
         for gpu in list(self._node.gpus.values()):
-            # What somebody has set is not asked for.
+            # A value that was set is not measured.
             is_open = self._node.settings[gpu.uuid].context == "auto"
             if is_open and gpu.uuid not in self._silent and self._node.sessions_of(gpu):
                 await self._ask(gpu)
 
     async def _ask(self, gpu: "Gpu") -> None:
-        # What programs have told may change while NVML is asked: what was before it counts.
+        # Programs may report while NVML is asked: the figures from before count.
         told = self._told(gpu)
         try:
             found = await asyncio.to_thread(self._read, gpu.uuid)
@@ -115,8 +115,8 @@ class Footprint:
     def _may_move(self, members: "list[tuple[Member, int]]") -> bool:
         """Whether memory may be in NVML's figure and not in the program's own, or the other way.
 
-        What is on its way out is known from the order. What comes back is told when it is there:
-        whoever has anything away may be bringing it in.
+        Memory on its way out is known from the order. Memory that comes back is reported when it
+        is there: a program with memory away may be bringing it in.
         """
         clients = [self._client(member) for member, _ in members]
         return any(
@@ -125,11 +125,11 @@ class Footprint:
         )
 
     def _are_told_apart(self, members: "list[tuple[Member, int]]") -> bool:
-        """Whether it is known what of their memory NVML counts: not which part of a mixture."""
+        """Whether it is known which of their memory NVML counts. Of a mixture, it is not."""
         return all(self._client(member).kind is not Kind.MIXED for member, _ in members)
 
     def _told(self, gpu: "Gpu") -> "dict[int, list[tuple[Member, int]]]":
-        """By process, its clients on a GPU and what each says that it has of plain memory."""
+        """By pid, its clients on a GPU and the plain memory that each reports."""
         told: dict[int, list[tuple[Member, int]]] = defaultdict(list)
         for session in self._node.sessions_of(gpu):
             if session.member is not None and session.identity.pid:
@@ -142,9 +142,9 @@ class Footprint:
         return client.memory.pinned - member.context + explicit
 
     def _is_sure(self, gpu: "Gpu", pid: int, rest: int) -> bool:
-        """Whether two looks in a row have found the same.
+        """Whether two polls in a row have found the same.
 
-        A program tells of memory before it has it, and after it has given it back. What is in
+        A program reports memory before it has it, and reports its return afterwards. Memory in
         between would be missing here.
         """
         before = self._seen.get((gpu.uuid, pid))
@@ -155,7 +155,7 @@ class Footprint:
         return False
 
     def _forget(self, gpu: "Gpu", told: "Mapping[int, object]") -> None:
-        """Keep nothing of processes that are gone."""
+        """Forget processes that are gone."""
         gone = [key for key in self._seen if key[0] == gpu.uuid and key[1] not in told]
         for key in gone:
             del self._seen[key]
@@ -163,7 +163,7 @@ class Footprint:
 
     def _take(self, members: "list[tuple[Member, int]]", rest: int) -> None:
         if rest <= 0:
-            # It counts something else than we do, and the setting is as good as anything.
+            # NVML counts differently from us, and the setting is as good as any figure.
             return
         for member, _ in members:
             if member.id in self._node.sessions:

@@ -1,6 +1,6 @@
-"""Frames of a registered client to the core's events: one function for each type of frame.
+"""Turns frames of a registered client into the core's events: one function per type of frame.
 
-What follows from them is decided in nvshare.core, and told to clients by nvshare.daemon.executor.
+nvshare.core decides what follows from them, and nvshare.daemon.executor tells the clients.
 """
 
 import logging
@@ -34,7 +34,7 @@ def _allocates(session: "Session", frame: frames.Allocates, member: "Member") ->
 
 
 def _pinned(session: "Session", frame: frames.Pinned, member: "Member") -> None:
-    """People look at it; the sum, by which is decided, comes with MEMORY."""
+    """Note it for users; decisions use the sum, which comes with MEMORY."""
     del member
     session.pinned_by = {name: value for name, value in asdict(frame).items() if value}
 
@@ -93,7 +93,7 @@ def _can_drain(session: "Session", frame: frames.CanDrain, member: "Member") -> 
 
 
 def _held(session: "Session", frame: frames.Held, member: "Member") -> None:
-    # It may have crossed with what has made an end of that.
+    # It may have crossed with the frame that ended the hold.
     if not session.node.executor.is_answer(member.id, frame.number):
         return
     now = session.node.now()
@@ -122,10 +122,10 @@ def _context(session: "Session", frame: frames.Context, member: "Member") -> Non
         session.context_ticket, session.context_before = frame.ticket, member.context
         context = member.context + one if frame.has_context else max(member.context, one)
     else:
-        # What it has asked for in vain is not there.
+        # A context that was refused is not there.
         context = max(session.context_before, one) if frame.has_context else 0
     memory = session.node.core.client_view(member.id).memory.with_context(context)
-    # A refusal comes before this returns, and is heard of by answered().
+    # A refusal comes before this returns, through answered().
     member.context = context
     session.node.dispatch(
         events.MemoryChanged(
@@ -162,7 +162,7 @@ def _usage(session: "Session", frame: frames.Usage, member: "Member") -> None:
     now = session.node.now()
     report = Report(frame.busy_ns, frame.launches, frame.throttled_ns, frame.gpu_ns)
     session.tally.tell(report, round((now - member.since) * 1e9))
-    # Beside others, what a program bills its share for is less than it measures, and its own.
+    # Beside others, a program bills its share for its own part, which is less than it measures.
     session.used_ns += (frame.gpu_ns - before.gpu_ns) or (frame.busy_ns - before.busy_ns)
     session.history.note(now, session.used_ns / 1e9)
     session.node.dispatch(

@@ -1,7 +1,7 @@
-"""For how long each GPU has worked for whom, as NVML tells: told to the core where it matters.
+"""Reports to the core how long each GPU has worked for each process, as NVML tells.
 
-That is where somebody has a share of compute and is not alone. The calls take a while on some
-drivers, and so are made in a thread.
+Only GPUs are polled where a client has a share of compute and is not alone. The calls are slow on
+some drivers, and so are made in a thread.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ log = logging.getLogger(__name__)
 # NVML has samples of a sixth of a second or more.
 _PAUSE = 0.5
 
-# For each process when it was looked at last, and how many percent of the time it had since then.
+# By pid, the time of the last sample, and the percentage of the time that the process had since.
 Samples: TypeAlias = Mapping[int, tuple[int, int]]
 
 
 def nvml_samples(uuid: str, seen: int) -> Samples:
-    """Return what is newer than what was seen. OSError: this GPU does not tell.
+    """Return the samples that are newer than the last one seen. OSError: this GPU does not tell.
 
-    Nothing is new if no sample has been taken since; and if processes came or went just now, it can
-    be had a moment later.
+    Nothing is returned if no sample has been taken since, or if processes have just come or gone:
+    then the samples can be read a moment later.
     """
     import pynvml
 
@@ -41,7 +41,7 @@ def nvml_samples(uuid: str, seen: int) -> Samples:
     except (pynvml.NVMLError_NotFound, pynvml.NVMLError_InsufficientSize):
         return {}
     except pynvml.NVMLError_GpuIsLost:
-        # It may come back, and tell again.
+        # The GPU may come back, and tell again.
         return {}
     except pynvml.NVMLError as error:
         raise OSError(str(error)) from error
@@ -49,25 +49,25 @@ def nvml_samples(uuid: str, seen: int) -> Samples:
 
 
 class GpuTime:
-    """Asks again and again."""
+    """Polls NVML."""
 
     def __init__(self, node: "Node", samples: Callable[[str, int], Samples] = nvml_samples) -> None:
         self._node = node
         self._samples = samples
-        # When each GPU has told last, and the newest sample seen then. Who does not tell is not
-        # asked again.
+        # When each GPU was last polled, and the newest sample seen then. GPUs that do not tell are
+        # not asked again.
         self._asked: dict[str, float] = {}
         self._seen: dict[str, int] = {}
         self._silent: set[str] = set()
 
     async def follow(self) -> None:
-        """Go on for as long as the daemon does."""
+        """Poll until the daemon ends."""
         while True:
             await asyncio.sleep(_PAUSE)
             await self.look()
 
     async def look(self) -> None:
-        """Ask those GPUs where it matters."""
+        """Poll the GPUs where it matters."""
         for gpu in list(self._node.gpus.values()):
             if gpu.uuid not in self._silent and self._matters(gpu):
                 await self._ask(gpu)
@@ -91,7 +91,7 @@ class GpuTime:
             return
         sessions = self._node.sessions_of(gpu)
         if not any(session.identity.pid in samples for session in sessions):
-            # Nothing is new, or NVML knows the processes by other numbers than we do.
+            # Nothing is new, or NVML knows the processes by other pids than we do.
             return
         now = self._node.now()
         before, self._asked[gpu.uuid] = self._asked.get(gpu.uuid), now

@@ -1,4 +1,4 @@
-"""A group as people see it."""
+"""A group as users see it."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from nvshare.telemetry.snapshot import GroupStatus, GroupUse
 
 
 class GroupStatuses:
-    """Describes groups, again and again."""
+    """Describes groups for each snapshot."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -29,21 +29,21 @@ class GroupStatuses:
         return GroupStatus.of_known({**steady, **now})
 
     def forget_others(self) -> None:
-        """Keep nothing of those that have not been described since this was last called."""
+        """Forget groups that have not been described since the last call."""
         self._steady.forget_others()
 
 
-# All fields in their order, which is that of JSON.
+# All fields, in the order of the JSON.
 _EMPTY: dict[str, Any] = dict.fromkeys(GroupStatus.model_fields)
 
 
 def describe_group(node: Node, group: Group) -> GroupStatus:
-    """Return one group, once."""
+    """Describe one group, without keeping anything."""
     return GroupStatuses(node).describe(group)
 
 
 def _steady(node: Node, group: Group) -> dict[str, Any]:
-    """Return what stays as it is while nobody decides otherwise, and a place for all the rest."""
+    """Return the fields that change only by a decision, and empty fields for the others."""
     return {
         **_EMPTY,
         "key": group.key,
@@ -62,7 +62,7 @@ def _uses(node: Node, group: Group, limit: int | None) -> Iterator[GroupUse]:
             memories[session.member.gpu.uuid].append(node.core.belongings(client).memory)
     for device, found in memories.items():
         page = group.pages.get(device)
-        # By the page that it has, or by what it has told.
+        # By its quota page, or by its reports.
         used = sum(memory.own for memory in found) if page is None else page.used()
         yield GroupUse.of_known(
             {

@@ -1,7 +1,7 @@
 """Which processes belong together, and what they may use together.
 
-A group is a container, or all that one `nvshare run` has started, or else a single process. A limit
-is the group's: on each GPU its processes share it, through a page that they all have (quota.py).
+A group is a container, or all processes of one `nvshare run`, or else a single process. Limits
+belong to the group: on each GPU its processes share them through a quota page (quota.py).
 """
 
 import contextlib
@@ -35,33 +35,33 @@ class Group:
 
     key: str
     sessions: dict[int, "Session"] = field(default_factory=dict)
-    # Of its sessions.
+    # The ids of its sessions.
     ids: tuple[int, ...] = ()
     pids: tuple[int, ...] = ()
-    # What its members were started with, taken together.
+    # The limits that its members were started with, combined.
     environment: ClientLimits = field(default_factory=ClientLimits)
     pages: dict[str, Page] = field(default_factory=dict)
-    # What people have set, over what the environment of its members says.
+    # The limits that users have set. They override the environment of its members.
     chosen: Changes = field(default_factory=dict)
-    # By hand. Who joins it is parked as well; a daemon that begins knows nothing of it.
+    # Parked by hand. Newcomers are parked as well; a new daemon does not know of it.
     parked: bool = False
-    # What its members were last told.
+    # The limits that its members were last told.
     in_force: ClientLimits | None = None
-    # The limits that are what they are because of a ceiling.
+    # The limits that a ceiling has cut.
     capped: frozenset[str] = frozenset()
 
     @property
     def identity(self) -> Identity:
-        """Who its first member is: the others are in the same pod and container."""
+        """The identity of its first member: the others are in the same pod and container."""
         return next(iter(self.sessions.values())).identity
 
     def add(self, client: int, session: "Session") -> None:
-        """Take a member in."""
+        """Add a member."""
         self.sessions[client] = session
         self._take_stock()
 
     def remove(self, client: int) -> None:
-        """Let a member go."""
+        """Remove a member."""
         del self.sessions[client]
         self._take_stock()
 
@@ -73,12 +73,12 @@ class Group:
 
 
 class Groups:
-    """All groups that have members. ``folder`` is where what outlives the daemon is kept."""
+    """All groups that have members. ``folder`` keeps the notes for the next daemon."""
 
     def __init__(self, folder: Path, pods: Pods, own_container: str = "") -> None:
         self._folder = folder
         self._pods = pods
-        # A daemon in a container meets programs of that container, too: they are not one group.
+        # A daemon in a container also meets programs of that container: they are not one group.
         self._own_container = own_container
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._remembered = Remembered(folder / "limits.json")
@@ -90,9 +90,9 @@ class Groups:
         return self._groups.values()
 
     def limits(self, group: Group) -> ClientLimits:
-        """What a group may use: its environment, over that what was set, over that its pod.
+        """The limits of a group: set limits override its environment, and its pod overrides both.
 
-        None of them goes beyond the ceiling of its pod; which of them would have, is noted.
+        The ceiling of its pod cuts them all; the limits that were cut are noted.
         """
         who, own = group.identity, group.environment.changed(group.chosen)
         asked = self._pods.asked(who, own).normalized()
@@ -103,11 +103,11 @@ class Groups:
         return limits
 
     def in_force(self, group: Group) -> ClientLimits:
-        """Return the same, as it was worked out last: who changes something applies it at once."""
+        """Return the limits as computed last: every change is applied immediately."""
         return group.in_force or self.limits(group)
 
     def sources(self, group: Group) -> dict[str, Source]:
-        """Say where each limit in force comes from."""
+        """Return the source of each limit in force."""
         there = [name for name, value in self.in_force(group) if value is not None]
         if not there and not group.capped:
             return {}
@@ -121,7 +121,7 @@ class Groups:
         return found
 
     def enter(self, session: "Session", client: int, hello: frames.Hello) -> Group:
-        """Find the group of a client, or begin one."""
+        """Return the group of a client, or make one."""
         key = key_of(session.identity, hello.group, client, self._own_container)
         group = self._groups.get(key)
         if group is None:
@@ -130,9 +130,9 @@ class Groups:
         return group
 
     def awaits_page(self, who: Identity, hello: frames.Hello, device: str) -> bool:
-        """Whether a page of the group is still out with others, who are on their way back to us.
+        """Whether members that are still reconnecting have the group's quota page.
 
-        Whoever began without it would not count what they use.
+        A client that began without that page would not count what they use.
         """
         key = key_of(who, hello.group, 0, self._own_container)
         group = self._groups.get(key)
@@ -144,7 +144,7 @@ class Groups:
     ) -> tuple[Page, int, int] | None:
         """Give a client its slot in the page of its group; None: there is no page, or no slot.
 
-        ``handed`` is the page that the client has from an earlier daemon, and ours from now on.
+        ``handed`` is the page that the client has from an earlier daemon. This takes ownership.
         """
         try:
             page = self._page(group, device, handed)
@@ -159,7 +159,7 @@ class Groups:
         return None if place is None else (page, *place)
 
     def _page(self, group: Group, device: str, handed: int) -> Page:
-        """Return the page of a group; its first member back may have brought it along."""
+        """Return the page of a group; the first member to reconnect may have brought it."""
         page = group.pages.get(device)
         if page is not None:
             if handed >= 0:
@@ -167,7 +167,7 @@ class Groups:
             return page
         page = Page.take_up(handed) if handed >= 0 else None
         if page is not None and page.file in self._files():
-            # Somebody has got hold of the page of another group.
+            # A client has presented the page of another group.
             page.close()
             page = None
         group.pages[device] = page = page or Page.make()
@@ -178,19 +178,19 @@ class Groups:
         return {page.file for group in self._groups.values() for page in group.pages.values()}
 
     def limit_page(self, group: Group, page: Page) -> None:
-        """Write into a page what the group may use by now, and who says so."""
+        """Write the group's memory limit and its source into a page."""
         limit = self.limits(group).memory_limit
         source = self.sources(group).get("memory_limit")
         if page.inherited is not None and source in (None, "ceiling"):
-            # Who limits it has perhaps not come back yet, or not been heard of.
+            # The source of the limit may not have come back yet, or may not be known yet.
             limit = page.inherited if limit is None else min(limit, page.inherited)
         page.name_source(source)
         page.limit = limit
 
     def leave(self, group: Group, client: int, device: str, key: int) -> None:
-        """Forget a client. With the last one, forget what was set for the group.
+        """Forget a client. With the last one, forget the limits that were set for the group.
 
-        After a start of the daemon, others of the group may still be on their way.
+        After a start of the daemon, other members may still be reconnecting.
         """
         group.remove(client)
         page = group.pages.get(device)
@@ -215,11 +215,11 @@ class Groups:
         self._remembered.set(group.key, group.chosen)
 
     def unstored(self, group: Group) -> str:
-        """Why what was set for a group is lost when the daemon restarts; empty: it is not."""
+        """Why a restart of the daemon loses the limits set for a group; empty: it does not."""
         return self._remembered.problem if group.chosen else ""
 
     def forget_missing(self) -> None:
-        """Whoever was there before the daemon was started, and has not come back, is gone."""
+        """Forget all groups and members that have not reconnected since the daemon started."""
         self._remembered.keep(set(self._groups))
         for group in self._groups.values():
             for page in group.pages.values():
@@ -228,30 +228,30 @@ class Groups:
         self._notes.keep({(g.key, device) for g in self._groups.values() for device in g.pages})
 
     def close(self) -> None:
-        """Leave everything as it is: the members run on, and the next daemon takes it up."""
+        """Close the pages and leave them as they are: the members and the next daemon use them."""
         for group in self._groups.values():
             for page in group.pages.values():
                 page.close()
         self._groups.clear()
-        # If nothing is left to take up, there is no folder either.
+        # If nothing is left for the next daemon, the folder goes as well.
         with contextlib.suppress(OSError):
             self._folder.rmdir()
 
 
 def key_of(who: Identity, token: bytes, client: int, own_container: str) -> str:
-    """Return what the members of a group have in common, as a name that a file can have."""
+    """Return the key that the members of a group share; it is a valid file name."""
     if who.container and who.container != own_container:
         return f"container-{who.container}"
     if any(token):
         return f"run-{who.uid}-{token.hex()}"
     if who.pid:
         return f"process-{who.pid}-{who.started}"
-    # One that we cannot see is known by its connection only.
+    # A process that we cannot see is known by its connection only.
     return f"client-{client}"
 
 
 def together(all_limits: Iterable[ClientLimits]) -> ClientLimits:
-    """Return the limits of processes that were started with these: of each kind the tightest."""
+    """Combine the limits that processes were started with: of each kind the tightest."""
     found = list(all_limits)
     return ClientLimits(
         **{one.name: one.tightest([getattr(own, one.name) for own in found]) for one in LIMITS}

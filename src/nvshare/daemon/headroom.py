@@ -1,9 +1,8 @@
-"""What can be charged to the memory cgroups of clients, told to the core whenever it is another.
+"""Reports to the core how much can still be charged to the memory cgroups of clients.
 
-The kernel charges what leaves a GPU to the cgroup of its owner, and kills in a cgroup that is full.
-Where we make the host memory (extents.py), our own cgroup is charged instead. What else happens
-there is the program's own affair, so it is looked at again and again. Decides nothing; the core
-does.
+The kernel charges memory that leaves a GPU to the cgroup of its owner, and kills in a full cgroup.
+Where the daemon makes the host memory (extents.py), its own cgroup is charged instead. Programs
+also use their cgroups otherwise, so these are polled. Decides nothing; the core does.
 """
 
 import asyncio
@@ -25,19 +24,19 @@ if TYPE_CHECKING:
 log = logging.getLogger("nvshare.headroom")
 
 _MIB = 1 << 20
-# How often cgroups are looked at while some have limits; while none has; and at the most.
+# The pause between polls of cgroups while some have limits; while none has; and the shortest.
 _PAUSE = 2.0
 _LONG_PAUSE = 10.0
 _SHORT_PAUSE = 0.2
-# Differences that nobody needs to hear of.
+# Smaller differences are not reported.
 _LITTLE = 16 * _MIB
 _LEAST_MARGIN = 64 * _MIB
-# Of that, what the daemon itself may need from one look to the next.
+# The part of it that the daemon itself may need from one poll to the next.
 _OWN_NEEDS = 24 * _MIB
-# What people are told about a limit.
+# The words that users read about a limit.
 _LIMIT = "its memory cgroup's limit"
 _OWN_LIMIT = "the limit of the daemon's memory cgroup"
-# How often in a row a look may come to nothing because memory moves.
+# How many polls in a row may be discarded because memory moves.
 _PATIENCE = 5
 
 Reader: TypeAlias = Callable[[Collection[int]], Mapping[int, list[MemoryGroup]]]
@@ -50,12 +49,12 @@ def no_limits(pids: Collection[int]) -> Mapping[int, list[MemoryGroup]]:
 
 
 def margin(limit: int) -> int:
-    """Return what is left free for what the program itself is going to need."""
+    """Return the room that is left free for the program's own needs."""
     return max(_LEAST_MARGIN, limit // 20)
 
 
 class Headroom:
-    """Knows which cgroups there are, and what the core was told of them."""
+    """Knows the cgroups, and what the core was told of them."""
 
     def __init__(
         self,
@@ -67,10 +66,10 @@ class Headroom:
     ) -> None:
         self._node = node
         self._read = read
-        # None: the host memory that we make has no pages.
+        # None: the host memory that the daemon makes has no pages.
         self._own_pid = own_pid
         self._own_groups: set[str] = set()
-        # What leaves an emulated GPU is in no cgroup of this machine.
+        # Memory that leaves an emulated GPU is in no cgroup of this machine.
         self._is_emulated = is_emulated
         self._told: dict[str, tuple[int, tuple[int, ...]]] = {}
         self._wake = asyncio.Event()
@@ -85,7 +84,7 @@ class Headroom:
             self._tell(group, {*members, client})
 
     def _payers(self, pid: int, kind: Kind) -> list[int]:
-        """Return in whose cgroups pages are charged for a client. Of a mixture, some in both."""
+        """Return the pids whose cgroups are charged for a client; for a mixture, both."""
         pids = [] if kind is Kind.EXPLICIT else [pid]
         if kind.is_copied and self._own_pid is not None:
             pids.append(self._own_pid)
@@ -100,8 +99,8 @@ class Headroom:
     def own_room(self) -> int | None:
         """Read what can be charged to our own cgroups right now; None: they have no limit.
 
-        For whoever is about to have it charged: a limit may have been lowered since the last look,
-        or others in the cgroup may have grown. The kernel would kill us. May be called in a thread.
+        Called just before memory is charged: since the last poll a limit may have been lowered, or
+        others in the cgroup may have grown. The kernel would kill us. May be called in a thread.
         """
         if self._own_pid is None:
             return None
@@ -109,12 +108,12 @@ class Headroom:
         return min((one.limit - one.used - _OWN_NEEDS for one in groups), default=None)
 
     def soon(self) -> None:
-        """Look again before long: memory has changed."""
+        """Poll again soon: memory has changed."""
         if self._told:
             self._wake.set()
 
     async def follow(self) -> None:
-        """Go on for as long as the daemon does."""
+        """Poll until the daemon ends."""
         while True:
             pause = _PAUSE if self._told else _LONG_PAUSE
             with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
@@ -144,7 +143,7 @@ class Headroom:
         for name in [name for name in self._told if name not in groups]:
             self._forget(name)
         if self._kept() != before or self._moves(members):
-            # Nobody knows whether what moves is charged yet. While it is uncertain it counts twice.
+            # Moving memory may or may not be charged yet. While that is uncertain, it counts twice.
             self._in_vain += 1
             if self._in_vain < _PATIENCE:
                 return
@@ -187,7 +186,7 @@ class Headroom:
         known = self._node.core.room_in(group.name)
         if known is None or self._told.get(group.name) != (group.limit, tuple(sorted(members))):
             return True
-        # What the core has promised, and is not charged yet, it counts itself.
+        # The core itself counts memory that it has promised and that is not charged yet.
         clients = self._clients(members)
         promised = sum(max(0, client.booked - client.charged) for client in clients)
         return abs(self._room(group, members) - promised - known) > _LITTLE
@@ -195,7 +194,7 @@ class Headroom:
     def _room(self, group: MemoryGroup, members: set[int]) -> int:
         used = group.used
         if group.name in self._own_groups:
-            # We know what we are going to need.
+            # The daemon knows its own needs.
             return max(0, group.limit - _LEAST_MARGIN - used)
         if self._is_emulated:
             used += sum(client.surely_out for client in self._clients(members))

@@ -1,12 +1,12 @@
-"""What a group's memory limit counts beside what its members allocate: modules, further contexts.
+"""Modules and further contexts, which a group's memory limit counts beside its allocations.
 
-footprint.py finds what NVML lists for a process and the process does not tell. Of that a bare
-context is nobody's fault, and no part of a limit: it is taken to be the least that any process on
-the GPU was ever seen with. What pools keep is counted by the members themselves.
+footprint.py finds the memory that NVML lists for a process and the process does not report. A bare
+context in it is unavoidable, and no part of a limit: it is taken to be the least that any process
+on the GPU was ever seen with. The members themselves count what their pools keep.
 
-Only programs whose memory is managed are looked at. NVML does not list that memory, and so what it
-lists is known to be something else. Memory of the other kinds takes more of the GPU than was asked
-for, since it comes in whole pages: that would count here, and limits are exact.
+Only programs with managed memory are considered. NVML does not list managed memory, and so what it
+lists is known to be something else. Memory of the other kinds takes more of the GPU than was
+requested, since it comes in whole pages: that would count here, and limits are exact.
 """
 
 from typing import TYPE_CHECKING
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from nvshare.daemon.node import Node
     from nvshare.daemon.session import Session
 
-# What is less than a few pages may be a matter of rounding.
+# Less than a few pages may be due to rounding.
 _LITTLE = 8 << 20
 
 
 class Held:
-    """By GPU and process, what was found."""
+    """By GPU and process, the memory that was found."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int], int] = {}
         self._bare: dict[str, int] = {}
 
     def find(self, uuid: str, pid: int, rest: int) -> None:
-        """Note what a process has on a GPU that it does not tell."""
+        """Note the memory on a GPU that a process does not report."""
         if rest > 0:
             self._found[uuid, pid] = rest
             self._bare[uuid] = min(rest, self._bare.get(uuid, rest))
 
     def forget(self, uuid: str, pid: int) -> None:
-        """A process is gone."""
+        """Forget a process that is gone."""
         self._found.pop((uuid, pid), None)
 
     def tell(self, node: "Node", gpu: "Gpu") -> None:
-        """Write it into the pages of the groups that use a GPU."""
+        """Write the memory found into the quota pages of the groups that use a GPU."""
         for group in node.groups.all():
             page = group.pages.get(gpu.uuid)
             if page is None:

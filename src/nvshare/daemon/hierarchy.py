@@ -1,9 +1,9 @@
-"""Where the memory cgroup of a process is to be seen from here. Reads; decides nothing.
+"""Finds the folder of a process's memory cgroup, as seen from here. Reads; decides nothing.
 
 Both /proc/PID/cgroup and /proc/self/mountinfo show places as seen from the cgroup namespace of
-whoever reads them: in a container that has one of its own, "/" is the container's cgroup, and
-everything else begins with "..". What the dots stand for is found out by the container's cgroup
-itself, which is the same folder, with the same inode, in every mount of its hierarchy.
+their reader: in a container with a namespace of its own, "/" is the container's cgroup, and
+everything else begins with "..". The container's cgroup itself shows what the dots stand for: it is
+the same folder, with the same inode, in every mount of its hierarchy.
 """
 
 import os
@@ -16,12 +16,12 @@ PROC = Path("/proc")
 
 
 class UnknownPlaceError(Exception):
-    """The place of a cgroup cannot be told from here. The text says why."""
+    """The place of a cgroup cannot be found from here. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The folder of a cgroup, and the highest one that is to be seen of what it lies in."""
+    """The folder of a cgroup, and its highest ancestor that is visible."""
 
     version: int
     folder: Path
@@ -30,7 +30,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """So many levels up from the root of our cgroup namespace, and then down by these names."""
+    """A path: some levels up from the root of our cgroup namespace, then down by names."""
 
     ups: int
     names: tuple[str, ...]
@@ -44,7 +44,7 @@ class _Path:
 
 @dataclass(frozen=True, slots=True)
 class _Mount:
-    """A hierarchy, or a part of one that begins at ``root``, and where it is to be seen."""
+    """The mount of a hierarchy, or of the part of one that begins at ``root``."""
 
     version: int
     hierarchy: str
@@ -55,20 +55,20 @@ class _Mount:
 class MemoryHierarchy:
     """Finds processes in the hierarchy of cgroups, of version 1 or 2, that counts memory.
 
-    ``folder`` is where that of the node is mounted, at it or below it, if this is a container. Only
-    mounts there count then: those of the container itself show nothing but the container.
+    In a container, the hierarchy of the node is mounted at ``folder`` or below it. Then only mounts
+    there count: those of the container itself show nothing but the container.
     """
 
     def __init__(self, proc: Path = PROC, folder: Path | None = None) -> None:
         self._proc = proc
         self._folder = folder
-        # What is mounted, and what that was read from.
+        # The mounts, and the text that they were read from.
         self._mounted: tuple[str, list[_Mount]] = ("", [])
-        # Where the root of our namespace is below a mount: it does not change while we live.
+        # The root of our namespace below each mount: it never changes.
         self._own: dict[_Mount, tuple[str, ...]] = {}
 
     def find(self, pid: int) -> Place | None:
-        """Return where a process is; None: it is gone, or in no hierarchy that counts memory."""
+        """Return a process's cgroup; None: it is gone, or in no hierarchy that counts memory."""
         try:
             lines = (self._proc / str(pid) / "cgroup").read_text(encoding="utf-8").splitlines()
             mounts = self._mounts()
@@ -83,7 +83,7 @@ class MemoryHierarchy:
         seen = [(mount, names) for mount, names in found if names is not None]
         if not seen:
             raise UnknownPlaceError("it lies outside of what is mounted here")
-        # A mount that begins higher shows more of what it lies in.
+        # A mount that begins higher shows more ancestors.
         mount, names = max(seen, key=lambda one: len(one[1]))
         folder = mount.point.joinpath(*names)
         return Place(version, folder, mount.point) if folder.is_dir() else None
@@ -105,14 +105,14 @@ class MemoryHierarchy:
         return useful
 
     def _below(self, mount: _Mount, path: _Path, mounts: list[_Mount]) -> tuple[str, ...] | None:
-        """Return the names that lead from where a mount begins to a place, if it is below."""
+        """Return the names from the root of a mount to a place, if it is below."""
         root = mount.root
         if path.ups == root.ups:
             depth = len(root.names)
             return path.names[depth:] if path.names[:depth] == root.names else None
         if path.ups > root.ups or root.names:
             return None
-        # It lies in something that we lie in, too.
+        # It shares an ancestor with us.
         if mount not in self._own:
             self._own[mount] = _own_place(mount, mounts)
         return self._own[mount][: root.ups - path.ups] + path.names
@@ -121,7 +121,7 @@ class MemoryHierarchy:
 def _counting(lines: list[str]) -> tuple[int, _Path] | None:
     """Return the version that counts a process's memory, and its place there.
 
-    On a machine with both versions, version 1 does if memory is among its controllers.
+    On a machine with both versions, version 1 counts it if memory is among its controllers.
     """
     words = [line.split(":", 2) for line in lines if line.count(":") >= 2]
     for _, controllers, path in words:
@@ -148,12 +148,12 @@ def _mounts(mountinfo: str) -> list[_Mount]:
 
 
 def _plain(path: str) -> str:
-    """Return a path of mountinfo with its blanks."""
+    """Return a path of mountinfo with its escapes decoded."""
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), path)
 
 
 def _own_place(mount: _Mount, mounts: list[_Mount]) -> tuple[str, ...]:
-    """Return the names that lead from where a mount begins to the root of our namespace."""
+    """Return the names from the root of a mount to the root of our namespace."""
     for other in mounts:
         if other.hierarchy == mount.hierarchy and other.root == _Path(0, ()):
             found = next(_with_inode(mount.point, mount.root.ups, _inode(other.point)), None)
@@ -170,11 +170,11 @@ def _inode(folder: Path) -> int:
 
 
 def _with_inode(folder: Path, depth: int, inode: int) -> Iterator[Path]:
-    """Return the folder that has an inode, so many levels below another."""
+    """Return the folder with an inode, a number of levels below another folder."""
     try:
         entries = list(os.scandir(folder))
     except OSError:
-        # A cgroup that has just been removed.
+        # A cgroup has just been removed.
         return
     for entry in entries:
         if not entry.is_dir(follow_symlinks=False):

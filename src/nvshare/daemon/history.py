@@ -1,22 +1,22 @@
-"""How much of a GPU's time a client has used lately. Nobody decides by it; people look at it."""
+"""How much of a GPU's time a client has used lately. For display only; no decision uses it."""
 
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
-# What people are shown, in seconds.
+# The spans that users are shown, in seconds.
 SPANS = (1, 10, 60)
-# Clients tell four times a second, and less often where there are many (client_settings.py). What
-# comes faster is not kept, and so there is a bound to it.
+# Clients report four times a second, and less often where there are many (client_settings.py).
+# Faster reports replace each other, and so the length is bounded.
 _SOON = 0.1
 _SELDOM = 10.0
 
 
 class History:
-    """What a counter of busy time was, at the times at which it was told, for a minute.
+    """The values of a counter of busy time over a minute, each with its time.
 
-    In arrays: a look at a hundred clients is one at a hundred minutes, and as objects these would
-    be more than a processor's cache holds.
+    Kept in arrays: a snapshot of a hundred clients reads a hundred minutes, and as objects these
+    would not fit into a processor's cache.
     """
 
     def __init__(self) -> None:
@@ -24,25 +24,25 @@ class History:
         self._busy = array("d")
 
     def note(self, now: float, busy_seconds: float) -> None:
-        """Take the counter down; one that comes soon after another replaces it."""
+        """Record the counter; a value soon after another replaces it."""
         times, busy = self._times, self._busy
         if len(times) > 1 and now - times[-2] < _SOON:
             times.pop()
             busy.pop()
         times.append(now)
         busy.append(busy_seconds)
-        # One that is older than the longest span is kept, for what was before the next.
+        # One value older than the longest span is kept, to interpolate up to the next.
         while len(times) > 2 and times[1] < now - SPANS[-1]:
             del times[0], busy[0]
 
     def percents(self, now: float) -> dict[int, float]:
-        """Return how much of each span the client has used the GPU, in percent."""
+        """Return the client's use of the GPU in each span, in percent."""
         times, busy = self._times, self._busy
         if not times:
             return dict.fromkeys(SPANS, 0.0)
         last_at, last = times[-1], busy[-1]
         pause = last_at - times[-2] if len(times) > 1 else 0.0
-        # Until the next report is due, nobody knows what was used after the last one.
+        # Until the next report is due, the use after the last one is unknown.
         end = last_at if now - last_at <= min(pause, _SELDOM) else now
         percents = {}
         for span in SPANS:
@@ -52,7 +52,7 @@ class History:
 
 
 def _at(times: Sequence[float], busy: Sequence[float], moment: float) -> float:
-    """Return the counter at some time, as if it had gone straight from one to the next."""
+    """Return the counter at some time, interpolated linearly."""
     place = bisect_right(times, moment)
     if place == 0:
         return busy[0]

@@ -1,4 +1,4 @@
-"""This machine: how much of its memory may take what leaves the GPUs, and what time is on them."""
+"""This machine: how much host memory is for memory that leaves the GPUs, and the GPUs' time."""
 
 import os
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from nvshare.wire import environment
 _HOST_LIMIT = "NVSHARE_EMULATOR_HOST_LIMIT"
 _REAL = "NVSHARE_EMULATOR_REAL_HOST"
 _MEMINFO = Path("/proc/meminfo")
-# The rest is for the programs themselves, which have not begun yet.
+# The rest is for the programs themselves, which have not started yet.
 _PERCENT = 80
 
 
 def spare_memory(environ: Mapping[str, str], meminfo: Path = _MEMINFO) -> int:
-    """Return what may be used of the memory that is free now.
+    """Return how much of the free memory may be used.
 
-    The host of emulated GPUs is emulated too: nothing is taken from this machine.
+    The host of emulated GPUs is emulated too: it takes nothing from this machine.
     """
     if node := environ.get(environment.EMULATOR_NODE):
         free = host_bytes(Path(node))
@@ -33,14 +33,14 @@ def spare_memory(environ: Mapping[str, str], meminfo: Path = _MEMINFO) -> int:
 
 
 def memory_limits(environ: Mapping[str, str], cgroups: str = "", proc: Path = PROC) -> Reader:
-    """Return how to find the limits on what a process may have on this machine's memory.
+    """Return a function that finds the limits on a process's use of this machine's memory.
 
-    ``cgroups`` is the folder at which those of the machine are mounted, in a container.
+    In a container, ``cgroups`` is the folder at which the cgroups of the machine are mounted.
     """
     hierarchy = MemoryHierarchy(proc, Path(cgroups) if cgroups else None)
     if environ.get(environment.EMULATOR_NODE):
-        # Of all cgroups, emulated pages are charged to this one only; what lies around it bounds
-        # the memory of the real machine, and not that of the emulated host.
+        # Emulated pages are charged to the innermost cgroup only; its ancestors bound the memory of
+        # the real machine, and not that of the emulated host.
         groups = MemoryGroups(hierarchy, innermost_only=True)
         return lambda pids: {
             pid: _emulated_limit(pid, proc) or found for pid, found in groups(pids).items()
@@ -60,22 +60,22 @@ def _emulated_limit(pid: int, proc: Path) -> list[MemoryGroup]:
 
 
 def populates(environ: Mapping[str, str]) -> bool:
-    """Return whether host memory for what leaves the GPUs is to have real pages.
+    """Return whether host memory for memory that leaves the GPUs has real pages.
 
-    That of an emulated node without data is counted, and holds nothing: unless somebody says so.
+    On an emulated node without data it is only counted, unless the environment says otherwise.
     """
     node = environ.get(environment.EMULATOR_NODE)
     return not node or keeps_data(Path(node)) or environ.get(_REAL) == "1"
 
 
 def gpu_clock(environ: Mapping[str, str]) -> float:
-    """Return how many seconds pass on the GPUs in one second here: only emulated ones differ."""
+    """Return the seconds on the GPUs per second here; only emulated GPUs differ from 1."""
     node = environ.get(environment.EMULATOR_NODE)
     return node_speed(Path(node)) if node else 1.0
 
 
 def _available(meminfo: str) -> int:
-    """Return what the kernel says can be had without swapping."""
+    """Return how much memory is available without swapping, as the kernel says."""
     for line in meminfo.splitlines():
         name, _, value = line.partition(":")
         if name == "MemAvailable":

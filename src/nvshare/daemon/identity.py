@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection: asked of the kernel, never believed from the peer."""
+"""The identity of a peer: the kernel says it, never the peer itself."""
 
 import errno
 import os
@@ -9,9 +9,9 @@ from pathlib import Path
 
 from nvshare.launch.unix_http import peer
 
-# What is wrong with this process and not with the one that is asked about.
+# Errors of this process, not of the one that is examined.
 EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-# A program names itself: what is longer, or no character for people, does not reach log and views.
+# A program names itself: longer names are cut, and unprintable characters left out.
 _LONGEST_NAME = 64
 _PROC = Path("/proc")
 # PF_EXITING, among the flags in /proc/<pid>/stat.
@@ -19,15 +19,15 @@ _EXITING = 0x4
 
 # A pod's cgroup is …/pod<uid> (cgroupfs) or …-pod<uid>.slice with underscores in the uid
 # (systemd); that of a pod that kubelet has read from a file has a hash for a uid. The container's
-# is in it: /<id>, /cri-containerd-<id>.scope, /crio-<id>.scope or :cri-containerd:<id>. What comes
-# before belongs to somebody else, as a node may be a container itself; so does what comes after.
+# is in it: /<id>, /cri-containerd-<id>.scope, /crio-<id>.scope or :cri-containerd:<id>. The path
+# before it may belong to another container, as a node may be one itself; so may the path after it.
 _UID = r"[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32}"
 _POD = re.compile(rf"[/-]pod({_UID})(?:\.slice)?(?:[/:](?:[a-z-]+[-:])?([0-9a-f]{{64}}))?")
 _CONTAINER = re.compile(r"([0-9a-f]{64})(?:\.scope)?(?:/|$)", re.MULTILINE)
-# What a user has begun who has logged in, where systemd runs the machine. Within that, its user may
-# make cgroups of any name, and have processes of other uids.
+# The processes of a login session, where systemd runs the machine. Within it, its user may make
+# cgroups of any name, and have processes of other uids.
 _LOGIN = re.compile(r":/user\.slice/user-([0-9]+)\.slice(?:/|$)", re.MULTILINE)
-# As much as anybody has to say there.
+# More than any of these files needs.
 _MOST_BYTES = 65536
 
 
@@ -35,8 +35,8 @@ _MOST_BYTES = 65536
 class Identity:
     """A process, as the kernel described it when the connection was made.
 
-    A process that lives where we cannot see it has pid 0. Pod and container are empty outside of
-    them.
+    A process in a pid namespace that we cannot see has pid 0. Pod and container are empty outside
+    of them.
     """
 
     pid: int
@@ -45,66 +45,66 @@ class Identity:
     program: str = "?"
     pod: str = ""
     container: str = ""
-    # When it began, in the kernel's ticks: a pid comes back, and this does not.
+    # When it began, in the kernel's ticks: pids are reused, and this is not.
     started: int = 0
-    # Whether pod and container are what they are, and not just what could not be found out.
+    # Whether empty pod and container mean that there are none, and not that reading failed.
     is_known: bool = True
-    # The user within whose session it is, whatever its own uid; None: in nobody's.
+    # The user whose login session it is in, whatever its own uid; None: it is in none.
     login: int | None = None
 
     @property
     def tenant(self) -> str:
-        """Who pays for what it costs others."""
+        """The tenant that is charged for its costs."""
         return _tenant(self.uid, self.container, self.login)
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A process of which little is known yet: what it takes to tell who pays for it."""
+    """A process of which little is known yet: enough to tell its tenant."""
 
     pid: int
     uid: int
     gid: int
     cgroup: str
-    # One that ends is in no cgroup any more, to those who ask: it may have been in a container.
+    # An exiting process shows no cgroup any more: it may have been in a container.
     is_alive: bool = True
 
     @property
     def is_known(self) -> bool:
-        """Whether its tenant is what it is, and not just what could not be found out."""
+        """Whether its tenant is certain."""
         return self.is_alive or not self.pid or bool(parse_cgroup(self.cgroup)[1])
 
     @property
     def tenant(self) -> str:
-        """Who pays for it."""
+        """The tenant that is charged for it."""
         return _tenant(self.uid, parse_cgroup(self.cgroup)[1], parse_login(self.cgroup))
 
 
 def glance(connection: socket.socket) -> Visitor:
-    """Ask who is at the other end, as far as that is cheap. Raises OSError as identify() does."""
+    """Identify a peer as far as that is cheap. Raises OSError as identify() does."""
     pid, uid, gid = peer(connection)
     cgroup = _read(pid, "cgroup")
-    # Read after its cgroup: who is alive now was so when the kernel was asked for that.
+    # Read after its cgroup: a process that is alive now was alive when its cgroup was read.
     return Visitor(pid, uid, gid, cgroup, _life(pid)[1])
 
 
 def identify(connection: socket.socket, seen: Visitor | None = None) -> Identity:
-    """Ask who is at the other end.
+    """Identify a peer.
 
-    Raises OSError (EXHAUSTED) when nobody can be asked: one whose pod is not known would have no
+    Raises OSError (EXHAUSTED) when that is impossible: a process of an unknown pod would have no
     limits.
     """
     seen = seen or glance(connection)
     pod, container = parse_cgroup(seen.cgroup)
     pid = seen.pid
-    # Again: one that has waited to be let in may have ended meanwhile.
+    # Again: a process that has waited to be let in may have ended meanwhile.
     started, is_alive = _life(pid)
     is_known = is_alive or bool(container) or not pid
     return Identity(
         pid,
         seen.uid,
         seen.gid,
-        # What is not known is turned away, and the name of one that has ended is gone.
+        # An unknown process is turned away, and the name of one that has ended is gone.
         _program(pid) if is_known else "?",
         pod,
         container,
@@ -115,7 +115,7 @@ def identify(connection: socket.socket, seen: Visitor | None = None) -> Identity
 
 
 def describe_process(pid: int) -> tuple[int | None, str]:
-    """Return whose a process is, and what it is called. None: it is gone, or hides."""
+    """Return a process's uid and name. None: it is gone, or hidden."""
     try:
         return (_PROC / str(pid)).stat().st_uid, _program(pid)
     except OSError:
@@ -123,7 +123,7 @@ def describe_process(pid: int) -> tuple[int | None, str]:
 
 
 def own_container() -> str:
-    """Return the container that this process is in, if it can tell."""
+    """Return the container that this process is in, if that is visible."""
     return parse_cgroup(_read(os.getpid(), "cgroup"))[1]
 
 
@@ -137,20 +137,20 @@ def parse_cgroup(text: str) -> tuple[str, str]:
 
 
 def parse_login(text: str) -> int | None:
-    """Find in /proc/<pid>/cgroup within whose session a process is."""
+    """Find the user of a process's login session in /proc/<pid>/cgroup."""
     found = _LOGIN.search(text)
     return int(found[1]) if found else None
 
 
 def _tenant(uid: int, container: str, login: int | None) -> str:
-    # Who has logged in can have as many containers as it likes, and make up their names.
+    # A user who has logged in can have any number of containers, and make up their names.
     if login is not None:
         return f"user {login}"
     return f"container {container}" if container else f"user {uid}"
 
 
 def _program(pid: int) -> str:
-    # What was started is better known than what runs it: "train.py", not "python3".
+    # Users know the script better than its interpreter: "train.py", not "python3".
     words = _read(pid, "cmdline").split("\0")
     name = Path(words[0]).name
     if re.fullmatch(r"python[0-9.]*", name):
@@ -160,7 +160,7 @@ def _program(pid: int) -> str:
 
 
 def shown_name(name: str) -> str:
-    """Return a name as people see it: what would steer their terminal is left out."""
+    """Return a name for display, without characters that would control a terminal."""
     if len(name) <= _LONGEST_NAME and name.isprintable():
         return name
     shown = "".join(one if one.isprintable() else "?" for one in name[: _LONGEST_NAME + 1])
@@ -168,11 +168,11 @@ def shown_name(name: str) -> str:
 
 
 def _life(pid: int) -> tuple[int, bool]:
-    """Return when a process began, and whether it goes on.
+    """Return when a process began, and whether it is alive.
 
-    One that ends is in no cgroup any more, to those who ask, and others may have its connections.
+    An exiting process shows no cgroup any more, and other processes may have its connections.
     """
-    # The name of the program comes before, in parentheses, and can have anything in it.
+    # The name of the program comes before, in parentheses, and can contain anything.
     words = _read(pid, "stat").rpartition(")")[2].split()
     if len(words) <= 19:
         return 0, False
@@ -192,5 +192,5 @@ def _read(pid: int, name: str) -> str:
     except OSError as error:
         if error.errno in EXHAUSTED:
             raise
-        # It has gone, or hides.
+        # It is gone, or hidden.
         return ""

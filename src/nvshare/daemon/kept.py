@@ -1,7 +1,7 @@
-"""What was worked out for a snapshot, and holds for the next one as well.
+"""Values computed for one snapshot that hold for the next one as well.
 
-Most of what people see of a program stays what it is for as long as the program is there: names,
-limits, where these come from. To look at it again costs more than all that changes.
+Most of what users see of a program never changes while it runs: names, limits, and their sources.
+Computing these again would cost more than everything that changes.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,8 @@ Value = TypeVar("Value")
 class Kept(Generic[Key, Value]):
     """Values, each with the objects that it was made of.
 
-    A value holds for as long as it would be made of the same objects: the same, not equal ones. So
-    whatever a value follows from has to be replaced when it changes, and not changed in place.
+    A value holds while its objects are the same: identical, not equal. So an object that values are
+    made of has to be replaced when it changes, and not changed in place.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Kept(Generic[Key, Value]):
         self._now: dict[Key, tuple[tuple[object, ...], Value]] = {}
 
     def get(self, key: Key, made_of: tuple[object, ...], make: Callable[[], Value]) -> Value:
-        """Return what was made of these objects, or make it."""
+        """Return the value made of these objects, or make it."""
         found = self._before.get(key)
         if found is None or not all(map(is_, found[0], made_of)):
             found = (made_of, make())
@@ -32,5 +32,5 @@ class Kept(Generic[Key, Value]):
         return found[1]
 
     def forget_others(self) -> None:
-        """Keep nothing of what nobody has asked for since this was last called."""
+        """Forget values that have not been requested since the last call."""
         self._before, self._now = self._now, {}

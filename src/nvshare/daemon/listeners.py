@@ -1,8 +1,8 @@
-"""The sockets by which programs and people come in: opened, and again if somebody removes them.
+"""The sockets that programs and users connect to: opened, and opened again if they are removed.
 
-Whoever tidies up /run, or has the folder mounted and is root there, can remove a socket of a daemon
-that lives. Those who are connected do not notice; but everybody who came later would find no
-daemon, and run unmanaged. What is accepted, and how, is the business of those who serve.
+A cleanup of /run, or root in a container that has the folder mounted, can remove a socket of a
+running daemon. Connected programs do not notice; but later ones would find no daemon, and run
+unmanaged. Accepting connections is up to the servers.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class _Listener:
     serve: Serve
     shut: Shut | None = None
     made: os.stat_result | None = None
-    # Why it could not be opened again, so that it is said once.
+    # Why it could not be opened again, so that it is logged once.
     problem: str = ""
 
     @property
@@ -45,7 +45,7 @@ class _Listener:
 
     @property
     def is_there(self) -> bool:
-        """Whether what has its name is the socket that we have made."""
+        """Whether its path still leads to our socket."""
         try:
             return self.made is not None and os.path.samestat(self.made, self.path.lstat())
         except OSError:
@@ -62,9 +62,9 @@ class _Listener:
 
 
 class Listeners:
-    """All of them, in the order in which they were opened.
+    """All listening sockets, in the order in which they were opened.
 
-    Folders that are gone are made again too, unless the daemon is to end with them.
+    Removed folders are made again as well, unless the daemon is to end with them.
     """
 
     def __init__(self, *, makes_folders: bool, glance: float = _GLANCE) -> None:
@@ -73,13 +73,13 @@ class Listeners:
         self._listeners: list[_Listener] = []
 
     async def open(self, folder: Folder, name: str, mode: int, serve: Serve) -> None:
-        """Make a socket, and have it served."""
+        """Make a socket, and serve on it."""
         listener = _Listener(folder, name, mode, serve)
         await listener.open()
         self._listeners.append(listener)
 
     async def follow(self) -> None:
-        """Look now and then whether they are all still there."""
+        """Check now and then that all sockets are still there."""
         while True:
             await asyncio.sleep(self._glance)
             for listener in self._listeners:
@@ -107,7 +107,7 @@ class Listeners:
             await before()
 
     async def close(self) -> None:
-        """Let nobody in any more, and remove what is ours."""
+        """Stop accepting, and remove our sockets."""
         for listener in self._listeners:
             if listener.shut is not None:
                 await listener.shut()

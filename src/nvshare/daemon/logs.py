@@ -1,9 +1,9 @@
-"""The daemon's log: one line per event, as key=value or as JSON. What to log is decided elsewhere.
+"""The daemon's log: one line per event, as key=value or as JSON.
 
 A line is ``log.info("client joined", extra=fields(client=3, program="train.py"))``.
 
-A thread writes the lines, so that a full disk or a pipe that nobody reads holds up no client. If
-it does not keep up, lines are lost, and their number is logged.
+A thread writes the lines, so that a full disk or a pipe without a reader delays no client. If it
+does not keep up, lines are lost, and their number is logged.
 """
 
 import contextlib
@@ -26,16 +26,16 @@ _PLAIN = re.compile(r"[\w./:@%+-]+")
 
 
 def fields(*, payer: str = "", **values: Any) -> dict[str, Any]:
-    """What belongs to a line beside its text. Empty values are left out.
+    """Return the fields of a line beside its text. Empty values are left out.
 
-    ``payer``, which is not shown, is whoever makes many processes whose lines are one's own.
+    ``payer``, which is not shown, is the tenant whose processes share a bound on lines.
     """
     shown = {key: value for key, value in values.items() if value not in (None, "")}
     return {"fields": shown, "payer": payer}
 
 
 def set_up(level: str, form: Literal["text", "json"], file: str) -> None:
-    """Begin to log: to a file, or to standard error."""
+    """Start logging to a file, or to standard error."""
     handler: logging.Handler
     handler = logging.FileHandler(file) if file else logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
@@ -51,17 +51,17 @@ def set_up(level: str, form: Literal["text", "json"], file: str) -> None:
 
 
 class Throttle(logging.Filter):
-    """Lets the same warning through a few times a second only: a client can be in a loop.
+    """Lets the same line through only a few times per second: a client can be in a loop.
 
-    Of one process, as many lines come through as a thousand clients need to come and to go, and a
-    few each second after that. Of all processes of one payer, twice as many.
+    A process gets as many lines as a thousand clients need to join and to leave, and a few per
+    second after that. All processes of one payer together get twice as many.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._seen: dict[str, tuple[int, int]] = {}
-        # By process and payer, when it had lines to spare, and how many it has had since; and the
-        # hushed.
+        # By process and payer, the time of the last update and the lines used by then; and the
+        # number of dropped lines.
         self._lines: dict[Any, tuple[float, float]] = {}
         self._forget_at = _MANY_PROCESSES
         self._hushed = 0
@@ -77,7 +77,7 @@ class Throttle(logging.Filter):
         return self._passes(record)
 
     def _is_heard(self, record: logging.LogRecord) -> bool:
-        """Whether a process that a line is about has lines left."""
+        """Whether the process of a line, and its payer, have lines left."""
         pid = getattr(record, "fields", {}).get("pid")
         if pid is None:
             return True
@@ -87,11 +87,11 @@ class Throttle(logging.Filter):
         )
 
     def _has_left(self, who: Any, now: float, times: int) -> bool:
-        """Take a line of somebody who has so many times as many as a process."""
+        """Take a line from a budget of ``times`` that of a process."""
         if who not in self._lines and len(self._lines) >= self._forget_at:
             self._forget(now)
         at, used = self._lines.get(who, (now, 0.0))
-        # The time of day can be set back; it is no reason to say nothing until it has come again.
+        # If the clock is set back, lines must not stop until it has caught up.
         used = max(0.0, used - max(0.0, now - at) * _PER_SECOND * times)
         if used >= _LINES_AT_ONCE * times:
             if now < at:
@@ -101,7 +101,7 @@ class Throttle(logging.Filter):
         return True
 
     def _forget(self, now: float) -> None:
-        """Forget those who have all their lines again."""
+        """Forget processes and payers with full budgets."""
         owing = (one for one in self._lines.items() if one[1][1] > (now - one[1][0]) * _PER_SECOND)
         self._lines = dict(owing)
         self._forget_at = max(_MANY_PROCESSES, 2 * len(self._lines))
@@ -122,7 +122,7 @@ def _add(record: logging.LogRecord, **more: Any) -> None:
 
 
 class Background(logging.Handler):
-    """Has a thread write what another handler would have written at once."""
+    """Passes lines to another handler in a thread."""
 
     def __init__(self, handler: logging.Handler) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class Background(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Put a line in the queue."""
+        """Queue a line."""
         try:
             self._waiting.put_nowait(record)
         except queue.Full:

@@ -1,13 +1,13 @@
-"""The part of the API that is for everybody: it tells, and changes nothing.
+"""The read-only part of the API, for all users.
 
-    GET /v1/daemon                 who shares which GPUs, and where its sockets are
+    GET /v1/daemon                 the daemon's user, its GPUs, and its sockets
     GET /v1/health, /v1/status, /v1/node, /v1/devices/{gpu}, /v1/groups, /v1/groups/{who},
         /v1/trace, /v1/openapi.json, /metrics
                                    as on the control socket (control.py)
 
-It is served on ``look.sock``, whose mode says who may connect. The sockets by which the daemon
-holds its GPUs (nvshare.launch.holders) have no mode: there everybody gets the first of these, and
-the others only if everybody may look.
+It is served on ``look.sock``, whose mode says which users may connect. The sockets by which the
+daemon holds its GPUs (nvshare.launch.holders) have no mode: there every user gets the first of
+these, and the others only if every user may look.
 """
 
 import os
@@ -28,7 +28,7 @@ from nvshare.telemetry.snapshot import NodeStatus
 
 
 class Looking:
-    """What is served, from when it is started until it is closed."""
+    """The read-only servers, from start to close."""
 
     def __init__(
         self, control: Control, node: Node, folder: Path, control_folder: Path, *, hides: bool
@@ -44,7 +44,7 @@ class Looking:
         )
 
     def application(self) -> web.Application:
-        """Return what a site serves to those who may look."""
+        """Return the application for users who may look."""
         app = web.Application(middlewares=[explain, self._refuse])
         app.add_routes(
             [
@@ -68,32 +68,32 @@ class Looking:
         return app
 
     async def start(self) -> None:
-        """Be ready for sockets."""
+        """Prepare the servers for sockets."""
         await self._full.setup()
         await self._brief.setup()
 
     async def serve(
         self, sock: socket.socket, *, full: bool
     ) -> Callable[[], Coroutine[Any, Any, None]]:
-        """Serve on one more socket; return what ends that and closes it."""
+        """Serve on one more socket; return a function that ends that and closes it."""
         site = web.SockSite(self._full if full else self._brief, sock)
         await site.start()
         return site.stop
 
     async def close(self) -> None:
-        """Serve nobody any more."""
+        """Stop serving."""
         await self._full.cleanup()
         await self._brief.cleanup()
 
     async def daemon(self, request: web.Request) -> web.Response:
-        """Say who this is, and which GPUs it shares."""
+        """Describe this daemon, and the GPUs that it shares."""
         del request
         gpus = [{"index": gpu.index, "uuid": gpu.uuid} for gpu in self._node.gpus.values()]
         about = {"version": nvshare.__version__, "pid": os.getpid(), "folder": str(self._folder)}
         return web.json_response({**about, "gpus": gpus})
 
     async def status(self, request: web.Request) -> web.Response:
-        """Describe the node, as far as it is this person's business."""
+        """Describe the node, as far as this user may see it."""
         return web.json_response(text=self._seen_by(request).model_dump_json())
 
     async def groups(self, request: web.Request) -> web.Response:
@@ -102,7 +102,7 @@ class Looking:
         return web.json_response({"groups": shown})
 
     async def group(self, request: web.Request) -> web.Response:
-        """Describe one group. One that is hidden is not found by its name."""
+        """Describe one group. A hidden group is not found by its name."""
         key = self._node.find_group(request.match_info["who"]).key
         found = [group for group in self._seen_by(request).groups if group.key == key]
         if not found:
@@ -110,7 +110,7 @@ class Looking:
         return web.json_response({"group": found[0].model_dump()})
 
     async def trace(self, request: web.Request) -> web.StreamResponse:
-        """Tell what happens from now on, as far as it is this person's business."""
+        """Stream the events from now on, as far as this user may see them."""
         return await self._control.tracing.serve(request, self._viewer(request))
 
     async def metrics(self, request: web.Request) -> web.Response:
@@ -123,14 +123,14 @@ class Looking:
         return status if uid is None else hide_others(status, uid)
 
     def _viewer(self, request: web.Request) -> int | None:
-        """Return as whom somebody looks from whom things are hidden; None: nothing is."""
+        """Return the uid to hide others' data from; None: nothing is hidden."""
         uid = _uid_of(request)
-        # Root sees everything anyway, and the daemon's own user can read it from its memory.
+        # Root sees everything anyway, and the daemon's own user can read the daemon's memory.
         return uid if self._hides and uid not in (0, os.getuid()) else None
 
     @web.middleware
     async def _refuse(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse whatever is no look, and say what it takes."""
+        """Refuse any request that is not read-only, and say what it needs."""
         try:
             return await handler(request)
         except (web.HTTPMethodNotAllowed, web.HTTPNotFound):
@@ -145,6 +145,6 @@ class Looking:
 
 
 def _uid_of(request: web.Request) -> int:
-    """Return who asks; the kernel knows."""
+    """Return the uid of the peer, as the kernel knows it."""
     sock = request.transport.get_extra_info("socket") if request.transport else None
     return -1 if sock is None else peer(sock)[1]

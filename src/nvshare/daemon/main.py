@@ -1,4 +1,4 @@
-"""The daemon from start to end: puts the parts together, and minds signals and idle times."""
+"""The daemon from start to end: puts the parts together, and handles signals and idle times."""
 
 import asyncio
 import contextlib
@@ -43,9 +43,9 @@ from nvshare.wire.frames import SOCKET_NAME
 
 log = logging.getLogger("nvshare.daemon")
 
-# So many more objects than there were make Python look for circles among them.
+# How many new objects start Python's garbage collection.
 _OBJECTS = 20_000
-# How often a daemon that is to end when it is alone looks whether its folder is still there.
+# How often a daemon with ``idle_exit`` checks that its folder is still there.
 _GLANCE = 2.0
 _FIXED = {
     *("socket_dir", "control_dir", "private_dir", "socket_mode", "control_mode", "socket_group"),
@@ -67,7 +67,7 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
     found = choose(gpus_so_far(config.wait_for_gpus), config.devices)
     folder = Path(config.socket_dir) if config.socket_dir else own_folder(sources.environ)
     with contextlib.ExitStack() as stack:
-        # Before anything is made in folders where another daemon may be.
+        # Before anything is made in folders that another daemon may use.
         private = stack.enter_context(Lock(_private(folder, config)))
         control_folder = Path(config.control_dir) if config.control_dir else folder
         place = stack.enter_context(
@@ -94,7 +94,7 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
         if folder != SYSTEM:
             possession.check_hidden()
         if not config.wait_for_gpus:
-            # Otherwise those that another daemon has are waited for, too.
+            # Otherwise the daemon waits for GPUs that another daemon has.
             possession.take(found.gpus)
         metrics = None
         if config.metrics_address:
@@ -109,11 +109,11 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
 
 
 def _collect_seldom() -> None:
-    """Have Python look for circles of garbage less often.
+    """Run Python's garbage collector less often.
 
-    What is made here for a frame or a snapshot is in no circle, and is gone when it is not used any
-    more. To look through it all the same, every few hundred objects, and through all modules now
-    and then, was a tenth of what a snapshot of many programs costs.
+    Objects made for a frame or a snapshot are in no reference cycle, and are freed with their last
+    reference. Scanning them all the same, every few hundred objects, and all modules now and then,
+    was a tenth of the cost of a snapshot of many programs.
     """
     gc.collect()
     gc.freeze()
@@ -139,7 +139,7 @@ class _Folders:
 
 
 class _Daemon:
-    """What lives as long as the event loop."""
+    """The parts that live as long as the event loop."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class _Daemon:
         self._beside: list[asyncio.Task[None]] = []
 
     async def serve(self, companion: Companion | None) -> None:
-        """Serve until a signal, or until nobody has been there for long enough."""
+        """Serve until a signal, or until there have been no clients for long enough."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(Mishaps(loop.time))
         self._node = node = Node(
@@ -230,7 +230,7 @@ class _Daemon:
             for task in self._beside:
                 task.cancel()
             await listeners.close()
-            # Clients run on. The note that there are some makes the next daemon wait for them.
+            # Clients run on. The marker makes the next daemon wait for them.
             self._marker.set(bool(node.sessions))
             node.close()
             if scrapes is not None:
@@ -240,7 +240,7 @@ class _Daemon:
             log.info("ended")
 
     async def _open_listeners(self, control: web.AppRunner) -> Listeners:
-        """Let people in, then programs."""
+        """Serve users first, then programs."""
 
         async def serve_control(sock: socket.socket) -> Shut:
             site = web.SockSite(control, sock)
@@ -283,7 +283,7 @@ class _Daemon:
     def _connect(self, sock: socket.socket) -> bool:
         if not self._node.connect(sock):
             return False
-        # Whoever looks whether we are there is about to send somebody.
+        # A process that checks for a daemon is about to start a client.
         self._population_changed(len(self._node.sessions))
         return True
 
@@ -302,14 +302,14 @@ class _Daemon:
         return bool(self._config.idle_exit) or self._is_emulated
 
     def _mind_the_folder(self) -> None:
-        """End early if the folder is gone: an emulated node was taken down, and nobody can come."""
+        """End early if the folder is gone: an emulated node was removed, so no client can come."""
         if self._node.sessions or not self._place.is_gone:
             asyncio.get_running_loop().call_later(_GLANCE, self._mind_the_folder)
         else:
             self._stop.set()
 
     def _reload(self) -> None:
-        """Read the configuration again. What was set by hand since is forgotten."""
+        """Read the configuration again. Settings changed by hand since are forgotten."""
         sdnotify.reloading()
         try:
             config = self._sources.load()
@@ -333,7 +333,7 @@ class _Daemon:
 
 
 async def _offer(control: Control, sock: socket.socket | None) -> Scrapes | None:
-    """Serve metrics over TCP, if somebody wants that."""
+    """Serve metrics over TCP, if that is configured."""
     if sock is None:
         return None
     scrapes = Scrapes(control, sock)
@@ -347,6 +347,6 @@ def _differences(one: Config, other: Config) -> set[str]:
 
 
 def _log_end(task: "asyncio.Task[None]") -> None:
-    """Say so if what runs beside the daemon has failed: the daemon itself goes on."""
+    """Log the failure of a companion; the daemon itself goes on."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a part of the daemon has failed", exc_info=error)

@@ -1,8 +1,8 @@
 """The last minute of a client: what its time went to, and what it launched and moved.
 
-Once a second, those are looked at of whom anything was heard since, and that is kept. The time of
-the others goes on as it did, so what they were in between follows from the looks before and after.
-Nobody decides by it; people look at it.
+Once a second, each client that has been active since is sampled. The time of the others goes on as
+before, so their samples in between follow from those before and after. For display only; no
+decision uses it.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from nvshare.daemon.session import Session
 
 SECONDS = 60
-# How many are looked at before somebody else gets a chance.
+# How many clients are sampled before the event loop runs again.
 _AT_ONCE = 20
 _PERIOD = 1.0
-# What is shown of the past second by second.
+# How many past seconds are shown one by one.
 _SHOWN = 30
 # The parts of time, in the order of a sample.
 PARTS = tuple(NAMES.values())
@@ -41,7 +41,7 @@ class Sample(NamedTuple):
 
     @property
     def attribution(self) -> TimeParts:
-        """All that its time went to."""
+        """The parts of its time."""
         return time_parts(self.spent)
 
 
@@ -50,7 +50,7 @@ class Minute:
 
     def __init__(self) -> None:
         self._samples: deque[Sample] = deque(maxlen=SECONDS + 1)
-        # How much of the time between two samples it computed.
+        # How much it computed in each second.
         self._computing: deque[int] = deque(maxlen=_SHOWN)
 
     def note(self, sample: Sample) -> None:
@@ -60,7 +60,7 @@ class Minute:
         self._samples.append(sample)
 
     def recent(self, newest: Sample) -> Recent:
-        """Return what has happened from the oldest sample of the last minute to this one."""
+        """Return the differences from the oldest sample of the last minute to this one."""
         oldest = self._at(newest.now - SECONDS, newest)
         spent = tuple(map(sub, newest.spent, oldest.spent))
         return Recent.of_known(
@@ -75,7 +75,7 @@ class Minute:
         )
 
     def _at(self, moment: float, newest: Sample) -> Sample:
-        """Return the first sample since a moment; or what one would have been then."""
+        """Return the first sample since a moment; or one interpolated for it."""
         before = None
         for after in chain(self._samples, (newest,)):
             if after.now >= moment:
@@ -93,7 +93,7 @@ class Minute:
 
 
 def _between(before: Sample, after: Sample, moment: float) -> Sample:
-    """Return what a look would have found between two, if all went on evenly."""
+    """Interpolate a sample between two others."""
     part = (moment - before.now) / (after.now - before.now)
 
     def at(first: int, last: int) -> int:
@@ -109,7 +109,7 @@ def _between(before: Sample, after: Sample, moment: float) -> Sample:
 
 
 def _percents(before: Sample, after: Sample) -> Sequence[int]:
-    """How much of the time between two looks it computed, for each second of it."""
+    """How much the client computed in each second between two samples."""
     seconds = min(_SHOWN, max(1, round(after.now - before.now)))
     return [_percent(before, after)] * seconds
 
@@ -136,7 +136,7 @@ def time_parts(spent: Iterable[int]) -> TimeParts:
 
 
 def look(node: "Node", session: "Session", member: "Member", now: float) -> Sample:
-    """Look at a client."""
+    """Sample a client."""
     tally = session.tally
     return Sample(
         now=now,
@@ -149,7 +149,7 @@ def look(node: "Node", session: "Session", member: "Member", now: float) -> Samp
 
 
 async def follow_minutes(node: "Node") -> None:
-    """Look once a second; at a few at a time, since others wait for their turns."""
+    """Sample once a second; a few clients per round, since others wait for their turns."""
     while True:
         heard = list(node.executor.times.take_heard())
         for first in range(0, len(heard), _AT_ONCE):

@@ -1,7 +1,7 @@
-"""What nobody has caught on the event loop, as lines of the log. The daemon goes on.
+"""Logs uncaught exceptions of the event loop. The daemon goes on.
 
-asyncio tells of one connection that cannot be accepted, for want of descriptors, a hundred times
-over, and again each second. That is no mistake in a program: one line a while is enough for it.
+Without free descriptors, asyncio reports a connection that it cannot accept a hundred times, and
+again each second. That is no programming error: one line now and then is enough.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ _PAUSE = 5.0
 
 
 class Mishaps:
-    """Hears of exceptions; is the exception handler of an event loop."""
+    """The exception handler of an event loop."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._not_before = 0.0
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Write a line, with where it came from, if that can be of use."""
+        """Log an exception, with its traceback if that is useful."""
         del loop
         error = context.get("exception")
         if not (isinstance(error, OSError) and error.errno in EXHAUSTED):

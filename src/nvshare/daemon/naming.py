@@ -1,7 +1,7 @@
-"""Groups as people name them: by an id, a pid, a program, a pod or a container.
+"""Groups as users name them: by an id, a pid, a program, a pod or a container.
 
-A plain number is the id of a client or a pid. Where it could be either, of different groups, it is
-refused; "id:7" and "pid:7" say which is meant.
+A plain number is the id of a client or a pid. If it could mean two different groups, it is refused;
+"id:7" and "pid:7" say which is meant.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,19 +10,19 @@ from nvshare.daemon.groups import Group, Groups
 from nvshare.daemon.pod_limits import Pods
 from nvshare.errors import BadInputError
 
-# What a number can be of a client, by what is written before it.
+# The meanings of a number, by the prefix before it.
 _NUMBERS: dict[str, Callable[[Group, int], set[int]]] = {
     "id": lambda _, client: {client},
     "pid": lambda group, client: {group.sessions[client].identity.pid},
     "": lambda group, client: {client, group.sessions[client].identity.pid},
 }
-# Fewer characters of a container's id could be a word.
+# A shorter prefix of a container's id could be a word.
 _SHORTEST_ID = 6
 _LONGEST_NUMBER = 20
 
 
 def name_of(group: Group, pods: Pods) -> str:
-    """Return what to call a group: its pod and container, or its program."""
+    """Return the name of a group: its pod and container, or its program."""
     who = group.identity
     if pod := pods.name(who):
         container = pods.orders(who).name
@@ -56,7 +56,7 @@ def find_group(groups: Groups, pods: Pods, name: str) -> Group:
 
 
 def _is_called(group: Group, pods: Pods, name: str) -> bool:
-    # So ids were once shown; a shell takes it for a comment.
+    # Ids were once shown with "#", which a shell takes for a comment.
     kind, _, number = name.replace("#", "id:", 1).rpartition(":")
     if _is_number(number) and kind in _NUMBERS:
         return any(int(number) in _NUMBERS[kind](group, client) for client in group.sessions)
@@ -72,7 +72,7 @@ def _is_called(group: Group, pods: Pods, name: str) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    """Whether this can be an id or a pid. "²" is a digit too, and Python reads no endless ones."""
+    """Whether this can be an id or a pid. "²" is a digit too, and int() bounds the length."""
     return text.isascii() and text.isdigit() and len(text) < _LONGEST_NUMBER
 
 

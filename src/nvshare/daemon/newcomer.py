@@ -1,7 +1,7 @@
-"""A client that comes soon after a start of the daemon, while others of its group are still away.
+"""A client that joins soon after a start of the daemon, before the other members of its group.
 
-They have the page that the group shares, and bring it back in a moment (HELLO). Whoever began with
-another one would not count what they use. So it waits for WELCOME, which it does anyway.
+They have the group's quota page, and bring it back in a moment (HELLO). A client that began with
+another page would not count what they use. So the daemon delays its WELCOME.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from nvshare.wire import frames
 if TYPE_CHECKING:
     from nvshare.daemon.node import Node
 
-# Programs wait for WELCOME a little longer than that, and come back to a new daemon sooner:
+# Programs wait for WELCOME a little longer than this, and reconnect to a new daemon sooner:
 # greeting_time and longest_backoff in native/interposer/session/client.c.
 _SECONDS = 4.0
 _GLANCE = 0.05
@@ -34,7 +34,7 @@ class Newcomer:
     ) -> bool:
         """Whether it is too early for a client to begin.
 
-        Then ``again`` is called with its HELLO when it is worth another try.
+        Then ``again`` is called later with its HELLO.
         """
         self.end()
         is_back = hello.slot_key or hello.flags & frames.HelloFlags.RESUMING
@@ -49,7 +49,7 @@ class Newcomer:
         return True
 
     def end(self) -> None:
-        """Wait no longer."""
+        """Cancel the wait."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

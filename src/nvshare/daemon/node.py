@@ -1,4 +1,4 @@
-"""The GPUs with their settings, and who is connected: what the rest of the daemon meets around."""
+"""The GPUs with their settings, and the connected clients: the state that the daemon shares."""
 
 import asyncio
 import itertools
@@ -43,11 +43,11 @@ from nvshare.telemetry.ceilings import Ceilings
 from nvshare.telemetry.pod_orders import PodOrders
 from nvshare.wire import frames
 
-# A client that has lost the daemon looks for it at least every five seconds.
+# A client that has lost the daemon tries to reconnect at least every five seconds.
 _RETURN_SECONDS = 10.0
 
-# Turns of an earlier daemon that a client may have seen: two years of a thousand each second. Every
-# turn from then on has a higher number, and numbers must not come to an end because somebody lies.
+# The highest turn of an earlier daemon that a client may claim: two years of a thousand each
+# second. Later turns have higher numbers, and a false claim must not use these up.
 _MOST_AHEAD = 1 << 36
 
 log = logging.getLogger("nvshare.node")
@@ -61,7 +61,7 @@ class Member:
 
     id: int
     gpu: Gpu
-    # What it holds beside what it tells: its context, modules, and what its pools keep.
+    # The memory that it does not report: its context, its modules, and what its pools keep.
     context: int
     since: float
     group: Group
@@ -91,7 +91,7 @@ class Node:
         self.max_clients = max_clients
         self.peers = Peers(loop, peers, max_clients)
         self._admission = Admission(self.peers, self._begin)
-        # What "auto" stands for in host_memory.
+        # The value of "auto" in host_memory.
         self.spare_memory = spare_memory
         self._on_population = on_population
         self.executor = Executor(core or Core(), loop, gpu_clock)
@@ -100,10 +100,10 @@ class Node:
         self.settings: dict[str, DeviceSettings] = {}
         self.node_settings = NodeSettings()
         self.handovers: dict[str, int] = {}
-        # What the clients of each GPU have counted that are gone.
+        # By GPU, the counters of clients that have left.
         self.departed: dict[str, Counter[str]] = {}
         self.sessions: dict[int, Session] = {}
-        # By GPU, how many of them it has, and what they were told of its settings.
+        # By GPU, the number of its clients, and the settings that they were told.
         self._populations: Counter[str] = Counter()
         self._told: dict[str, frames.Settings] = {}
         self.headroom = Headroom(
@@ -127,7 +127,7 @@ class Node:
 
     @property
     def core(self) -> Core:
-        """What decides."""
+        """The scheduling core."""
         return self.executor.core
 
     def now(self) -> float:
@@ -135,7 +135,7 @@ class Node:
         return self.executor.now()
 
     def dispatch(self, event: Event) -> None:
-        """Tell the core what has happened, and do what it says."""
+        """Pass an event to the core, and carry out the effects."""
         self.executor.dispatch(event)
 
     def add_gpu(self, gpu: Gpu, settings: DeviceSettings, reconnect_seconds: float) -> None:
@@ -157,7 +157,7 @@ class Node:
         )
 
     def change_settings(self, gpu: Gpu, settings: DeviceSettings) -> None:
-        """Share a GPU by other rules from now on."""
+        """Change the settings of a GPU."""
         if self.settings[gpu.uuid] == settings:
             return
         self.settings[gpu.uuid] = settings
@@ -174,7 +174,7 @@ class Node:
         )
 
     def change_node(self, settings: NodeSettings) -> None:
-        """Use the machine by other rules from now on."""
+        """Change the settings of the node."""
         self.node_settings = settings
         chosen = settings.host_memory
         limit = self.spare_memory if chosen == "auto" else chosen
@@ -182,16 +182,16 @@ class Node:
         self.dispatch(events.HostMemoryChanged(now=self.now(), limit=limit))
 
     def change_limits(self, group: Group, changes: Mapping[str, Any], by: str) -> None:
-        """Let a group use more or less from now on, because somebody says so."""
+        """Change the limits of a group, as a user has set them."""
         self.groups.choose(group, changes)
         self.apply_limits(group, by)
 
     def apply_limits(self, group: Group, by: str) -> None:
-        """Let a group use what is right for it by now. Memory limits hold when this returns."""
+        """Apply the present limits of a group. Memory limits hold when this returns."""
         limits = self.groups.limits(group)
         before, group.in_force = group.in_force, limits
         if before is None or before == limits:
-            # Whoever has just come was told by itself.
+            # A newcomer has already been told.
             return
         for page in group.pages.values():
             self.groups.limit_page(group, page)
@@ -207,24 +207,24 @@ class Node:
         log.info("limits changed", extra=fields(group=group.key, name=name, by=by, **words))
 
     def change_pod(self, uid: str, orders: PodOrders | None) -> None:
-        """Take note of what a pod asks for. Programs that outlive their pod keep what they have."""
+        """Note a pod's orders. Programs that outlive their pod keep their limits."""
         self.pods.set(uid, orders)
         if orders is not None:
             for group in [g for g in self.groups.all() if self.pods.uid(g.identity) == uid]:
                 self.apply_limits(group, f"pod {orders.namespace}/{orders.name}")
 
     def change_ceilings(self, ceilings: Ceilings) -> None:
-        """Let the programs of pods have at most this from now on."""
+        """Change the ceilings for the programs of pods."""
         self.pods.ceilings = ceilings
         for group in self.groups.all():
             self.apply_limits(group, "ceilings")
 
     def on_notice(self, listener: Callable[[str, str, str], None]) -> None:
-        """Have somebody hear what the people who run a pod should know: uid, kind, words."""
+        """Add a listener for events of pods; it is called with uid, kind and text."""
         self._listeners.append(listener)
 
     def tell_pod(self, who: Identity, kind: ReportKind, text: str) -> None:
-        """Let them know."""
+        """Tell the listeners about an event of a process's pod."""
         if uid := self.pods.uid(who):
             for listener in self._listeners:
                 listener(uid, kind.value, f"{who.program}: {text}")
@@ -246,7 +246,7 @@ class Node:
         return [s for s in self.sessions.values() if s.member and s.member.gpu is gpu]
 
     def connect(self, sock: socket.socket) -> bool:
-        """Let a connection in, which may introduce itself; false: not now, or not at all."""
+        """Admit a connection, which may then send HELLO; false: not now, or not at all."""
         return self._admission.connect(sock)
 
     def _begin(self, sock: socket.socket, seen: Visitor) -> Peer:
@@ -255,12 +255,12 @@ class Node:
         return session.peer
 
     def awaits_page(self, who: Identity, hello: frames.Hello) -> bool:
-        """Whether others of a client's group are about to bring the page back that they share."""
+        """Whether other members of a client's group are about to bring back their quota page."""
         gpu = self._by_key.get(hello.device_uuid)
         return gpu is not None and self.groups.awaits_page(who, hello, gpu.uuid)
 
     def enter(self, session: Session, hello: frames.Hello) -> Member:
-        """Make a stranger a client. Whatever it is sent next comes after WELCOME."""
+        """Register a connection as a client. Later frames to it come after WELCOME."""
         gpu = self._by_key.get(hello.device_uuid)
         if gpu is None:
             text = f"the daemon has no GPU {hello.device_uuid.hex()}; it may be on another node"
@@ -300,9 +300,9 @@ class Node:
         return member
 
     def _tell_settings(self, gpu: Gpu) -> frames.Settings:
-        """Tell the clients of a GPU what they have to know, if that has changed; and return it.
+        """Send the clients of a GPU their settings, if these have changed; and return them.
 
-        It depends on how many they are.
+        The settings depend on the number of clients.
         """
         told = client_settings(self.settings[gpu.uuid], self._populations[gpu.uuid])
         if told != self._told.get(gpu.uuid):
@@ -312,7 +312,7 @@ class Node:
         return told
 
     def _give_slot(self, session: Session, member: Member, key: int) -> None:
-        """Show a client the limits of its group, before it is told that it may begin."""
+        """Send a client the quota page of its group, before its WELCOME."""
         place = self.groups.take_slot(member.group, member.gpu.uuid, key, session.take_page())
         if place is not None:
             page, slot, session.slot_key = place
@@ -326,7 +326,7 @@ class Node:
         number, group = session.member.id, session.member.group
         session.peer.depart(session.member.gpu.uuid)
         self.departed[session.member.gpu.uuid].update(self.counts_of(session, self.now()))
-        # Before the core decides anything: what it sends to this client goes nowhere.
+        # Before the core decides anything: it can send this client nothing any more.
         self.executor.remove(number)
         self.belief.forget(number)
         self.extents.leave(number)
@@ -341,14 +341,14 @@ class Node:
         self._on_population(len(self.sessions))
 
     def handed_to(self, member: Member, turn: int) -> int | None:
-        """Return to whom a client has handed over its turn, if it has."""
+        """Return the client that a turn was handed over to, if any."""
         next_client = self.executor.handed_to(member.id, turn)
         if next_client is not None:
             self.handovers[member.gpu.uuid] += 1
         return next_client
 
     def counts_of(self, session: Session, now: float) -> dict[str, int]:
-        """Return all that was counted for a client, for a sum over clients."""
+        """Return all counters of a client, for a sum over clients."""
         counts = session.tally.counts(now)
         if session.member is not None:
             spent = self.executor.times.spent(session.member.id, now)
@@ -357,7 +357,7 @@ class Node:
         return counts
 
     def close(self) -> None:
-        """Let go of everybody. They run on without us."""
+        """Disconnect all clients. They run on without the daemon."""
         self.executor.close()
         self._forgetting.cancel()
         self._admission.close()
@@ -374,11 +374,11 @@ def limits_of(core: Core, member: Member) -> ClientLimits:
 
 @lru_cache(maxsize=256)
 def shown_limits(limits: Limits) -> ClientLimits:
-    """Return limits as people are shown them."""
+    """Return limits as users see them."""
     return ClientLimits.from_core(limits)
 
 
 def client_allocation(decision: Decision) -> frames.Allocation:
-    """How a client is told to allocate."""
+    """Return the allocation kind that a client is told to use."""
     flags = frames.AllocationFlags.MIX if decision.may_mix else frames.AllocationFlags(0)
     return frames.Allocation(decision.kind, flags)

@@ -1,4 +1,4 @@
-"""What the people who run a client are told in words, and the events of its pod.
+"""Notices in words for the users of a client, and the events of its pod.
 
 Turns, settings and answers are frames of their own: see nvshare.daemon.executor.
 """
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from nvshare.daemon.node import Node
     from nvshare.daemon.session import Session
 
-# As much as a NOTICE has room for.
+# The room in a NOTICE.
 _NOTICE_CHARACTERS = 500
-# What is for the events of a pod: its memory, that of others that it waits for, and its own ways.
+# The reports that become events of a pod: about its memory, its waiting, and its behaviour.
 FOR_PODS = {
     ReportKind.STUCK,
     ReportKind.HELD_UP,
@@ -28,7 +28,7 @@ FOR_PODS = {
     ReportKind.OVERCOMMITTED,
     ReportKind.UNDRAINED,
 }
-# Of a refusal the program hears by the answer.
+# The program learns of a refusal from the answer.
 _REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE, ReportKind.NOT_NOW}
 
 
@@ -37,23 +37,23 @@ class Notices:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, node: "Node", session: "Session") -> None:
         self._node = node
-        # It has these, and ends their wait when it ends; so they do not keep it.
+        # A weak reference: the session owns these notices, and ends their wait when it ends.
         self._session: Session = weakref.proxy(session)
         self._wait = WaitNotice(loop)
 
     def begin_wait(self, seconds: float) -> None:
-        """The client waits from now on; say what for if that takes longer than this."""
+        """Note that the client waits; explain the wait if it takes longer than this."""
         self._wait.begin(seconds, self._complain)
 
     def end_wait(self) -> None:
-        """It waits no more."""
+        """Note the end of the wait."""
         self._wait.end()
 
     def report(self, report: effects.Report) -> None:
-        """Pass on what the core reports of the client."""
+        """Pass on a report of the core about the client."""
         decision = self._session.decision
         if report.kind is ReportKind.TOO_LARGE and decision and decision.may_mix:
-            # It is about to have it in another way.
+            # It is about to get the memory in another way.
             return
         if report.kind in FOR_PODS - _REFUSALS:
             self._send(report.text)
@@ -61,7 +61,7 @@ class Notices:
             self._node.tell_pod(self._session.identity, report.kind, report.text)
 
     def _complain(self, seconds: float) -> bool:
-        """Say what the client waits for; returns whether it was said."""
+        """Tell users what the client waits for; return whether there was something to tell."""
         member = self._session.member
         if member is None:
             return False

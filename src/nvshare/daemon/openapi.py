@@ -1,7 +1,7 @@
 """The HTTP API as an OpenAPI document, made of the routes that a socket serves and their models.
 
-It says what may be sent and what comes back, for tools; docs/daemon.md says the same to people. A
-route needs a row in the table below: a test compares.
+It describes requests and responses for tools; docs/daemon.md says the same for users. A route needs
+a row in the table below: a test compares.
 """
 
 import re
@@ -122,7 +122,7 @@ _PARAMETERS = {
 
 
 def routes_of(app: web.Application) -> "Iterable[tuple[str, str, web.AbstractRoute]]":
-    """Return method and path of all that is served."""
+    """Return method and path of all routes."""
     for route in app.router.routes():
         path = route.resource.canonical if route.resource else ""
         # aiohttp answers HEAD wherever it answers GET.
@@ -131,7 +131,7 @@ def routes_of(app: web.Application) -> "Iterable[tuple[str, str, web.AbstractRou
 
 
 def describe_api(app: web.Application) -> dict[str, Any]:
-    """Return the document for what one socket serves."""
+    """Return the document for the routes of one socket."""
     routes = list(routes_of(app))
     references, schemas = _schemas([OPERATIONS[method, path] for method, path, _ in routes])
     paths: dict[str, dict[str, Any]] = {}
@@ -147,12 +147,12 @@ def describe_api(app: web.Application) -> dict[str, Any]:
     }
 
 
-# A model, and whether it is of what comes in or of what goes out.
+# A model, and whether it describes a request or a response.
 _Key = tuple[Any, JsonSchemaMode]
 
 
 def _schemas(operations: "list[_Operation]") -> "tuple[dict[_Key, Any], dict[str, Any]]":
-    """Return the reference of each model, and what they refer to."""
+    """Return the reference of each model, and the definitions."""
     models: dict[_Key, None] = {(Problem, "serialization"): None}
     for operation in operations:
         models |= {(operation.gives, "serialization"): None} if operation.gives else {}

@@ -1,10 +1,10 @@
-"""Who uses a GPU without nvshare, and how much of it: told to the core, which has less room then.
+"""Reports to the core how much of a GPU outsiders use: processes without nvshare.
 
-NVML lists the processes on a GPU and what each has, without managed memory. Those that are no
-clients are outsiders. What is used beyond all that is listed, and beyond all that clients may have
-of managed memory, is somebody's, too: of a process that cannot be seen, or managed memory of one
-that is no client. The driver keeps pages of managed memory for clients whose memory has left, so
-this is what is missing at least; it is never more than there is.
+NVML lists the processes on a GPU and the memory of each, without managed memory. Listed processes
+that are no clients are outsiders. Used memory beyond the listed memory, and beyond all managed
+memory that clients may have, belongs to outsiders as well: to a process that cannot be seen, or it
+is managed memory of an outsider. The driver keeps pages of managed memory for clients whose memory
+has left, so the result is a lower bound.
 """
 
 import asyncio
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PAUSE = 2.0
-# Differences that nobody needs to hear of.
+# Smaller differences are not reported.
 _LITTLE = 64 << 20
-# The driver has some memory for itself that it does not call reserved; how much is assumed.
+# The driver's own memory beyond what it reports as reserved; how much is assumed.
 _DRIVERS_OWN = 256 << 20
 UNKNOWN = "memory that no process accounts for"
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What NVML says: bytes in use, and of which process. None: it does not say how much."""
+    """NVML's figures: bytes in use, and by process. None: it does not say how much."""
 
     used: int
     processes: Mapping[int, int | None] = field(default_factory=dict)
 
 
 def nvml_holdings(uuid: str) -> Holdings:
-    """Ask. OSError: this GPU does not tell."""
+    """Ask NVML. OSError: this GPU does not tell."""
     import pynvml
 
     try:
@@ -51,7 +51,7 @@ def nvml_holdings(uuid: str) -> Holdings:
         handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         memory = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
         compute = by_process(pynvml.nvmlDeviceGetComputeRunningProcesses(handle))
-        # A process that does both is in both lists, with the same figure.
+        # A process that does graphics and compute is in both lists, with the same figure.
         found = {**by_process(_graphics(pynvml, handle)), **compute}
     except pynvml.NVMLError as error:
         raise OSError(str(error)) from error
@@ -59,7 +59,7 @@ def nvml_holdings(uuid: str) -> Holdings:
 
 
 def by_process(listed: Iterable[Any]) -> dict[int, int | None]:
-    """Add up what processes of one number have: in different containers, several may have it."""
+    """Add up figures by pid: processes of different containers may have the same pid."""
     found: dict[int, int | None] = {}
     for one in listed:
         pid, used = int(one.pid), one.usedGpuMemory
@@ -76,44 +76,44 @@ def _graphics(nvml: Any, handle: Any) -> list[Any]:
 
 
 class Outsiders:
-    """Looks again and again."""
+    """Polls NVML."""
 
     def __init__(self, node: "Node", read: Callable[[str], Holdings] = nvml_holdings) -> None:
         self._node = node
         self._read = read
         self.warns = True
-        # By GPU, what the last look has found, and what was believed after it.
+        # By GPU, what the last poll has found, and what was believed after it.
         self._seen: dict[str, dict[int, int]] = {}
         self._believed: dict[str, tuple[OutsideProcess, ...]] = {}
         self._told: dict[str, int] = {}
 
     def of(self, gpu: "Gpu") -> tuple[OutsideProcess, ...]:
-        """Return who uses a GPU without nvshare."""
+        """Return the processes that use a GPU without nvshare."""
         return self._believed.get(gpu.uuid, ())
 
     async def follow(self) -> None:
-        """Go on for as long as the daemon does."""
+        """Poll until the daemon ends."""
         while True:
             await asyncio.sleep(_PAUSE)
             await self.look()
 
     async def look(self) -> None:
-        """Ask all GPUs once."""
+        """Poll all GPUs once."""
         for gpu in list(self._node.gpus.values()):
             try:
                 holdings = await asyncio.to_thread(self._read, gpu.uuid)
             except OSError:
-                # It is lost, or does not tell. What was believed of it is as good as anything.
+                # It is lost, or does not tell. The last belief is as good as any.
                 continue
             self._take(gpu, self._outside(gpu, holdings))
 
     def _outside(self, gpu: "Gpu", holdings: Holdings) -> dict[int, int]:
-        """Return by process what is outside; 0 stands for what no process accounts for."""
+        """Return outside memory by pid; pid 0 is memory that no process accounts for."""
         own = {session.identity.pid for session in self._node.sessions.values()}
         here = {session.identity.pid for session in self._node.sessions_of(gpu)}
         found = {pid: size or 0 for pid, size in holdings.processes.items() if pid not in own}
         if 0 in own or (here and not here & set(holdings.processes)):
-            # Clients that we or NVML cannot see, or see under other numbers, may be among them.
+            # Clients that we or NVML cannot see, or see under other pids, may be among them.
             found = {}
         rest = 0
         if None not in holdings.processes.values():
@@ -122,14 +122,14 @@ class Outsiders:
         return {**found, **({0: rest} if rest > _DRIVERS_OWN else {})}
 
     def _managed(self, gpu: "Gpu") -> int:
-        """Return the most that clients may have of managed memory on a GPU."""
+        """Return the most managed memory that clients may have on a GPU."""
         members = [s.member.id for s in self._node.sessions_of(gpu) if s.member is not None]
         clients = map(self._node.core.belongings, members)
         kinds = (Kind.MANAGED, Kind.MIXED)
         return sum(client.memory.own for client in clients if client.kind in kinds)
 
     def _take(self, gpu: "Gpu", found: dict[int, int]) -> None:
-        """Believe what two looks in a row have found: who has just come may be about to join."""
+        """Believe what two polls in a row have found: a new process may be about to join."""
         before = self._seen.get(gpu.uuid, {})
         self._seen[gpu.uuid] = found
         sure = {pid: min(size, before[pid]) for pid, size in found.items() if pid in before}

@@ -1,8 +1,8 @@
-"""Parking by hand: for a whole group, and for who joins it meanwhile.
+"""Parking by hand: for a whole group, and for clients that join it meanwhile.
 
-What follows from it, the core decides.
+The core decides what follows from it.
 
-Nothing of it is written down: with the next daemon, everybody runs on.
+It is not stored: with the next daemon, all programs run on.
 """
 
 import logging

@@ -1,7 +1,7 @@
-"""One process that is connected, and the tenant that it belongs to: what each has taken, and may.
+"""A connected process and its tenant: what each has taken of the daemon, and what it may take.
 
-A tenant is a container, or a user outside of containers (identity.py). Who is read when, and who
-gets a place, is decided in peers.py.
+A tenant is a container, or a user outside of containers (identity.py). peers.py decides which
+connection is read when, and which gets a place.
 """
 
 from collections import deque
@@ -11,13 +11,13 @@ from typing import Protocol
 from nvshare.daemon.cpu_budget import CpuBudget
 from nvshare.daemon.identity import Identity
 
-# Who takes more than this of a stretch of time is pushy in it.
+# A process that takes more than _PUSHY of a stretch of time is pushy in it.
 _STRETCH = 0.02
 _PUSHY = 0.004
-# Below a full budget by so much, a process has made work for the daemon lately.
+# A process this far below a full budget has made work for the daemon lately.
 NOTICEABLE = 0.25
-# Who has been there for so long, and takes no more than this of a core, does not pay for others of
-# its tenant. An honest program takes a tenth of it.
+# A process that has been connected for this time, and takes no more than this of a core, does not
+# pay for others of its tenant. An honest program takes a tenth of it.
 _ESTABLISHED = 60.0
 CALM, CALM_AT_ONCE = 0.002, 0.1
 
@@ -26,10 +26,10 @@ class Reader(Protocol):
     """A connection that waits to be read."""
 
     def read_some(self) -> bool:
-        """Read once; false: nothing is there, or it is closed."""
+        """Read once; false: there is nothing to read, or it is closed."""
 
     def close(self, why: str) -> None:
-        """End it."""
+        """End the connection."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,11 +39,11 @@ class Tenant:
     key: str
     budget: CpuBudget
     connections: int = 0
-    # Those who wait to be let in; and the processes with connections that wait to be read, in the
-    # order in which they are read. None stands for those who wait to be let in.
+    # Connections that wait to be let in; and the processes with connections that wait to be read,
+    # in the order in which they are read. There, None stands for the newcomers.
     newcomers: "deque[Reader]" = field(default_factory=deque)
     queue: "deque[Peer | None]" = field(default_factory=deque)
-    # It is to be served in the next round, or when it has a budget again.
+    # It will be served in the next round, or when it has a budget again.
     is_scheduled: bool = False
 
 
@@ -54,34 +54,34 @@ class Peer:
     who: Identity
     tenant: Tenant
     budget: CpuBudget
-    # What it may take, and still be calm; and since when it has been here.
+    # What it may take and still be calm; and when it came.
     calm: CpuBudget
     since: float
     connections: int = 0
-    # Those of them that wait to be read, in the order in which they came.
+    # Its connections that wait to be read, in the order of arrival.
     waiting: "deque[Reader]" = field(default_factory=deque)
-    # What it has taken of the present stretch of time.
+    # The present stretch of time, and what the process has taken in it.
     stretch: float = 0.0
     taken: float = 0.0
     # Since when its budget has been used up.
     broke_since: float | None = None
-    # People were told that it has all the connections that it may have.
+    # It was logged that it has all the connections that it may have.
     told_full: bool = False
-    # The GPUs of which a client of it has left; and those to which one came with its gate open.
+    # The GPUs that a client of it has left; and those that one has joined with its gate open.
     left: set[str] = field(default_factory=set)
     resumed: set[str] = field(default_factory=set)
 
     @property
     def owner(self) -> str:
-        """Who pays for the time that it holds a GPU: its container, or itself as its user's."""
+        """The payer for the time that it holds a GPU: its container, or itself as its user's."""
         if self.who.container or not self.who.pid:
             return self.tenant.key
         return f"{self.tenant.key}/process {self.who.pid}-{self.who.started}"
 
     def arrive(self, gpu: str, *, resumes: bool) -> tuple[bool, bool]:
-        """Become a client of a GPU; returns whether it returns, and whether it is doubted.
+        """Become a client of a GPU; return whether it has been one before, and is doubted.
 
-        That its gate is open is believed once: a daemon dies once for each process.
+        An open gate is believed once: a process can bring it from an earlier daemon only once.
         """
         returns, doubted = gpu in self.left, resumes and gpu in self.resumed
         if resumes:
@@ -89,11 +89,11 @@ class Peer:
         return returns, doubted
 
     def depart(self, gpu: str) -> None:
-        """Be a client of a GPU no more."""
+        """Stop being a client of a GPU."""
         self.left.add(gpu)
 
     def charge(self, now: float, seconds: float) -> None:
-        """Take note of time that it was given."""
+        """Charge the process for time that the daemon spent on it."""
         if now - self.stretch > _STRETCH:
             self.stretch, self.taken = now, 0.0
         self.taken += seconds
@@ -102,13 +102,13 @@ class Peer:
         self.tenant.budget.fill(now)
         before = self.tenant.budget.left
         self.tenant.budget.left -= seconds
-        # However many calm ones there are, somebody else of theirs can still come in; and nobody
-        # waits for long because of what others have done.
+        # However many calm processes there are, another one of their tenant can still come in; and
+        # no process waits for long because of others.
         least = min(before, 0.0) if self.is_calm(now) else -self.tenant.budget.most / 2
         self.tenant.budget.left = max(self.tenant.budget.left, least)
 
     def is_pushy(self, now: float) -> bool:
-        """Whether others come first."""
+        """Whether other processes are read first."""
         if self.taken > _PUSHY and now - self.stretch <= _STRETCH:
             return True
         if self.budget.left <= 0:
@@ -121,5 +121,5 @@ class Peer:
         return self.budget.left < self.budget.most - NOTICEABLE
 
     def is_calm(self, now: float) -> bool:
-        """Whether it has been there for long, and takes next to nothing."""
+        """Whether it has been connected for long, and takes next to nothing."""
         return now - self.since > _ESTABLISHED and self.calm.left > 0

@@ -1,23 +1,23 @@
 """How much of the daemon each process, and each tenant, may take: places, and time.
 
-A tenant is a container, or a user outside of containers (identity.py). What one takes is its own:
-who floods the daemon waits, and others are served as if it were not there.
+A tenant is a container, or a user outside of containers (identity.py). Each pays for its own use: a
+tenant that floods the daemon waits, and others are served as if it were not there.
 
-* Places: a process has a number of connections at most. When few places are free, a tenant may have
-  no more of them than are left for others, so that somebody who comes always finds one.
-* Turns to be read: the daemon measures the time that it spends on what each process sends. One that
-  takes much of it waits in a queue of its tenant (``Peer.is_pushy``), and of each queue one
-  connection is read in each round of the event loop. The loop is never held up for longer than one
-  read takes, for each tenant that floods. While nobody else wants anything, nobody is slowed.
-* Time over the long run: two budgets of the daemon's time, of the process and of the tenant, which
-  fill up slowly. Who has used up its own is not read until it has some again; who does not stop for
-  long is let go. Honest programs use a thousandth of theirs. When a tenant's is used up, those of
-  its processes that have made work wait, and those that come wait to be let in: so it does not
-  help to fork. What processes take that have been there for a minute, and take next to nothing,
-  lets nobody wait: there may be a thousand of those who mean well.
+* Places: the connections of a process are bounded. When few places are free, a tenant may have no
+  more of them than are left for others, so that a newcomer always finds one.
+* Turns to be read: the daemon measures the time that it spends on each process's frames. A process
+  that takes much of it waits in a queue of its tenant (``Peer.is_pushy``), and each round of the
+  event loop reads one connection of each queue. So a tenant that floods delays the loop by one read
+  at most. While no other process wants anything, none is slowed.
+* Time over the long run: process and tenant each have a budget of the daemon's time, which fills up
+  slowly. A process that has used up its own is not read until it has some again; if it does not
+  stop for long, it is disconnected. Honest programs use a thousandth of their budget. When a
+  tenant's budget is used up, its processes that have made work wait, and its newcomers wait to be
+  let in: so forking does not help. A process that has been connected for a minute and takes next to
+  nothing makes no other wait: there may be a thousand honest ones.
 
-Who a process is comes from the kernel (identity.py), so to connect again changes nothing. Which
-frames make sense is not judged here.
+The kernel identifies a process (identity.py), so reconnecting changes nothing. Whether frames make
+sense is not judged here.
 """
 
 import asyncio
@@ -39,18 +39,17 @@ log = logging.getLogger("nvshare.peers")
 
 Done = TypeVar("Done")
 
-# What a round of the event loop takes that is for somebody who waited for its turn: assumed.
+# The cost of a round of the event loop that serves a queue: assumed.
 _ROUND = 0.00006
-# Who has to wait for a budget waits for so long at least: to look sooner would cost more than what
-# it may use by then.
+# The shortest wait for a budget: looking sooner would cost more than the budget has gained.
 _SHORTEST_PAUSE = 0.005
-# Who has had no budget left for so long, all the time, is let go.
+# A process without any budget left for this time, without a break, is disconnected.
 _PATIENCE = 60.0
-# So many connections that are not read are enough for a process that has no budget; and so many
-# that are not let in yet for a tenant.
+# The most unread connections of a process without a budget; and the most connections of a tenant
+# that wait to be let in.
 _ENOUGH = 8
 _ENOUGH_NEWCOMERS = 64
-# How many of those that are gone are remembered before somebody looks which are.
+# How many processes are remembered before those that are gone are dropped.
 _MANY = 256
 
 
@@ -66,18 +65,18 @@ class Peers:
         self._peers: dict[tuple[int, int, int], Peer] = {}
         self._tenants: dict[str, Tenant] = {}
         self._connections = 0
-        # By pid, those that have as many connections as they may.
+        # The pids of processes that have as many connections as they may.
         self._full: set[int] = set()
-        # By pid, those with connections that wait to be read.
+        # By pid, the processes with connections that wait to be read.
         self._waiters: dict[int, Peer] = {}
         self._prune_at = _MANY
-        # Whether all processes that may come can be seen, as on a node of a cluster.
+        # Whether every process that connects can be seen, as on a node of a cluster.
         self.must_see = False
 
     def enter(self, who: Identity) -> Peer:
-        """Take a connection in, or refuse it a place.
+        """Give a connection a place, or refuse it.
 
-        One whose container is not known would be in none, and the limits of its pod would not hold.
+        A process of an unknown container would count as in none, and escape the limits of its pod.
         """
         if not who.is_known or (self.must_see and not who.pid):
             text = "the daemon cannot see which process this is: it has ended, or /proc hides it"
@@ -105,7 +104,7 @@ class Peers:
             )
 
     def leave(self, peer: Peer) -> None:
-        """Take note of the end of a connection."""
+        """Note the end of a connection."""
         self._full.discard(peer.who.pid)
         peer.connections -= 1
         peer.tenant.connections -= 1
@@ -114,19 +113,20 @@ class Peers:
     def is_full(self, pid: int) -> bool:
         """Whether a process surely has all its connections. This costs next to nothing.
 
-        Nobody has looked yet who it is; but one that has connections open is the one that made
-        them. Who has no budget left, and some that wait to be read, needs no more of them.
+        The process is not identified yet; but a pid with open connections still belongs to the
+        process that made them. Without a budget, and with connections that wait to be read, it
+        needs no more of them.
         """
         if pid in self._full:
             return True
         peer = self._waiters.get(pid)
         if peer is None or len(peer.waiting) < _ENOUGH:
             return False
-        # One that has had none, and has just got some, is about to be read.
+        # A process that has just got some budget again is about to be read.
         return peer.budget.left <= 0 or peer.broke_since is not None
 
     def has_to_wait(self, tenant: str) -> bool:
-        """Whether nobody else of a tenant comes in for now."""
+        """Whether newcomers of a tenant have to wait for now."""
         found = self._tenants.get(tenant)
         if found is None:
             return False
@@ -134,7 +134,7 @@ class Peers:
         return bool(found.newcomers) or found.budget.left <= 0
 
     def hold(self, tenant: str, reader: Reader) -> bool:
-        """Have somebody wait who wants to come in: read when it may; false: enough wait already."""
+        """Queue a newcomer, which is read when it may come in; false: enough wait already."""
         found = self._tenants[tenant]
         if len(found.newcomers) >= _ENOUGH_NEWCOMERS:
             return False
@@ -145,8 +145,8 @@ class Peers:
         return True
 
     def read(self, peer: Peer, reader: Reader) -> bool:
-        """Have a connection read now; false: it has to wait, and is read when it is its turn."""
-        # Of one process, what has come first is read first.
+        """Read a connection now; false: it has to wait, and is read in its turn."""
+        # The connections of one process are read in the order of arrival.
         if peer.waiting or peer.is_pushy(self._loop.time()):
             if not peer.waiting:
                 self._waiters[peer.who.pid] = peer
@@ -159,7 +159,7 @@ class Peers:
 
     def timed(self, peer: Peer, work: Callable[[], Done]) -> Done:
         """Do work for a process, and charge it for that."""
-        # Of this thread, not of the clock: what others do on the machine is nobody's fault here.
+        # CPU time of this thread: other load on the machine is not charged.
         begin = time.thread_time()
         try:
             return work()
@@ -167,11 +167,11 @@ class Peers:
             self.charge(peer, begin)
 
     def charge(self, peer: Peer, begin: float) -> None:
-        """Charge a process for all that this thread has done since then."""
+        """Charge a process for the CPU time of this thread since ``begin``."""
         peer.charge(self._loop.time(), time.thread_time() - begin)
 
     def charge_tenant(self, tenant: str, begin: float) -> None:
-        """The same for one that was turned away, which its tenant pays for."""
+        """Charge the tenant for a process that was turned away."""
         found = self._tenants.get(tenant)
         if found is not None:
             found.budget.spend(self._loop.time(), time.thread_time() - begin)
@@ -209,16 +209,16 @@ class Peers:
         if pause > 0:
             self._loop.call_later(pause, self._serve, tenant)
         else:
-            # Not in this round: others are read before.
+            # In the next round: others are read first.
             self._loop.call_soon(self._serve, tenant)
 
     def _serve(self, tenant: Tenant) -> None:
-        """Read one connection of those who have a budget; come back for the others."""
+        """Read one connection of a process with a budget; come back for the others."""
         tenant.is_scheduled = False
         begin, now = time.thread_time(), self._loop.time()
         tenant.budget.fill(now)
         pause = self._read_first(tenant, now)
-        # What looking has cost; what was read has been charged.
+        # The cost of this round; the read itself has been charged.
         tenant.budget.left -= _ROUND
         if pause > 0:
             tenant.budget.left -= time.thread_time() - begin
@@ -228,12 +228,12 @@ class Peers:
     def _read_first(self, tenant: Tenant, now: float) -> float:
         """Read a connection of the first process that may be read.
 
-        Returns 0; or how long it takes until the next one may be.
+        Returns 0; or the time until one may be read.
         """
         debt, pauses = tenant.budget.pause, []
         for _ in range(len(tenant.queue)):
             peer = tenant.queue.popleft()
-            # Who has made no work waits for no budget but its own.
+            # A process that has made no work waits for its own budget only.
             pause = debt if peer is None or peer.is_noticeable else 0.0
             if peer is not None:
                 pause = max(pause, self._debt(peer, now))
@@ -248,12 +248,12 @@ class Peers:
         return max(_SHORTEST_PAUSE, min(pauses, default=0.0))
 
     def _let_in(self, tenant: Tenant) -> bool:
-        """Let one in that waits for that; false: it was the last one."""
+        """Let a newcomer in; false: it was the last one."""
         tenant.newcomers.popleft().read_some()
         return bool(tenant.newcomers)
 
     def _read_in_turn(self, peer: Peer) -> bool:
-        """Read a connection once; false: none of its process waits any more."""
+        """Read a connection of a process once; false: none waits any more."""
         peer.budget.left -= _ROUND
         reader = peer.waiting.popleft()
         if self.timed(peer, reader.read_some):
@@ -266,7 +266,7 @@ class Peers:
         return bool(peer.waiting)
 
     def _debt(self, peer: Peer, now: float) -> float:
-        """How long a process has to wait. It is said once; one that never stops is let go."""
+        """Return how long a process has to wait. Log it once; disconnect one that never stops."""
         peer.budget.fill(now)
         pause = peer.budget.pause
         if pause <= 0:
@@ -281,14 +281,14 @@ class Peers:
             )
         if now - peer.broke_since > _PATIENCE:
             while peer.waiting:
-                # Later: what follows from the end of one may change the queues.
+                # Later: ending a connection may change the queues.
                 reason = "it has taken too much of the daemon's time"
                 self._loop.call_soon(peer.waiting.popleft().close, reason)
             self._waits_still(peer)
         return pause
 
     def _prune(self) -> None:
-        """Forget those that are gone, and owe nothing."""
+        """Forget processes that are gone and owe nothing."""
         now = self._loop.time()
         for key, peer in list(self._peers.items()):
             peer.budget.fill(now)

@@ -1,6 +1,6 @@
-"""The GPUs that are this daemon's, locked so that no other daemon shares them.
+"""The GPUs of this daemon, locked so that no other daemon shares them.
 
-What the lock is, and why, is in nvshare.launch.holders; what root has besides, in root_lock.py.
+nvshare.launch.holders explains the lock; root_lock.py is an additional lock of root's.
 """
 
 import errno
@@ -30,15 +30,15 @@ _BACKLOG = 64
 
 
 class Possession:
-    """Locks that are held for as long as this object is open."""
+    """Locks that are held while this object is open."""
 
     def __init__(self, environ: Mapping[str, str], *, is_shared: bool = False) -> None:
         self._environ = environ
-        # Somebody wants a daemon beside another one, whatever comes of it.
+        # The user wants a daemon beside another one, whatever the consequences.
         self._is_shared = is_shared
         self._open = ExitStack()
         self._locks: dict[str, socket.socket] = {}
-        # All that are ours, also those whose name somebody else has.
+        # All GPUs of this daemon, also those whose name another process has.
         self._taken: set[str] = set()
 
     def __enter__(self) -> "Possession":
@@ -58,7 +58,7 @@ class Possession:
             raise TakenError([holder])
 
     def take(self, gpus: Iterable[Gpu]) -> None:
-        """Lock GPUs; TakenError names all that somebody else has."""
+        """Lock GPUs; TakenError names all that another daemon has."""
         taken: list[Holder] = []
         for gpu in gpus:
             if not self._is_shared and gpu.uuid not in self._taken:
@@ -67,7 +67,7 @@ class Possession:
             raise TakenError(taken)
 
     def take_one(self, gpu: Gpu) -> socket.socket | None:
-        """Lock a GPU, if it is not locked yet; return the socket on which others ask about it."""
+        """Lock a GPU, if it is not locked yet; return the socket for questions about it."""
         self.take([gpu])
         return self._locks.get(gpu.uuid)
 
@@ -81,7 +81,7 @@ class Possession:
         if holder is not None and not (roots is not None and self._may_ignore(gpu, holder)):
             if roots is not None:
                 os.close(roots)
-            # It may say more of itself.
+            # The holder may say more about itself.
             taken.append(find_holder(gpu.uuid, self._environ) or holder)
             return
         if roots is not None:
@@ -89,7 +89,7 @@ class Possession:
         self._taken.add(gpu.uuid)
 
     def _take_name(self, gpu: Gpu, address: str) -> Holder | None:
-        """Take the name that all can see; returns who has it, if somebody has."""
+        """Take the name that all processes can see; return its holder, if it has one."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             sock.bind(address)
@@ -98,17 +98,18 @@ class Possession:
             if error.errno != errno.EADDRINUSE:
                 raise
             found = find_holder(gpu.uuid, self._environ, asks=False)
-            # Who has bound it and does not listen cannot be asked who it is.
+            # A holder that has bound the name and does not listen cannot be asked.
             return found or Holder(gpu.uuid, 0, NOBODY, address)
         sock.listen(_BACKLOG)
         self._locks[gpu.uuid] = self._open.enter_context(sock)
         return None
 
     def _may_ignore(self, gpu: Gpu, holder: Holder) -> bool:
-        """Whether root's daemon goes on although somebody has the name; that is said then.
+        """Whether root's daemon goes on although another process has the name; log it then.
 
-        A daemon of root's has root's lock, too, unless it is in a container. There it listens in a
-        folder that we know. Anybody else must not keep the machine's daemon from its GPUs.
+        Another daemon of root's would have root's lock as well, unless it is in a container; then
+        it listens in a folder that we know. No other user may keep the machine's daemon from its
+        GPUs.
         """
         if holder.uid == 0:
             asked = find_holder(gpu.uuid, self._environ)

@@ -1,8 +1,8 @@
-"""The page that a group has for each GPU. Its rules are in native/common/quota.h.
+"""The quota page that a group has for each GPU. Its rules are in native/common/quota.h.
 
-It is a file in memory that has no name, and that is sealed: nobody can make it shorter or longer,
-so that whoever has mapped it finds it there. Every process of the group can write to it. So nothing
-in it is believed; what the daemon knows better is written again when it is found to be different.
+It is an unnamed memory file, and sealed: no process can change its size, so that every mapping of
+it stays valid. Every process of the group can write to it. So nothing in it is trusted; a value
+that the daemon knows better is written again when it differs.
 
 It outlives the daemon with the processes that have it: they hand it to the next one (HELLO).
 """
@@ -41,31 +41,31 @@ _MOST_BYTES = MOST_BYTES
 
 
 class Page:
-    """One page, by its descriptor, which is the page's from now on: see make() and take_up()."""
+    """One page, which owns its descriptor: see make() and take_up()."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        # By key.
+        # The slots, by key.
         self._slots: dict[int, int] = {}
-        # Those whose processes have not come back since the daemon was started.
+        # The keys whose processes have not reconnected since the daemon was started.
         self._missing: set[int] = set()
         self._limit: int | None = None
         self._source: str | None = None
         self._held = 0
-        # What is to stand where, as far as that is ours to say; None: it has changed.
+        # The bytes that the daemon determines, by offset; None: they have changed.
         self._right: list[tuple[int, bytes]] | None = None
-        # What the limit was under the daemon before, for as long as this one may not know it.
+        # The limit under the previous daemon, until this one surely knows it.
         self.inherited: int | None = None
 
     @classmethod
     def make(cls) -> "Page":
-        """Make a page that limits nobody. Raises OSError when there is no room for it."""
+        """Make a page without a limit. Raises OSError when there is no room for it."""
         descriptor = memory_file("nvshare-quota")
         try:
             os.fchmod(descriptor, 0o600)
-            # It is written in full, so that whoever maps it finds memory behind every slot.
+            # It is written in full, so that every mapping has memory behind every slot.
             os.pwrite(descriptor, bytes(SIZE), 0)
-            # What others can do to it from now on: nothing but write.
+            # From now on other processes can only write to it.
             seal_size(descriptor)
             page = cls(descriptor)
             page._count()
@@ -91,14 +91,14 @@ class Page:
 
     @property
     def file(self) -> tuple[int, int]:
-        """What tells it from every other page."""
+        """The identity of its file."""
         found = os.fstat(self.descriptor)
         return found.st_dev, found.st_ino
 
     def take_slot(self, key: int) -> tuple[int, int] | None:
-        """Give a process a slot and its key: those that it says to have, or new ones.
+        """Give a process a slot and its key: those that it claims, or new ones.
 
-        None: there is no slot left.
+        None: no slot is left.
         """
         slot = self._slots.get(key)
         if slot is not None and key in self._missing:
@@ -123,42 +123,42 @@ class Page:
             self._count()
 
     def forget_missing(self) -> None:
-        """Those who have not come back are gone."""
+        """Clear the slots of processes that have not reconnected."""
         self.inherited = None
         for key in list(self._missing):
             self.free_slot(key)
 
     @property
     def limit(self) -> int | None:
-        """What the group may use; None: everything."""
+        """The limit of the group; None: there is none."""
         return self._limit
 
     @limit.setter
     def limit(self, limit: int | None) -> None:
-        """From the moment on when this returns, nobody can pass it."""
+        """Set the limit. Once this returns, no process can exceed it."""
         self._limit = limit
         value = NO_LIMIT if limit is None else limit
         self._write(_LIMIT_AT, _LIMIT.pack(value, value ^ CHECK))
 
     def name_source(self, source: str | None) -> None:
-        """Say who has set the limit, for those whom it refuses something."""
+        """Write the source of the limit, for processes that it refuses memory."""
         self._source = source
         self._write(_SOURCE_AT, _SOURCE.pack(SOURCES[source]))
 
     def hold(self, held: int) -> None:
-        """Note what drivers hold for the group beside what its members have allocated."""
+        """Note the memory that the driver holds for the group beside its allocations."""
         if held != self._held:
             self._held = held
             self._write(_HELD_AT, _HELD.pack(held))
 
     def kept(self, key: int) -> int:
-        """What the memory pools of a member keep."""
+        """The memory that the pools of a member keep."""
         slot = self._slots.get(key)
         found = None if slot is None else self._read(_slot_at(slot), _SLOT)
         return 0 if found is None else min(found[3], _MOST_BYTES)
 
     def used(self) -> int:
-        """What the group uses by now. What somebody has scribbled over is put right by the way."""
+        """The group's present use. Reading it also repairs values that were overwritten."""
         end = _slot_at(max(self._slots.values(), default=-1) + 1)
         content = os.pread(self.descriptor, end, 0)
         self._mend(content)
@@ -168,11 +168,11 @@ class Page:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody has a slot."""
+        """Whether no process has a slot."""
         return not self._slots
 
     def close(self) -> None:
-        """Leave the page to those who use it, and to the next daemon."""
+        """Close the page. Its processes go on using it, and the next daemon takes it up."""
         os.close(self.descriptor)
 
     def _find_slots(self) -> None:
@@ -225,8 +225,8 @@ def _slot_at(slot: int) -> int:
 def _is_sealed(descriptor: int) -> bool:
     """Whether a file is as make() makes it.
 
-    The seals come first: a file that has none may be on a file system that keeps whoever asks for
-    anything else waiting.
+    The seals are read first: a file without seals may be on a file system that blocks any other
+    call.
     """
     if not has_sealed_size(descriptor):
         return False

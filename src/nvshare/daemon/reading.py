@@ -1,4 +1,4 @@
-"""What clients say of themselves in their frames, as values. Ranges are checked in nvshare.wire."""
+"""What clients say about themselves in frames, as values. nvshare.wire checks ranges."""
 
 from nvshare.core.memory import Kind, Memory
 from nvshare.limits.table import LIMITS
@@ -22,7 +22,7 @@ class Rejection(Exception):  # noqa: N818  (it is an answer, not a failure)
 
 
 def memory_of(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved) -> Memory:
-    """Return what a client says it has, without its context."""
+    """Return the memory that a client reports, without its context."""
     return Memory(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched, frame.kept)
 
 

@@ -1,4 +1,4 @@
-"""What the next daemon is to know: the limits that people have set, and which groups have pages."""
+"""Notes for the next daemon: the limits that users have set, and which groups have quota pages."""
 
 import contextlib
 import json
@@ -21,20 +21,20 @@ Changes = dict[str, Any]
 
 
 class Remembered:
-    """What was set, by the key of the group that it was set for."""
+    """The limits that users have set, by the key of the group."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._changes = _read(path)
-        # Why what was set last is not in the file, for people; empty: it is.
+        # Why the last change is not in the file, for users; empty: it is.
         self.problem = ""
 
     def of(self, key: str) -> Changes:
-        """What was set for a group."""
+        """The limits that were set for a group."""
         return dict(self._changes.get(key, {}))
 
     def set(self, key: str, changes: Changes) -> None:
-        """Note what is set for a group; nothing: forget it."""
+        """Note the limits set for a group; an empty change forgets them."""
         if changes == self._changes.get(key, {}) and not self.problem:
             return
         self._changes.pop(key, None)
@@ -70,8 +70,8 @@ class Remembered:
 class Notes:
     """Which groups have a page for which GPU: an empty file for each.
 
-    The page itself is with the programs, which bring it along. Until one of them has, a note of an
-    earlier daemon says that it is still out.
+    The programs have the page itself, and bring it along. Until one of them does, the note of an
+    earlier daemon says that the page is still out.
     """
 
     _END = ".page"
@@ -81,24 +81,24 @@ class Notes:
         self._out = {path.name for path in folder.glob(f"*{self._END}")}
 
     def is_out(self, key: str, device: str) -> bool:
-        """Whether a group had a page under an earlier daemon, and nobody has brought it yet."""
+        """Whether a group had a page under an earlier daemon, and no program has brought it yet."""
         return self._name(key, device) in self._out
 
     def add(self, key: str, device: str) -> None:
         """Note that a group has a page."""
         self._out.discard(self._name(key, device))
-        # Without room for a note, a newcomer after a restart is not made to wait for the page.
+        # Without the note, a newcomer after a restart does not wait for the page.
         with contextlib.suppress(OSError):
             flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
             os.close(os.open(self._place(key, device), flags, 0o600))
 
     def remove(self, key: str, device: str) -> None:
-        """Note that nobody needs the page of a group any more."""
+        """Note that the page of a group is no longer needed."""
         with contextlib.suppress(OSError):
             os.unlink(self._place(key, device))  # noqa: PTH108  (as in _place)
 
     def keep(self, pages: Collection[tuple[str, str]]) -> None:
-        """Forget all other pages: nobody has come back with one."""
+        """Forget all other pages: no program has brought them back."""
         kept = {self._name(key, device) for key, device in pages}
         self._out.clear()
         for path in self._folder.glob(f"*{self._END}"):
@@ -106,8 +106,8 @@ class Notes:
                 path.unlink(missing_ok=True)
 
     def _place(self, key: str, device: str) -> str:
-        # Not by way of pathlib, which puts each name into a table of all names that there are: that
-        # of a process comes once.
+        # Not with pathlib, which interns every part of a path: the key of a process never comes
+        # again.
         return f"{self._folder}/{self._name(key, device)}"
 
     def _name(self, key: str, device: str) -> str:
@@ -115,7 +115,7 @@ class Notes:
 
 
 def _read(path: Path) -> dict[str, Changes]:
-    """Read the file. One that cannot be read is as good as none, entry by entry."""
+    """Read the file. An unreadable file, or an unreadable entry, is ignored."""
     try:
         found = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

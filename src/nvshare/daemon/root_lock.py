@@ -1,8 +1,8 @@
-"""Root's own lock of a GPU: a file where nobody else can make one, or take the lock on it.
+"""Root's own lock of a GPU: a file that only root can make or lock.
 
-The lock that every daemon takes (launch/holders.py) is a name that anybody can take first, and then
-the machine's daemon could not start. So root's daemons agree among each other by these files, and
-go on without the name if somebody else has it.
+The lock that every daemon takes (launch/holders.py) is a name that any user can take first, and
+then the machine's daemon could not start. So root's daemons agree by these files, and go on without
+the name if another user has it.
 
 An emulated node is a machine of its own, and its files are in its folder.
 """
@@ -20,12 +20,12 @@ _FOLDER = Path("/run/nvshare-gpus")
 
 
 def lock_for_root(uuid: str, environ: Mapping[str, str]) -> int | Holder | None:
-    """Lock a GPU; returns a descriptor to keep, or who has it. None: there is no place for that."""
+    """Lock a GPU; return a descriptor to keep, or the holder. None: there is no place for locks."""
     node = environ.get(environment.EMULATOR_NODE)
     try:
         file = _open(Path(node) / "gpus-of-root" if node else _FOLDER, uuid)
     except OSError:
-        # In a container, say, that cannot write there.
+        # For example, in a container that cannot write there.
         return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,8 @@
-"""Metrics over TCP, for Prometheus. Nothing else is served here: the network is not to be trusted.
+"""Metrics over TCP, for Prometheus. Nothing else is served here: the network is not trusted.
 
-A connection is for one scrape and for a few seconds, and only so many are taken in that time:
-whoever scrapes all the time, or slowly, or never hangs up, is in the way of other scrapes at most.
+A connection lasts for one scrape and a few seconds, and the number of connections in that time is
+bounded. So a client that scrapes all the time, or slowly, or never hangs up, can only delay other
+scrapes.
 """
 
 import asyncio
@@ -12,13 +13,13 @@ from aiohttp import web
 from nvshare.daemon.control import Control
 from nvshare.daemon.server import Server
 
-# Prometheus itself waits for ten seconds, unless it is told otherwise.
+# Prometheus itself waits for ten seconds by default.
 _PATIENCE = 10.0
 _MOST = 32
 
 
 class Scrapes:
-    """A listening socket and what it serves, until it is closed."""
+    """A listening socket that serves metrics until it is closed."""
 
     def __init__(self, control: Control, sock: socket.socket) -> None:
         app = web.Application()
@@ -26,16 +27,16 @@ class Scrapes:
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False)
         self._sock = sock
         self._arriving: set[asyncio.Task[None]] = set()
-        # Those of the last few seconds, whether they are still open or not.
+        # The connections of the last few seconds, open or closed.
         self._recent: set[asyncio.Transport] = set()
 
     async def start(self) -> None:
-        """Serve from now on."""
+        """Start serving."""
         await self._runner.setup()
         self._accepting = Server(self._sock, asyncio.get_running_loop(), self._arrive)
 
     async def close(self) -> None:
-        """Serve nobody any more."""
+        """Stop serving."""
         self._accepting.close()
         for transport in self._recent:
             transport.abort()

@@ -1,4 +1,4 @@
-"""Tells the service manager how we are: the datagram protocol of sd_notify(3), by hand."""
+"""Reports the daemon's state to the service manager: the datagram protocol of sd_notify(3)."""
 
 import os
 import socket
@@ -6,7 +6,7 @@ import time
 
 
 def notify(*lines: str) -> bool:
-    """Send assignments such as ``READY=1``; False if nobody is listening."""
+    """Send assignments such as ``READY=1``; False if no service manager listens."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return False
@@ -16,21 +16,21 @@ def notify(*lines: str) -> bool:
         try:
             sock.sendto("\n".join(lines).encode(), address)
         except OSError:
-            # Whoever asked to be told has gone.
+            # The service manager is gone.
             return False
     return True
 
 
 def ready(status: str) -> None:
-    """Start-up or a reload is complete."""
+    """Report that start-up or a reload is complete."""
     notify("READY=1", f"STATUS={status}")
 
 
 def reloading() -> None:
-    """A reload has begun. The service manager compares the time with that of its request."""
+    """Report that a reload has begun. The manager compares the time with that of its request."""
     notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
 
 def stopping() -> None:
-    """The end has begun."""
+    """Report that the daemon is stopping."""
     notify("STOPPING=1")

@@ -1,8 +1,8 @@
 """Accepts clients. Running out of descriptors or memory is a pause, not an end.
 
-Refusing costs time as well, and whoever is refused can come again at once. So there is a budget for
-that (``_REFUSING``). When it is used up, those who come wait in the kernel's queue for a moment:
-it is emptied at some thousands a second, so that somebody else who comes waits for less than one.
+Refusing costs time as well, and a refused client can connect again immediately. So refusing has a
+budget (``_REFUSING``). When it is used up, new connections wait in the kernel's queue for a moment.
+The queue is emptied at some thousands a second, so another client waits for less than one second.
 """
 
 import asyncio
@@ -17,18 +17,18 @@ from nvshare.daemon.logs import fields
 
 log = logging.getLogger("nvshare.server")
 
-# How many to accept, and for how long, before others get a chance; and how long to wait for the
-# system to recover.
+# How many to accept, and for how long, before the event loop runs again; and how long to wait for
+# the system to recover.
 _AT_ONCE = 64
 _SECONDS_AT_ONCE = 0.001
 _PAUSE = 0.2
-# What refusing may take of a core in the long run; and how many seconds of it at once.
+# The part of a core that refusing may take in the long run; and the most seconds at once.
 _REFUSING = 0.04
 _REFUSING_AT_ONCE = 0.02
 
 
 class Server:
-    """A listening socket on the event loop. ``on_client`` says whether it has let one in."""
+    """A listening socket on the event loop. ``on_client`` returns whether it admitted a client."""
 
     def __init__(
         self,
@@ -45,14 +45,14 @@ class Server:
         loop.add_reader(sock.fileno(), self._accept)
 
     def close(self) -> None:
-        """Accept no more."""
+        """Stop accepting."""
         if self._resuming is not None:
             self._resuming.cancel()
         self._loop.remove_reader(self._sock.fileno())
         self._sock.close()
 
     def _accept(self) -> None:
-        # Of this thread: what others do on the machine does not count.
+        # CPU time of this thread: other load on the machine does not count.
         first = begin = time.thread_time()
         for _ in range(_AT_ONCE):
             try:
@@ -70,13 +70,13 @@ class Server:
                 self._refusing.spend(self._loop.time(), end - begin)
             if self._resuming is not None or self._has_refused_enough():
                 return
-            # Letting one in takes much longer than refusing one: those who are in come between.
+            # Admitting takes much longer than refusing: connected clients are served in between.
             if end - first > _SECONDS_AT_ONCE:
                 return
             begin = end
 
     def _take(self, client: socket.socket) -> bool:
-        """Let a client in. One that cannot be told from others for now is sent away."""
+        """Let a client in. One that cannot be identified at the moment is sent away."""
         try:
             return self._on_client(client)
         except OSError as error:
@@ -89,7 +89,7 @@ class Server:
     def _has_refused_enough(self) -> bool:
         if self._refusing.left > 0:
             return False
-        # Until there is some of it, and not just the next one's worth.
+        # Until some budget has built up, and not just enough for the next one.
         self._pause(self._refusing.pause + _REFUSING_AT_ONCE)
         return True
 

@@ -1,7 +1,6 @@
-"""One connection: a stranger that introduces itself, a client with what is known of it, its end.
+"""One connection, from HELLO through its life as a client to its end.
 
-What its frames mean is in nvshare.daemon.frame_events, what its people are told in words in
-nvshare.daemon.notices.
+nvshare.daemon.frame_events handles its frames; nvshare.daemon.notices tells its users in words.
 """
 
 import asyncio
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("nvshare.session")
 
 YES, TOO_LARGE = effects.Verdict.YES, effects.Verdict.TOO_LARGE
-# A connection that says nothing is closed after this time.
+# A connection without HELLO is closed after this time.
 _HELLO_SECONDS = 10.0
 
 
@@ -56,16 +55,16 @@ class Session:
         # How it allocates, and why.
         self.decision: Decision | None = None
         self.pinned_by: dict[str, int] = {}
-        # What it was started with; what it may use is its group's.
+        # The limits that it was started with; its group determines what it may use.
         self.own_limits = ClientLimits()
         self.slot_key = 0
-        # What it has reported to be out, and is still on its way.
+        # Memory that it has reported as out, and that is still on its way.
         self.left = 0
         self.tally = Tally()
         self.history = History()
         self._notices = Notices(loop, node, self)
         self.minute = Minute()
-        # The ask for a context that is not answered yet, and what counted before it.
+        # The unanswered request for a context, and the context that counted before it.
         self.context_ticket = self.context_before = 0
         self._told_settings: frames.Settings | None = None
         self.used_ns = 0
@@ -75,7 +74,7 @@ class Session:
 
     @property
     def log_fields(self) -> dict[str, Any]:
-        """What to call this client in the log."""
+        """The fields of this client in the log."""
         who, number = self.identity, self.member.id if self.member else None
         named = {"client": number, "pid": who.pid, "program": who.program, "pod": who.pod}
         return {**named, "payer": who.tenant}
@@ -85,34 +84,34 @@ class Session:
         self._connection.send(frame.pack(), descriptor)
 
     def take_page(self) -> int:
-        """Return the page of its group that it has brought along, or -1; the caller closes it."""
+        """Return the quota page that it has brought, or -1; the caller closes it."""
         return self._connection.take_descriptor()
 
     def tell_settings(self, settings: frames.Settings) -> None:
-        """Tell the client the settings, unless it knows them."""
+        """Send the client the settings, unless it knows them."""
         if settings != self._told_settings:
             self._told_settings = settings
             self.send(settings)
 
     def granted(self, now: float) -> None:
-        """Take note of a turn that the client was granted."""
+        """Note a turn that the client was granted."""
         self.tally.begin_turn(now)
         self._notices.end_wait()
 
     def reported(self, report: effects.Report) -> None:
-        """Pass on what the people who run it, or its pod, should know."""
+        """Pass a report on to the client's users and its pod."""
         self._notices.report(report)
 
     def begin_wait(self, now: float, member: "Member") -> None:
-        """Take note that the client waits for a turn."""
+        """Note that the client waits for a turn."""
         self.tally.begin_wait(now)
         if self.hello and not self.hello.flags & frames.HelloFlags.PATIENT:
             self._notices.begin_wait(self.node.settings[member.gpu.uuid].wait_notice)
 
     def answered(self, answer: effects.Answer) -> None:
-        """Take note of an answer: a context that was refused is not there."""
+        """Note an answer: a refused context is not there."""
         mixes = self.decision is not None and self.decision.may_mix
-        # One that mixes is about to have it in another way.
+        # A client that mixes kinds is about to get the memory in another way.
         if answer.verdict is not YES and not (mixes and answer.verdict is TOO_LARGE):
             self.tally.refuse(answer.verdict)
         if self.member and answer.ticket == self.context_ticket:
@@ -144,7 +143,7 @@ class Session:
         except (WireError, IllegalTransition) as error:
             self._reject(frames.RejectCode.PROTOCOL, str(error))
         except Exception:
-            # A mistake of ours, which this client has found: the others go on.
+            # A bug in the daemon that this client has triggered: the others go on.
             log.exception("a frame could not be handled", extra=fields(**self.log_fields))
             self._reject(frames.RejectCode.PROTOCOL, "the daemon could not handle a frame")
 
@@ -163,7 +162,7 @@ class Session:
             self.tally.running_since = now
         returns, doubted = self.peer.arrive(member.gpu.uuid, resumes=running)
         kind = KINDS[self.decided(frame).kind]
-        # Before anybody decides what it may move out.
+        # Before the core decides what it may move out.
         self.node.headroom.enter(member.id, self.identity.pid, kind)
         self.node.dispatch(
             events.ClientJoined(
@@ -188,13 +187,13 @@ class Session:
             "client joined",
             extra=fields(**self.log_fields, device=member.gpu.index, resumed=running or None),
         )
-        # With it, the others may be limited by another environment.
+        # Its environment may change the limits of the other members.
         self.node.apply_limits(member.group, f"environment of pid {self.identity.pid}")
         if frame.flags & frames.HelloFlags.WANTS:
             HANDLERS[frames.Want](self, frames.Want(frame.turn), member)
 
     def decided(self, frame: frames.Hello | frames.Allocates) -> Decision:
-        """Return how it allocates, which is decided when it introduces itself."""
+        """Return how it allocates, which is decided on HELLO."""
         if self.decision is None:
             raise Rejection(frames.RejectCode.PROTOCOL, f"{frame.allocation_kind.name} too early")
         return self.decision

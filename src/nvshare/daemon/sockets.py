@@ -1,8 +1,8 @@
 """The folders and the sockets of the daemon: made, owned, and given the right permissions.
 
-A lock on a file in the private folder says whether a daemon is alive. The kernel drops it when the
-process dies, however it dies, so a socket that is found under a free lock is a stale one. No
-tenant can open that file: what it can open, it can lock (launch/private.py).
+A lock on a file in the private folder says whether a daemon is alive. The kernel releases it when
+the process dies in any way, so a socket that is found while the lock is free is stale. No tenant
+can open that file: a file that can be opened can be locked (launch/private.py).
 """
 
 import errno
@@ -19,13 +19,13 @@ from types import TracebackType
 from nvshare.errors import NvshareError
 from nvshare.launch.private import LOCK
 
-# So many wait to be accepted; the next ones wait to connect. Whoever comes is behind all of them.
+# How many connections wait to be accepted; further ones wait to connect. A newcomer is behind all.
 _BACKLOG = 1024
 _LONGEST = 107  # sun_path, without the zero at its end
 
 
 class Folder:
-    """A folder of sockets, and of nothing else: tenants can see what is in it."""
+    """A folder of sockets only: tenants can see its contents."""
 
     def __init__(self, path: Path, *, mode: int, group: str, look_mode: int = 0) -> None:
         self.path = path
@@ -46,14 +46,14 @@ class Folder:
 
     @property
     def is_gone(self) -> bool:
-        """Whether somebody has removed it, be there another one in its place or not."""
+        """Whether the folder was removed, even if there is another one in its place."""
         try:
             return not os.path.samestat(os.fstat(self._opened), self.path.stat())
         except OSError:
             return True
 
     def make_again(self) -> None:
-        """Make it in the place of one that is gone. Raises NvshareError or OSError."""
+        """Make the folder again after it was removed. Raises NvshareError or OSError."""
         opened = self._make_and_open()
         os.close(self._opened)
         self._opened = opened
@@ -63,7 +63,7 @@ class Folder:
         return os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def listen(self, name: str, mode: int) -> socket.socket:
-        """Make a socket in the place of whatever has its name."""
+        """Make a socket, and replace anything that has its name."""
         path = self.path / name
         if len(os.fsencode(path)) > _LONGEST:
             raise NvshareError(
@@ -73,7 +73,7 @@ class Folder:
             )
         path.unlink(missing_ok=True)
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        # Nobody can connect before the permissions are right, because nobody listens yet.
+        # No client can connect before the permissions are right: the socket does not listen yet.
         sock.bind(str(path))
         os.chown(path, -1, self._group)
         path.chmod(mode)
@@ -81,9 +81,9 @@ class Folder:
         return sock
 
     def _make(self, socket_mode: int, look_mode: int) -> None:
-        """Make the folder; who may use a socket has to be able to get to it."""
+        """Make the folder. Users who may use a socket must be able to reach it."""
         mode = 0o700 | (0o050 if socket_mode & 0o070 else 0) | (0o005 if socket_mode & 0o007 else 0)
-        # Who may only look has no need to see what else is there.
+        # Users who may only look need not list the folder.
         mode |= (0o010 if look_mode & 0o070 else 0) | (0o001 if look_mode & 0o007 else 0)
         try:
             self.path.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ class Folder:
 
 
 class Lock:
-    """The private folder of the daemon, which is ours as long as this object is open."""
+    """The private folder of the daemon, locked while this object is open."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder
@@ -132,7 +132,7 @@ class Lock:
                 "with --socket-dir",
             ) from error
         os.ftruncate(lock, 0)
-        # On a full disk there is no room for it. It is for people only: the lock is what counts.
+        # A full disk has no room for the pid. It is for users only: the lock counts.
         with suppress(OSError):
             os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
         return lock
@@ -157,12 +157,12 @@ class Marker:
             else:
                 self._path.unlink(missing_ok=True)
         except OSError:
-            # The folder has gone, and we soon will. Nobody reads the note then.
+            # The folder is gone, and the daemon soon ends. The marker is not needed then.
             pass
 
 
 def raise_file_limit() -> int:
-    """Allow ourselves as many open files as we may; return how many."""
+    """Raise the limit of open files as far as allowed; return it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard

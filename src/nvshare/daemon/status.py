@@ -1,6 +1,6 @@
-"""The node as it is now, for people: what the core knows, and what the sessions have counted.
+"""Snapshots of the node for users: the core's view, and the counters of the sessions.
 
-client_status.py and group_status.py have what is said of clients and groups.
+client_status.py and group_status.py describe clients and groups.
 """
 
 import os
@@ -17,12 +17,12 @@ from nvshare.daemon.node import Node
 from nvshare.daemon.tally import COUNTED, REFUSALS
 from nvshare.telemetry.snapshot import DeviceStatus, HostStatus, MissingGpu, NodeStatus, Totals
 
-# By the ids of clients.
+# By client id.
 Samples: TypeAlias = Mapping[int, Sample]
 
 
 class Snapshots:
-    """Takes one whenever somebody looks; keeps from one to the next what does not change."""
+    """Takes snapshots on demand; keeps values that do not change from one to the next."""
 
     def __init__(self, node: Node, started: float) -> None:
         self._node = node
@@ -31,7 +31,7 @@ class Snapshots:
         self._groups = GroupStatuses(node)
 
     def take(self) -> NodeStatus:
-        """Return everything."""
+        """Take a snapshot."""
         node, now = self._node, self._node.now()
         groups = tuple(map(self._groups.describe, node.groups.all()))
         used = {(group.key, use.device): use.used for group in groups for use in group.uses}
@@ -59,7 +59,7 @@ class Snapshots:
 
 
 def _look_at_all(node: Node, now: float) -> Samples:
-    """Look at everybody, once: what a client's time went to is in more than one place."""
+    """Sample every client once: a snapshot has its time in more than one place."""
     return {
         member.id: look(node, session, member, now)
         for session in node.sessions.values()
@@ -68,7 +68,7 @@ def _look_at_all(node: Node, now: float) -> Samples:
 
 
 def describe_missing(node: Node) -> tuple[MissingGpu, ...]:
-    """Return the GPUs that are not shared and might be."""
+    """Return the GPUs that are not shared but could be."""
     shared = {gpu.index for gpu in node.gpus.values()}
     return tuple(
         MissingGpu(index=one.index, uuid=one.uuid, why=one.why, seconds=node.now() - one.since)
@@ -78,18 +78,18 @@ def describe_missing(node: Node) -> tuple[MissingGpu, ...]:
 
 
 def describe_host(node: Node) -> HostStatus:
-    """Return what the GPUs use of the host."""
+    """Return the host memory that the GPUs use."""
     host = node.core.host_view()
     return HostStatus(limit=host.limit or 0, kept=host.kept, swapped_out=host.swapped)
 
 
 def _sums(names: Sequence[str], rows: Iterable[tuple[int, ...]]) -> dict[str, int]:
-    """Add up what was counted for each of many, by name."""
+    """Add up the counters of many clients, by name."""
     return dict(zip(names, map(sum, zip(*rows, strict=True)), strict=False))
 
 
 def describe_gpu(node: Node, gpu: Gpu) -> DeviceStatus:
-    """Return one GPU."""
+    """Describe one GPU."""
     now = node.now()
     return _describe_gpu(node, gpu, now, _look_at_all(node, now))
 

@@ -1,4 +1,4 @@
-"""What adds up over the life of a client. Nothing is decided from it; people look at it."""
+"""Counters over the life of a client. For display only; no decision uses them."""
 
 from dataclasses import dataclass, field
 from operator import sub
@@ -9,7 +9,7 @@ from nvshare.telemetry.snapshot import Refused
 
 
 class Report(NamedTuple):
-    """What a client counts itself, since its process began to use the GPU."""
+    """The client's own counters, since its process began to use the GPU."""
 
     busy_ns: int = 0
     launches: int = 0
@@ -19,7 +19,7 @@ class Report(NamedTuple):
 
 NOTHING = Report()
 
-# What adds up over clients.
+# The counters that are summed over clients.
 COUNTED = (
     "clients",
     "turns",
@@ -51,19 +51,19 @@ class Tally:
     moving: float = 0.0
     refusals: dict[Refused, int] = field(default_factory=dict)
     told: Report = NOTHING
-    # What of that was before it came to us.
+    # The part of it from before it joined this daemon.
     before: Report | None = None
 
     running_since: float | None = None
     waiting_since: float | None = None
 
     def begin_wait(self, now: float) -> None:
-        """There is work and no turn."""
+        """Note that there is work and no turn."""
         if self.waiting_since is None and self.running_since is None:
             self.waiting_since = now
 
     def begin_turn(self, now: float) -> None:
-        """A turn was granted."""
+        """Note that a turn was granted."""
         self.turns += 1
         if self.waiting_since is not None:
             wait = now - self.waiting_since
@@ -74,38 +74,38 @@ class Tally:
             self.running_since = now
 
     def end_turn(self, now: float) -> None:
-        """The turn was given back."""
+        """Note that the turn was given back."""
         if self.running_since is not None:
             self.running += now - self.running_since
             self.running_since = None
 
     def tell(self, report: Report, present_ns: int) -> None:
-        """Take note of what the client has counted, at most so long after it came."""
+        """Note the client's counters, at most ``present_ns`` after it joined."""
         if self.before is None:
-            # Who has worked for longer than it is here had another daemon, or none.
+            # A client that has worked for longer than it is here had another daemon, or none.
             came_back = report.busy_ns > present_ns
             self.before = report if came_back else NOTHING
-        # They only grow, whatever a client says.
+        # Counters only grow, whatever a client says.
         self.told = Report(*map(max, self.told, report))
 
     def refuse(self, verdict: Verdict) -> None:
-        """The daemon has refused the client something."""
+        """Count a refusal by the daemon."""
         why = _BY_VERDICT[verdict]
         self.refusals[why] = self.refusals.get(why, 0) + 1
 
     def tell_refusals(self, over_limit: int, over_gpu: int) -> None:
-        """Take note of what the client has refused its program by itself, all in all."""
+        """Note the totals of what the client itself has refused its program."""
         told: dict[Refused, int] = {"memory limit": over_limit, "size of the GPU": over_gpu}
         for why, count in told.items():
-            # It only grows, whatever a client says.
+            # Counters only grow, whatever a client says.
             if count > self.refusals.get(why, 0):
                 self.refusals[why] = count
 
     def numbers(self, now: float) -> tuple[int, ...]:
-        """All that has been counted here but for refusals, in the order of COUNTED.
+        """All counters except refusals, in the order of COUNTED.
 
-        In whole numbers: those of different clients add up to the same in any order, and so a sum
-        of them never goes down, not even by the last bit of a float.
+        Whole numbers add up to the same in any order. So a sum over clients never goes down, not
+        even by the last bit of a float.
         """
         here = map(sub, self.told, self.before or NOTHING)
         return (
@@ -120,19 +120,19 @@ class Tally:
         )
 
     def counts(self, now: float) -> dict[str, int]:
-        """All that has been counted here, by its name."""
+        """All counters, by name."""
         numbers = dict(zip(COUNTED, self.numbers(now), strict=True))
         return {**numbers, **{str(why): count for why, count in self.refusals.items()}}
 
     def waited_until(self, now: float) -> float:
-        """All the waiting, with that which goes on."""
+        """The total time of waiting, including the present wait."""
         return self.waited + (now - self.waiting_since if self.waiting_since is not None else 0.0)
 
     def longest_wait_until(self, now: float) -> float:
-        """The longest wait, which may be that which goes on."""
+        """The longest wait, which may be the present one."""
         present = now - self.waiting_since if self.waiting_since is not None else 0.0
         return max(self.longest_wait, present)
 
     def running_until(self, now: float) -> float:
-        """All the time with a turn, with that which goes on."""
+        """The total time with a turn, including the present turn."""
         return self.running + (now - self.running_since if self.running_since is not None else 0.0)

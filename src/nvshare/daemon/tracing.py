@@ -1,8 +1,8 @@
-"""What happened when, for those who ask: ``GET /v1/trace?seconds=30``, as lines of JSON.
+"""Streams events on request: ``GET /v1/trace?seconds=30``, as lines of JSON.
 
-Recording goes on for as long as somebody listens, and costs nothing otherwise. A listener is sent
-what has happened twice a second. Nothing is kept beyond that: who reads too slowly misses items,
-and is told how many in the end.
+Events are recorded only while there is a listener, and cost nothing otherwise. A listener is sent
+the new events twice a second. Nothing is kept beyond that: a listener that reads too slowly misses
+items, and is told how many at the end.
 """
 
 import asyncio
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 LONGEST = 3600.0
 MOST_LISTENERS = 4
-# That is about 10 MB, and some thousand changes of turns within a second.
+# About 10 MB, or some thousand changes of turns within a second.
 MOST_ITEMS = 50_000
 _PERIOD = 0.5
 
 
 class _Listener:
-    """Somebody who is told, and as whom."""
+    """A listener, and the user that it listens as."""
 
     def __init__(self, uid: int | None) -> None:
-        # None: may know everything.
+        # None: it may see everything.
         self._uid = uid
         self._items: deque[Item] = deque()
         self.dropped = 0
 
     def take(self, item: Item, owner: int | None = None) -> None:
-        """Keep something until it is sent."""
+        """Keep an item until it is sent."""
         if len(self._items) >= MOST_ITEMS and not isinstance(item, Ended):
             self.dropped += 1
             return
@@ -50,24 +50,24 @@ class _Listener:
         self._items.append(item)
 
     def lines(self) -> bytes:
-        """Return what has not been sent; an empty line, if there is nothing, says that we live."""
+        """Return the unsent items. Without any, an empty line shows that the daemon is alive."""
         lines = "".join(map(write_item, self._items)) or "\n"
         self._items.clear()
         return lines.encode()
 
 
 class Tracing:
-    """Records what happens on the node, while anybody listens."""
+    """Records events of the node while there are listeners."""
 
     def __init__(self, node: "Node") -> None:
         self._node = node
         self._listeners: list[_Listener] = []
-        # Whose programs these are, for those from whom that is hidden.
+        # Programs with their users, for listeners from whom those of others are hidden.
         self._programs: dict[int, tuple[Program, int]] = {}
         self._recorder: Recorder | None = None
 
     async def serve(self, request: web.Request, uid: int | None) -> web.StreamResponse:
-        """Tell somebody what happens from now on, for as long as was asked for."""
+        """Stream events to a listener for the requested time."""
         seconds = _seconds_of(request)
         listener = self._join(uid)
         try:
@@ -117,7 +117,7 @@ class Tracing:
             self._recorder = Recorder(executor.core, executor.times, self._describe, self._take)
             self._recorder.begin(now)
         else:
-            # What others were not told yet is before this one's time.
+            # Events up to now are for the other listeners only.
             self._recorder.tell_until(now)
             self._listeners.append(listener)
             for program, owner in self._programs.values():

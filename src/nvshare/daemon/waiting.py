@@ -1,6 +1,6 @@
-"""Who has the GPU that a program waits for, and why both do not fit: one sentence for its people.
+"""Explains a long wait in one sentence: which program has the GPU, and why both do not fit.
 
-Said once to a program that has waited for long, and only then. Decides nothing.
+The users of a program that has waited for long are told once. Decides nothing.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _GIB = 1 << 30
 _HOLDING = (State.RUNNING, State.YIELDING)
-# More names than these do not help anybody.
+# More names than these do not help.
 _MOST_NAMES = 3
 
 
 class WaitNotice:
-    """Waits beside a program, and speaks once if that takes too long."""
+    """A timer beside a program's wait, which speaks once if the wait takes too long."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -32,16 +32,16 @@ class WaitNotice:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, seconds: float, speak: Callable[[float], bool]) -> None:
-        """The program waits from now on. 0 seconds: it is never too long.
+        """Start the timer. 0 seconds: the wait is never too long.
 
-        ``speak`` is told for how long it has waited, and returns whether it has said something.
+        ``speak`` gets the time waited, and returns whether it has said something.
         """
         self.end()
         if seconds and not self._is_said:
             self._timer = self._loop.call_later(seconds, self._fire, seconds, speak)
 
     def end(self) -> None:
-        """It has its turn, or is gone."""
+        """Stop the timer: the program has its turn, or is gone."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -52,9 +52,9 @@ class WaitNotice:
 
 
 def why_it_waits(node: "Node", session: "Session", member: "Member", seconds: float) -> str | None:
-    """Say what a client waits for; None: it does not, or has been told so in another way."""
+    """Return what a client waits for; None: it does not wait, or has been told in another way."""
     own = node.core.client_view(member.id)
-    # Its wish may have crossed with the turn that it wished for.
+    # Its request may have crossed with the grant of the turn.
     if own.state is not State.WAITING or node.core.outlook(member.id).is_held_up:
         return None
     waited = f"has waited {seconds:.0f} s for its turn"
@@ -72,7 +72,7 @@ def why_it_waits(node: "Node", session: "Session", member: "Member", seconds: fl
 
 
 def _others(node: "Node", member: "Member") -> "list[tuple[Session, ClientView]]":
-    """Return who else is on the GPU, the largest first."""
+    """Return the other clients on the GPU, the largest first."""
     found = [
         (session, node.core.client_view(session.member.id))
         for session in node.sessions_of(member.gpu)
@@ -88,7 +88,7 @@ def _who(own: "Identity", holders: "list[tuple[Session, ClientView]]") -> str:
 
 
 def _name(own: "Identity", other: "Session", client: int) -> str:
-    """Name a holder. Who is in a container is not told what others run in theirs."""
+    """Name a holder. A client in a container is not told what runs in other containers."""
     who = other.identity
     if who.container and who.container != own.container:
         return f"a program in another container (id {client})"

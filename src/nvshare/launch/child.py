@@ -1,4 +1,4 @@
-"""Running a person's command: signals are passed on to it, and its exit code is ours."""
+"""Runs a user's command: passes signals on to it, and returns its exit code."""
 
 import signal
 import subprocess
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from nvshare.errors import NvshareError
 
 _FORWARDED = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
-# Where there are other threads, one of them may get the news of the child's end, and drop it.
+# The child is polled as well: if there are other threads, one of them may take SIGCHLD.
 _LOOK_SECONDS = 0.5
 
 
 class CannotStartError(NvshareError):
-    """The command is not there, or is not a program; codes are those of a shell."""
+    """The command was not found, or is not a program; exit codes are those of a shell."""
 
     def __init__(self, command: str, error: OSError) -> None:
         super().__init__(
@@ -26,8 +26,8 @@ class CannotStartError(NvshareError):
 def run_child(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a command to its end; return its exit code, or 128 + the signal that ended it.
 
-    Signals are blocked here and waited for one at a time, together with the news of the child's
-    end, so that none is lost and none interrupts anything.
+    Signals are blocked here and taken one by one, SIGCHLD included, so that none is lost and none
+    interrupts anything.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED | {signal.SIGCHLD})
     try:

@@ -1,25 +1,25 @@
-"""Which daemon has which GPU: one per GPU and machine, whoever has started it.
+"""Which daemon has which GPU: one per GPU and machine, whichever user has started it.
 
-Two daemons that share one GPU would each give the same memory away, and the programs of both would
+Two daemons that share one GPU would each give away the same memory, and the programs of both would
 thrash. So a daemon takes a lock for each of its GPUs: it listens on an abstract Unix socket that is
-named after the GPU's UUID. Why that, and no file:
+named after the GPU's UUID. Reasons for a socket and against a file:
 
 * Every user can take and see it. No folder is writable for all users on all systems: /run/lock
   is root's on some, and /tmp is private to many services.
-* Nothing is left behind. The kernel frees the name when the process ends, however it ends, and
-  nobody can delete it before; files in shared folders are cleaned up, at a logout for example.
-* The kernel says who has it (SO_PEERCRED). What a file says, anybody may have written.
-* It can be asked. The daemon answers there where its sockets are.
+* Nothing is left behind. The kernel frees the name when the process ends in any way, and no process
+  can delete it before; files in shared folders are cleaned up, at a logout for example.
+* The kernel identifies the holder (SO_PEERCRED). Any user may have written a file.
+* The holder can be asked. The daemon answers there with the place of its sockets.
 
-A user who binds the name and is no daemon keeps other users from sharing the GPU. That is no more
-than whoever fills its memory can do, and everybody is told the user and the process. It does not
-keep root's daemon away, which has a lock of its own (daemon/root_lock.py).
+A user who binds the name without a daemon keeps other users from sharing the GPU. Filling the
+GPU's memory would do the same harm, and the error names the user and the process. It does not keep
+root's daemon away, which has a lock of its own (daemon/root_lock.py).
 
 Abstract names belong to a network namespace: a daemon in a container with its own network is not
 seen here. It is looked for at /run/nvshare, which such containers mount (docs/daemon.md).
 
-An emulated node is a machine of its own: there the name has the identity of the node's folder in
-it, since nodes of two users may have the same name, and with it the same UUIDs.
+An emulated node is a machine of its own: there the name contains the identity of the node's folder,
+since nodes of two users may have the same name, and with it the same UUIDs.
 """
 
 import json
@@ -43,15 +43,15 @@ from nvshare.wire.frames import SOCKET_NAME
 
 _PREFIX = "nvshare/gpu/"
 _SECONDS = 2.0
-# Of a path that a socket can have.
+# The length of a socket's path.
 _LONGEST = 107
-# The uid of a process that cannot be asked who it is.
+# The uid of a process that cannot be identified.
 NOBODY = -1
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Who has a GPU. ``pid`` and ``uid`` are the kernel's word; the rest is what it says itself."""
+    """The holder of a GPU. ``pid`` and ``uid`` are from the kernel, the rest from the holder."""
 
     uuid: str
     pid: int
@@ -63,7 +63,7 @@ class Holder:
 
     @property
     def who(self) -> str:
-        """What to call it."""
+        """The holder's name for users."""
         if self.uid == NOBODY:
             return "a process that does not answer"
         process = f"pid {self.pid}" if self.pid else "in another container"
@@ -73,7 +73,7 @@ class Holder:
 
     @property
     def gpu(self) -> str:
-        """What to call its GPU."""
+        """The name of its GPU."""
         return self.uuid if self.index is None else f"GPU {self.index}"
 
 
@@ -83,7 +83,7 @@ def lock_address(uuid: str, environ: Mapping[str, str]) -> str:
 
 
 def find_holders(environ: Mapping[str, str], listed: Path = Path("/proc/net/unix")) -> list[Holder]:
-    """Return who has GPUs of this machine, or of the emulated node that we are on."""
+    """Return the holders of GPUs of this machine, or of the present emulated node."""
     name = re.compile(rf"@({_PREFIX}([A-Z]+-[0-9a-f-]+){re.escape(_scope(environ))})")
     words = (line.rpartition(" ")[2] for line in listed.read_text(errors="replace").splitlines())
     found = {match[2] for match in map(name.fullmatch, words) if match}
@@ -91,7 +91,7 @@ def find_holders(environ: Mapping[str, str], listed: Path = Path("/proc/net/unix
 
 
 def find_holder(uuid: str, environ: Mapping[str, str], *, asks: bool = True) -> Holder | None:
-    """Return who has a GPU, if anybody: what the kernel says, and what it says itself."""
+    """Return the holder of a GPU, if any: what the kernel says, and what it says itself."""
     address = lock_address(uuid, environ)
     connection = UnixConnection(address, _SECONDS)
     with closing(connection):
@@ -104,7 +104,7 @@ def find_holder(uuid: str, environ: Mapping[str, str], *, asks: bool = True) -> 
 
 
 def _ask(connection: UnixConnection, uuid: str) -> tuple[int | None, Path | None]:
-    """Have a daemon say which GPU that is, and where its sockets are. It may be anybody."""
+    """Ask a daemon for its GPU and its sockets. The peer may be any process."""
     try:
         connection.request("GET", "/v1/daemon")
         answer = json.loads(connection.getresponse().read(65536))
@@ -115,14 +115,14 @@ def _ask(connection: UnixConnection, uuid: str) -> tuple[int | None, Path | None
 
 
 def _folder(text: str) -> Path:
-    """Return a folder that somebody else has named, and that people are going to read."""
+    """Return the folder that a peer has named, checked, since users will read it."""
     if not text.isprintable() or not text.startswith("/") or len(text) > _LONGEST:
         raise ValueError("no folder has such a name")
     return Path(text)
 
 
 def usable(holders: Iterable[Holder]) -> Holder | None:
-    """Return the first whose sockets let us in, and are really those of the process that has it."""
+    """Return the first holder whose sockets let us in, and really belong to its process."""
     return next((holder for holder in holders if _lets_us_in(holder)), None)
 
 
@@ -139,7 +139,7 @@ def _lets_us_in(holder: Holder) -> bool:
 
 
 class TakenError(NvshareError):
-    """Another daemon has GPUs that one was to share: who, and what to do."""
+    """Another daemon has GPUs that were to be shared: names it, and says what to do."""
 
     exit_code = TAKEN
 
@@ -169,7 +169,7 @@ def _ways_out(holders: Sequence[Holder]) -> str:
 
 
 def hidden_daemon(environ: Mapping[str, str]) -> Holder | None:
-    """Return the machine's daemon if it is one that has its GPUs in another network namespace."""
+    """Return the machine's daemon if it holds its GPUs in another network namespace."""
     if environ.get(environment.EMULATOR_NODE):
         return None
     if any(holder.folder == SYSTEM for holder in find_holders(environ)):
@@ -183,7 +183,7 @@ def hidden_daemon(environ: Mapping[str, str]) -> Holder | None:
 
 
 def describe(holders: Iterable[Holder]) -> str:
-    """Say who has which GPUs."""
+    """Describe which holder has which GPUs."""
     by_process: dict[str, list[str]] = {}
     for holder in holders:
         by_process.setdefault(holder.who, []).append(holder.gpu)

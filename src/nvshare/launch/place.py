@@ -1,4 +1,4 @@
-"""Where the sockets are: which folder a daemon makes them in, and in which one a client looks."""
+"""The folder of the sockets: where a daemon makes them, and where a client looks for them."""
 
 import grp
 import os
@@ -19,7 +19,7 @@ LOOK_NAME = "look.sock"
 
 
 def own_folder(environ: Mapping[str, str]) -> Path:
-    """The folder in which a daemon of this user makes its sockets."""
+    """Return the folder in which a daemon of this user makes its sockets."""
     if given := environ.get(environment.SOCKET_DIR):
         return Path(given).absolute()
     # An emulated node is a machine of its own, and has its own daemon.
@@ -33,14 +33,14 @@ def own_folder(environ: Mapping[str, str]) -> Path:
 
 
 def candidates(environ: Mapping[str, str]) -> list[Path]:
-    """The folders in which a client looks for a daemon; the machine's comes first."""
+    """Return the folders in which a client looks for a daemon; the machine's comes first."""
     own = own_folder(environ)
     is_fixed = environ.get(environment.SOCKET_DIR) or environ.get(environment.EMULATOR_NODE)
     return [own] if is_fixed or own == SYSTEM else [SYSTEM, own]
 
 
 def check_node(environ: Mapping[str, str]) -> None:
-    """Refuse to go on where an emulated node was: whoever makes its folder again makes a ghost."""
+    """Refuse to use a removed emulated node: making its folder again would not make a node."""
     folder = environ.get(environment.EMULATOR_NODE)
     if folder and not (Path(folder) / "node.conf").is_file():
         name = Path(folder).name
@@ -59,7 +59,7 @@ def find_daemon(environ: Mapping[str, str]) -> Path | None:
 
 
 def control_socket(environ: Mapping[str, str]) -> Path:
-    """Return the socket of a daemon that answers, or of the one there should be."""
+    """Return the socket of a daemon that answers; if none does, the place where it would be."""
     if given := environ.get(environment.CONTROL_DIR):
         return Path(given) / CONTROL_NAME
     places = [folder / CONTROL_NAME for folder in candidates(environ)]
@@ -67,7 +67,7 @@ def control_socket(environ: Mapping[str, str]) -> Path:
 
 
 def _is_there(path: Path, environ: Mapping[str, str]) -> bool:
-    """Whether a daemon listens on a socket, though perhaps not to us."""
+    """Whether a daemon listens on a socket, even if it does not let us in."""
     try:
         return _is_daemon(path, environ)
     except NvshareError:
@@ -75,7 +75,7 @@ def _is_there(path: Path, environ: Mapping[str, str]) -> bool:
 
 
 def _is_daemon(path: Path, environ: Mapping[str, str]) -> bool:
-    """Whether a daemon whom we believe listens on a socket."""
+    """Whether a trusted daemon listens on a socket."""
     try:
         return judge(path, environ) == Trust.YES and answers(path, environ)
     except FileNotFoundError:
@@ -87,7 +87,7 @@ def _is_daemon(path: Path, environ: Mapping[str, str]) -> bool:
 
 
 def check_believed(sock: socket.socket, path: Path, environ: Mapping[str, str]) -> None:
-    """Refuse to talk to somebody who is not believed to be the daemon."""
+    """Refuse to talk to a peer that is not trusted as the daemon."""
     verdict = judge(path, environ)
     if verdict == Trust.YES:
         verdict = judge_peer(sock, path, environ)
@@ -96,12 +96,12 @@ def check_believed(sock: socket.socket, path: Path, environ: Mapping[str, str]) 
 
 
 def answers(path: Path, environ: Mapping[str, str] | None = None) -> bool:
-    """Whether somebody listens on a socket; with an environment, only one who is believed."""
+    """Whether a process listens on a socket; with an environment, only a trusted one counts."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as sock:
         try:
             sock.connect(str(path))
         except PermissionError as error:
-            # A daemon of our own beside it would give away the same GPUs twice.
+            # A second daemon beside it would give away the same GPUs again.
             raise not_allowed(path) from error
         except OSError:
             return False
@@ -109,7 +109,7 @@ def answers(path: Path, environ: Mapping[str, str] | None = None) -> bool:
 
 
 def not_allowed(path: Path) -> NvshareError:
-    """Say whom a socket lets in, as far as that can be seen, and how to be one of them."""
+    """Return the error that says which users a socket lets in, and how to become one of them."""
     do = (
         "ask an administrator to set socket_mode and socket_group of the daemon so that you may, "
         "or name the folder of another daemon in NVSHARE_SOCKET_DIR"

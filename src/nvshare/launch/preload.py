@@ -16,7 +16,7 @@ ALLOCATIONS = ("managed", "explicit", "native", "auto")
 
 
 class Wishes(ClientLimits):
-    """What a program is to get. None: what it would have got anyway."""
+    """What a program is to get. None: the default."""
 
     gpus: str | None = None
     allocation: str | None = None
@@ -25,8 +25,8 @@ class Wishes(ClientLimits):
 def library() -> Path:
     """Return the path of libnvshare.so.
 
-    Asked of importlib.resources and not derived from ``__file__``: in an editable install the
-    Python files stay in the source tree while the library is elsewhere.
+    It comes from importlib.resources and not from ``__file__``: in an editable install the Python
+    files stay in the source tree while the library is elsewhere.
     """
     path = Path(str(files("nvshare") / "lib" / LIBRARY))
     if not path.is_file():
@@ -43,20 +43,20 @@ def program_environment(
 ) -> dict[str, str]:
     """Return the variables that put a program under a daemon, and nothing else.
 
-    ``inherited`` is the environment that the program would have had: what it preloads is kept,
-    behind ours.
+    ``inherited`` is the environment that the program would have had. The libraries that it preloads
+    are kept, behind ours.
     """
     variables = {
         **preload([path], inherited),
         environment.SOCKET_DIR: str(folder),
-        # One token for all that this command starts; nested commands share it.
+        # One token for all processes of this command; nested commands share it.
         environment.GROUP: inherited.get(environment.GROUP) or secrets.token_hex(16),
     }
     if wishes.gpus is not None:
         variables["CUDA_VISIBLE_DEVICES"] = wishes.gpus
     variables.update(limit_variables(wishes))
     if wishes.memory_limit is not None:
-        # So that a refusal can say who has set the limit.
+        # So that a refusal can name the source of the limit.
         variables[environment.RUN_MEMORY_LIMIT] = str(wishes.memory_limit)
     if wishes.allocation is not None:
         variables[environment.ALLOCATION] = wishes.allocation
@@ -64,13 +64,13 @@ def program_environment(
 
 
 def limit_variables(limits: ClientLimits) -> dict[str, str]:
-    """Return the variables that limit a program. What is not limited keeps the variable it has."""
+    """Return the variables that limit a program. Variables of other limits stay as they are."""
     values = ((one, getattr(limits, one.name)) for one in LIMITS)
     return {one.variable: one.variable_text(value) for one, value in values if value is not None}
 
 
 def without_preload(inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment for our own processes, which are no guests of themselves."""
+    """Return an environment for nvshare's own processes, which are not interposed."""
     kept = dict(inherited)
     others = preloaded(kept, {LIBRARY})
     kept.pop("LD_PRELOAD", None)

@@ -1,8 +1,8 @@
-"""Where a daemon keeps what is nobody else's: its lock, its log, what the next daemon is to know.
+"""The daemon's private folder: its lock, its log, and its notes for the next daemon.
 
 The folder of the sockets is mounted into containers, and root in a container passes for root: it
-can open what lies there, and hold a lock on it for as long as it likes. So there are sockets in
-that folder and nothing else, and the rest is in another one beside it, for the daemon's user only.
+can open a file there, and hold a lock on it for any time. So that folder contains only sockets, and
+the rest is in another folder beside it, for the daemon's user only.
 """
 
 import os
@@ -24,10 +24,10 @@ def private_folder(folder: Path, environ: Mapping[str, str]) -> Path:
 
 
 def make_private(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Make that folder. Raises OSError if it was named, and cannot be used.
+    """Make the private folder. Raises OSError if it was named explicitly and cannot be used.
 
-    Where nothing can be made beside the folder of the sockets, or somebody else has, it is a folder
-    in there: still for the daemon's user only, but not hidden from containers.
+    If nothing can be made beside the folder of the sockets, or another user has made it, the
+    private folder is inside: still for the daemon's user only, but not hidden from containers.
     """
     wanted = private_folder(folder, environ)
     try:
@@ -44,7 +44,7 @@ def _make(path: Path) -> Path:
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise PermissionError(f"{path} is not a folder that belongs to you")
     path.chmod(0o700)
-    # It may be on a file system that is read-only by now.
+    # It may be on a file system that has become read-only.
     if not os.access(path, os.W_OK | os.X_OK):
         raise PermissionError(f"{path} cannot be written to")
     return path

@@ -19,12 +19,12 @@ from nvshare.launch.private import make_private
 from nvshare.launch.trust import is_trusted
 from nvshare.wire import environment
 
-# Without clients for so long, a daemon that nobody started by name ends again. A large program can
-# take a good part of it to come to its first GPU call.
+# A daemon that was started automatically ends after this time without clients. A large program can
+# take a good part of it before its first GPU call.
 _IDLE_EXIT = 60.0
 _PATIENCE = 30.0
 LOG = "daemon.log"
-# With this a daemon ends whose GPUs another one shares.
+# The exit code of a daemon whose GPUs another one shares.
 TAKEN = 75
 
 
@@ -37,8 +37,8 @@ def find_or_start(
 ) -> Path:
     """Return the folder of a daemon that listens; start one if there is none, and say so.
 
-    ``idle_exit`` is how long it stays without clients, if not as long as usual; 0: for ever. With
-    ``is_paced``, the settings of one that is started count the seconds of an emulated node.
+    ``idle_exit`` is how long it stays without clients, if not the default; 0: forever. With
+    ``is_paced``, the settings of a daemon started here count the seconds of an emulated node.
     """
     check_node(environ)
     folder = find_daemon(environ)
@@ -61,7 +61,7 @@ def find_or_start(
             do="choose another folder with NVSHARE_SOCKET_DIR",
         ) from error
     with lock, file:
-        # Of many who come at once, one starts the daemon, and the others find it.
+        # Of many concurrent callers, one starts the daemon, and the others find it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if find_daemon(environ) is None:
             idle = _IDLE_EXIT if idle_exit is None else idle_exit
@@ -77,19 +77,19 @@ def find_or_start(
 
 
 def _open_for_us_only(path: Path) -> int:
-    """Open a log: it has names in it, and others may be able to get to its folder."""
+    """Open a log, for its owner only: it contains names, and others may reach its folder."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
 
 def _daemon_elsewhere(environ: Mapping[str, str], announce: Callable[[str], None]) -> Path | None:
-    """Return the folder of a daemon that has GPUs of this machine and lets us in, whose ever it is.
+    """Return the folder of any user's daemon that has GPUs of this machine and lets us in.
 
-    Whoever is under somebody else's daemon should know: it decides when they run.
+    Users are told if it is another user's daemon: it decides when their programs run.
     """
     if environ.get(environment.SOCKET_DIR):
-        # Somebody has said which daemon it is to be.
+        # The user has named the daemon.
         return None
-    # What asks others takes a while to import, and there is usually a daemon of our own.
+    # This is slow to import, and there is usually a daemon of our own.
     from nvshare.launch.holders import find_holders, usable
 
     holder = usable(find_holders(environ))
@@ -113,11 +113,11 @@ def _start(
             stdout=file,
             stderr=file,
             cwd="/",
-            # Its own session: Control-C and the end of the terminal are not for it.
+            # Its own session: Control-C and the end of the terminal do not reach it.
             start_new_session=True,
         )
         if readiness.wait(process, _PATIENCE):
-            # It outlives us, so nobody is going to wait for it here.
+            # It outlives us, so it is not waited for here.
             process.returncode = 0
             return
     if process.returncode == TAKEN:
@@ -146,8 +146,8 @@ class _Readiness:
         self._folder.cleanup()
 
     def wait(self, process: "subprocess.Popen[bytes]", seconds: float) -> bool:
-        """Wait until it is ready, or has ended: then False."""
-        # Loads ctypes, which is slow, and few starts of a program start a daemon.
+        """Wait until the daemon is ready; False: it has ended."""
+        # Loads ctypes, which is slow, and starting a daemon is rare.
         from nvshare import kernel
 
         end = kernel.pidfd_open(process.pid)

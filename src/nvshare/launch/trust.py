@@ -1,9 +1,9 @@
-"""Who is believed to be the daemon: anybody can make a folder in /tmp, and a socket in it.
+"""Which peers are trusted as the daemon: any user can make a folder in /tmp, and a socket in it.
 
-The folder, the socket in it and the process that listens there belong to root, to our own user, or
-to the user that NVSHARE_DAEMON_UID names; at /run/nvshare, where only root can make a folder, also
-to whoever owns it. Nobody else can write to the folder. native/interposer/session/trust.c has the
-same rule for programs, and a test compares the two.
+The folder, the socket in it and the process that listens there must belong to root, to our own
+user, or to the user that NVSHARE_DAEMON_UID names; at /run/nvshare, where only root can make a
+folder, also to the owner of that folder. No other user may be able to write to the folder.
+native/interposer/session/trust.c has the same rule for programs, and a test compares the two.
 """
 
 import os
@@ -54,14 +54,14 @@ class File:
 
 @dataclass(frozen=True)
 class Believer:
-    """Whom somebody believes. ``is_machine``: at the place of the machine's daemon."""
+    """The users that are trusted. ``is_machine``: at the place of the machine's daemon."""
 
     self: int
     named: int | None = None
     is_machine: bool = False
 
     def folder(self, folder: File) -> Trust:
-        """Judge a folder, whatever is in it."""
+        """Judge a folder, regardless of its contents."""
         if not stat.S_ISDIR(folder.mode):
             return Trust.NO_FOLDER
         if not self._believes(folder, folder.owner):
@@ -69,7 +69,7 @@ class Believer:
         return Trust.FOLDER_MODE if folder.mode & 0o022 else Trust.YES
 
     def place(self, folder: File, sock: File) -> Trust:
-        """Judge a folder and a socket, before it is connected to."""
+        """Judge a folder and a socket before connecting."""
         if (verdict := self.folder(folder)) != Trust.YES:
             return verdict
         if not stat.S_ISSOCK(sock.mode):
@@ -77,7 +77,7 @@ class Believer:
         return Trust.YES if self._believes(folder, sock.owner) else Trust.SOCKET_OWNER
 
     def peer(self, folder: File, uid: int) -> Trust:
-        """Judge who listens there, by the kernel's word."""
+        """Judge the listening process, as the kernel identifies it."""
         return Trust.YES if self._believes(folder, uid) else Trust.PEER
 
     def _believes(self, folder: File, uid: int) -> bool:
@@ -85,14 +85,14 @@ class Believer:
 
 
 def believer(folder: Path, environ: Mapping[str, str]) -> Believer:
-    """Return whom we believe at a place."""
+    """Return the users that are trusted at a place."""
     named = environ.get(environment.DAEMON_UID, "")
     is_number = named.isascii() and named.isdecimal()
     return Believer(os.getuid(), int(named) if is_number else None, folder == SYSTEM)
 
 
 def is_trusted(folder: Path, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether a folder is there, and can be that of a daemon whom we believe."""
+    """Whether a folder exists, and can be that of a trusted daemon."""
     try:
         return believer(folder, environ).folder(_look(folder)) == Trust.YES
     except OSError:
@@ -100,19 +100,19 @@ def is_trusted(folder: Path, environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def judge(path: Path, environ: Mapping[str, str]) -> Trust:
-    """Judge a socket before it is connected to. Raises OSError where there is none."""
+    """Judge a socket before connecting. Raises OSError if there is none."""
     folder = path.parent
     return believer(folder, environ).place(_look(folder), _look(path))
 
 
 def judge_peer(sock: socket.socket, path: Path, environ: Mapping[str, str]) -> Trust:
-    """Judge who is at the other end of a socket that was connected to."""
+    """Judge the peer of a connected socket."""
     folder = path.parent
     return believer(folder, environ).peer(_look(folder), peer(sock)[1])
 
 
 def not_believed(path: Path, verdict: Trust) -> NvshareError:
-    """Say why we do not talk to whoever is there."""
+    """Return the error that says why a peer is not trusted."""
     try:
         owner = path.parent.stat().st_uid
     except OSError:
@@ -126,7 +126,7 @@ def not_believed(path: Path, verdict: Trust) -> NvshareError:
 
 
 def name_owner(folder: Path) -> dict[str, str]:
-    """Return what tells programs to believe whose daemon this is, after it was said to be used."""
+    """Return the variables that make programs trust the owner of a daemon's folder."""
     try:
         owner = folder.stat().st_uid
     except OSError:

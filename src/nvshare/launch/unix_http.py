@@ -8,7 +8,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 class UnixConnection(http.client.HTTPConnection):
-    """A connection that knows who is at its other end."""
+    """A connection that knows its peer."""
 
     def __init__(self, address: str, seconds: float) -> None:
         super().__init__("localhost", timeout=seconds)

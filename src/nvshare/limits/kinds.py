@@ -1,6 +1,6 @@
-"""Kinds of limits: what can be done with the value of any limit, whichever it is.
+"""Kinds of limits: the operations on the value of any limit.
 
-A value is what a field of nvshare.settings.ClientLimits holds. None: there is no limit.
+A value is that of a field of nvshare.settings.ClientLimits. None: there is no limit.
 """
 
 from abc import ABC, abstractmethod
@@ -15,66 +15,66 @@ from nvshare.quantity import format_quantity, parse_quantity
 
 @dataclass(frozen=True, kw_only=True)
 class Limit(ABC):
-    """One limit, as protocol/limits.toml has it. What it has no use for is empty."""
+    """One limit, as protocol/limits.toml has it. Fields that it does not need are empty."""
 
-    # In JSON, in ceilings and in frames; and in the core.
+    # The names in JSON, in ceilings and in frames; and in the core.
     name: str
     core_name: str
-    # For people.
+    # The name for users.
     label: str
-    # Of nvshare run and nvshare limit.
+    # The option of nvshare run and nvshare limit.
     option: str
     help_run: str
     help_limit: str
     metavar: str = ""
-    # Of nvshare top.
+    # The key in nvshare top.
     key: str = ""
     prompt: str = ""
-    # Of the environment; and of pods, behind nvshare.com/.
+    # The variable of the environment; and the annotation of pods, after nvshare.com/.
     variable: str
     annotation: str = ""
     in_scenarios: bool = False
-    # LIMITS has a field for it.
+    # The frame LIMITS has a field for it.
     is_told: bool = False
 
     @abstractmethod
     def tightest(self, values: Sequence[Any]) -> Any:
-        """Return what processes may have together that were started with these."""
+        """Return the common limit of processes that were started with these values."""
 
     @abstractmethod
     def cut(self, value: Any, ceiling: Any) -> Any:
-        """Return what a ceiling leaves. No limit at all is beyond every ceiling."""
+        """Return a value cut by a ceiling. No limit at all is beyond every ceiling."""
 
     @abstractmethod
     def laxest(self, one: Any, other: Any) -> Any:
-        """Return what one of two ceilings allows."""
+        """Return the looser of two ceilings."""
 
     @abstractmethod
     def text(self, value: Any) -> str:
-        """Return a value as people write it."""
+        """Return a value as users write it."""
 
     @abstractmethod
     def in_sentence(self, value: Any) -> str:
-        """Return a value, or that there is none, as people read it."""
+        """Return a value, or its absence, as users read it."""
 
     @abstractmethod
     def wrong_with(self, text: str) -> str | None:
-        """Say what is wrong with the text of its variable; None: nothing, or it is ignored."""
+        """Return what is wrong with the text of its variable; None: nothing, or it is ignored."""
 
     @abstractmethod
     def from_frame(self, frame: Any, flags: int) -> Any:
-        """Return what a frame says."""
+        """Return the value in a frame."""
 
     @abstractmethod
     def flags(self, value: Any) -> int:
-        """Return the flags of a frame that say it; a number has a field instead."""
+        """Return the flags for it in a frame; a number has a field instead."""
 
     def in_log(self, value: Any) -> str:
         """Return a word for a line of the log; empty: there is no limit."""
         return "" if value is None else f"{self.option}={self.text(value)}"
 
     def variable_text(self, value: Any) -> str:
-        """Return what its variable is set to."""
+        """Return the text of its variable."""
         return str(value)
 
     def normalized(self, value: Any) -> Any:
@@ -86,7 +86,7 @@ class Limit(ABC):
         return value
 
     def from_core(self, value: Any) -> Any:
-        """Return what the core has as people are shown it."""
+        """Return the core's value as users see it."""
         return value
 
 
@@ -152,7 +152,7 @@ class Number(_Size):
 
 @dataclass(frozen=True, kw_only=True)
 class Permission(Limit):
-    """Permission to go beyond another limit. None: it is not given."""
+    """Permission to exceed another limit. None: it is not given."""
 
     # The name of that limit.
     beyond: str
@@ -178,7 +178,7 @@ class Permission(Limit):
         return self.option if value else ""
 
     def wrong_with(self, _text: str) -> None:
-        # Not to have it harms nobody: the library says so, and goes on without.
+        # Its absence does no harm: the library reports the error, and goes on without it.
         return None
 
     def from_frame(self, _frame: Any, flags: int) -> bool | None:

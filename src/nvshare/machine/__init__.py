@@ -1,7 +1,7 @@
-"""What a client does with its turn: the machine of native/machine, which is written once.
+"""What a client does with its turn: the state machine of native/machine, which is written once.
 
-The interposer has it linked in; the simulator and tests load it from here. It is told what happens
-and says what is to be done. It decides nothing that the core decides, and knows nothing of it.
+The interposer links it; the simulator and tests load it from here. It takes inputs and returns
+actions. It makes no decision of the core's, and does not know the core.
 """
 
 from nvshare.machine.machine import Action, Input, Machine

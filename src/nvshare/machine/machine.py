@@ -1,4 +1,4 @@
-"""The machine as a Python object. Thin: all that it knows is how native/machine lays things out."""
+"""The machine as a Python object: a thin wrapper that knows only the layout of native/machine."""
 
 import ctypes
 from functools import cache
@@ -18,7 +18,7 @@ _MOST = 12
 
 
 class Input(TypedDict, total=False):
-    """What comes with an event; struct machine_input says which fields each reads."""
+    """The data of an event; struct machine_input says which fields each reads."""
 
     descriptor: int
     turn: int
@@ -39,7 +39,7 @@ class Input(TypedDict, total=False):
 
 
 class Action(NamedTuple):
-    """Something to be done, with what it is done to."""
+    """An action with its operands."""
 
     act: Act
     descriptor: int = -1
@@ -115,13 +115,13 @@ class _Machine(ctypes.Structure):
 
 
 def library_path() -> Path:
-    """Return where the library is installed; see nvshare.launch.preload for why it is asked."""
+    """Return the path of the installed library; nvshare.launch.preload says why in this way."""
     return Path(str(files("nvshare") / "lib" / LIBRARY))
 
 
 @cache
 def load_library(path: Path | None = None) -> ctypes.CDLL:
-    """Load the library, once, and check that it lays things out as this file does."""
+    """Load the library, once, and check that its layout is that of this file."""
     path = path or library_path()
     if not path.is_file():
         raise NvshareError(
@@ -145,7 +145,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
 
 
 class Machine:
-    """One client. Feed it, and perform what it says."""
+    """The machine of one client. Feed it, and perform its actions."""
 
     __slots__ = ("_actions", "_call", "_fed", "_library", "_machine", "_own")
 
@@ -153,14 +153,14 @@ class Machine:
         self._library = library or load_library()
         self._machine = _Machine()
         self._actions = _Actions()
-        # What every call is made with.
+        # The same in every call.
         self._call = self._library.machine_feed
         self._own = ctypes.byref(self._machine)
         self._fed = ctypes.byref(self._actions)
         self._library.machine_init(self._own)
 
     def feed(self, event: Event, **fields: "Unpack[Input]") -> tuple[Result, list[Action]]:
-        """Take an input; say what has become of it, and what is to be done, in order."""
+        """Take an input; return its outcome, and the actions in order."""
         fields.setdefault("descriptor", -1)
         result = self._call(self._own, ctypes.byref(_Input(event=event, **fields)), self._fed)
         actions = self._actions
@@ -171,7 +171,7 @@ class Machine:
 
     @property
     def state(self) -> State:
-        """Where it is."""
+        """The present state."""
         return State(self._machine.state)
 
     @property
@@ -181,7 +181,7 @@ class Machine:
 
     @property
     def turn(self) -> int:
-        """The turn that it holds, or held last; 0: none."""
+        """The present turn, or the last one; 0: none."""
         return int(self._machine.turn)
 
     @property
@@ -191,31 +191,31 @@ class Machine:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the daemon knows that somebody waits."""
+        """Whether the daemon knows that the client wants a turn."""
         return bool(self._machine.is_wanted)
 
     @property
     def job(self) -> Job:
-        """What the mover was told last, until it has done so."""
+        """The last job of the mover, until it is done."""
         return Job(self._machine.job)
 
     @property
     def standby(self) -> Standby:
-        """Who watches for a turn that another program hands over."""
+        """Which thread watches for a hand-over."""
         return Standby(self._machine.standby)
 
     @property
     def standby_missing(self) -> int:
-        """What will have no room yet of the memory that such a turn begins with."""
+        """The part of the memory for that turn that will not have room yet."""
         return int(self._machine.standby_missing)
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """All that it knows, by the names of struct machine."""
+        """The whole state, by the names of struct machine."""
         return {name: getattr(self._machine, name) for name, *_ in self._machine._fields_}
 
     def copy(self) -> "Machine":
-        """Return another one in the same state."""
+        """Return another machine in the same state."""
         other = Machine(self._library)
         ctypes.memmove(other._own, self._own, ctypes.sizeof(_Machine))
         return other

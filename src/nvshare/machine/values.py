@@ -4,7 +4,7 @@ from enum import IntEnum, IntFlag
 
 
 class State(IntEnum):
-    """Where a client is in its life; native/machine/table.c says what each means."""
+    """The states of a client; native/machine/table.c says what each means."""
 
     NEW = 0
     ALONE = 1
@@ -23,7 +23,7 @@ class State(IntEnum):
 
 
 class Event(IntEnum):
-    """What can happen."""
+    """The inputs."""
 
     GREET = 0
     WELCOME = 1
@@ -54,7 +54,7 @@ class Event(IntEnum):
 
 
 class Act(IntEnum):
-    """What is to be done."""
+    """The actions."""
 
     OPEN = 0
     CLOSE = 1
@@ -91,7 +91,7 @@ class Act(IntEnum):
 
 
 class Result(IntEnum):
-    """What has become of an input."""
+    """The outcomes of an input."""
 
     TAKEN = 0
     VOID = 1
@@ -99,7 +99,7 @@ class Result(IntEnum):
 
 
 class Job(IntEnum):
-    """What the mover was told last."""
+    """The jobs of the mover."""
 
     RESTS = 0
     MOVES_OUT = 1
@@ -110,7 +110,7 @@ class Job(IntEnum):
 
 
 class Standby(IntEnum):
-    """Who watches for a turn that another program hands over."""
+    """Which thread watches for a hand-over."""
 
     NOBODY = 0
     SESSION = 1
@@ -126,7 +126,7 @@ class Reason(IntEnum):
 
 
 class Hello(IntFlag):
-    """What HELLO says."""
+    """The flags of HELLO that the machine knows."""
 
     RESUMING = 1
     WANTS = 2

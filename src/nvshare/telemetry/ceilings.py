@@ -1,7 +1,7 @@
-"""Ceilings: most that the programs in pods may have, whatever their pods and environments ask for.
+"""Ceilings: the most that programs in pods may have, whatever their pods and environments request.
 
-Whoever runs a cluster sets them, for a node and for namespaces. Tenants write annotations, and the
-environment of their programs. Values only: who is in which namespace is not known here.
+The operator of a cluster sets them, for a node and for namespaces. Tenants write annotations, and
+the environment of their programs. Values only: which pod is in which namespace is not known here.
 """
 
 from collections.abc import Mapping
@@ -17,22 +17,22 @@ from nvshare.settings import ClientLimits, Orders
 class Ceiling(CeilingFields):
     """Most that the programs of a container may have. None: they may have as much as they like."""
 
-    # The ways of allocating that they may choose; beside them there is that of the GPU's setting.
+    # The allocation kinds that they may choose, beside that of the GPU's setting.
     allocation: Annotated[tuple[AllocationName, ...] | None, NONE] = None
 
     def over(self, other: "Ceiling") -> "Ceiling":
-        """Return another one with all that this one says; "none" lifts what the other says."""
+        """Return another ceiling overridden by this one; "none" lifts a limit of the other."""
         said = {name: getattr(self, name) for name in self.model_fields_set}
         return other.model_copy(update=said)
 
     def cut(self, limits: ClientLimits) -> ClientLimits:
-        """Return limits that are not beyond this. No limit at all is beyond every ceiling."""
+        """Return limits cut by this ceiling. No limit at all is beyond every ceiling."""
         return limits.changed(
             {one.name: one.cut(getattr(limits, one.name), self) for one in LIMITS}
         )
 
     def cuts(self, orders: Orders) -> dict[str, str]:
-        """Return which of these orders are beyond it, and what is in force instead, in words."""
+        """Return in words which of these orders exceed it, and what is in force instead."""
         asked = ClientLimits().changed(orders.model_dump(exclude={"allocation"}))
         limits = self.cut(asked)
         found = {}
@@ -45,11 +45,11 @@ class Ceiling(CeilingFields):
         return found
 
     def allows(self, allocation: AllocationName) -> bool:
-        """Whether programs may choose to allocate in this way."""
+        """Whether programs may choose this allocation kind."""
         return self.allocation is None or allocation in self.allocation
 
     def laxer(self, other: "Ceiling") -> "Ceiling":
-        """Return what is allowed by this one or by the other."""
+        """Return the ceiling that allows what this one or the other allows."""
         ways = None if None in (self.allocation, other.allocation) else (self, other)
         return Ceiling(
             **{
@@ -65,21 +65,21 @@ NO_CEILING = Ceiling()
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """The ceiling of a node, and what is said otherwise for some namespaces."""
+    """The ceiling of a node, and the exceptions for some namespaces."""
 
     node: Ceiling = NO_CEILING
     namespaces: Mapping[str, Ceiling] = field(default_factory=dict)
 
     def of(self, namespace: str) -> Ceiling:
-        """Return what holds for the pods of a namespace."""
+        """Return the ceiling for the pods of a namespace."""
         special = self.namespaces.get(namespace)
         return special.over(self.node) if special else self.node
 
     def of_unknown(self) -> Ceiling:
-        """Return what holds for a pod that has not been heard of yet: what some pod may have.
+        """Return the ceiling for a pod that is not known yet: the most that any pod may have.
 
-        For a moment after a start of the daemon that is every pod. One that may have much must not
-        be refused memory then, and one that may have less is cut as soon as it is known.
+        For a moment after a start of the daemon that is every pod. A pod that may have much must
+        not be refused memory then, and one that may have less is cut as soon as it is known.
         """
         laxest = self.node
         for namespace in self.namespaces:

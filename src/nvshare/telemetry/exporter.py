@@ -2,14 +2,13 @@
 
 Programs choose their names themselves, so label values are foreign text: they are escaped and cut
 here, once for each program, since every one of its metrics repeats them. The library would do so
-for every sample, and take seven times as long: more than a scrape a second may cost. It still says
-which form a scraper wants, and reads what is written here in the tests.
+for every sample, and take seven times as long: more than a scrape a second may cost. It is still
+used to negotiate the format, and the tests parse the text with it.
 
-From one scrape to the next most numbers stay what they were, and a line of text costs ten times as
-much to write as its number costs to compare. So an exposition keeps the lines of the last scrape,
-with the numbers that they were written for, column by column: a column is one metric with one value
-of its own labels, such as the time that every program has waited. Nothing else is kept: who is gone
-is forgotten.
+From one scrape to the next most numbers stay the same, and writing a line of text costs ten times
+as much as comparing its number. So an exposition keeps the lines of the last scrape with their
+numbers, column by column: a column is one metric with one value of its own labels, such as the time
+that every program has waited. Nothing else is kept: programs that are gone are forgotten.
 """
 
 from abc import ABC, abstractmethod
@@ -48,18 +47,18 @@ class Exposition:
 
 
 def choose_content_type(accept: str) -> str:
-    """Return what the form is called that a client accepts."""
+    """Return the content type that a client accepts."""
     return choose_encoder(accept)[1]
 
 
 def expose(status: NodeStatus, accept: str) -> tuple[bytes, str]:
-    """Return one snapshot as text, and what its form is called."""
+    """Return one snapshot as text, and its content type."""
     content_type = choose_content_type(accept)
     return b"".join(Exposition().texts(status, content_type)), content_type
 
 
 class _SectionText:
-    """The text of one section, and who its subjects were."""
+    """The text of one section, and its last subjects."""
 
     def __init__(self, section: Section[Any]) -> None:
         self._section = section
@@ -111,7 +110,7 @@ class _Column(ABC):
         self._text = b""
 
     def move(self, places: list[int | None]) -> None:
-        """Take subjects in another order: where each was, if it was there."""
+        """Reorder the subjects: for each, its former place, if it had one."""
         numbers, lines = self._numbers, self._lines
         self._numbers = [_UNKNOWN if place is None else numbers[place] for place in places]
         self._lines = ["" if place is None else lines[place] for place in places]
@@ -181,7 +180,7 @@ class _LabelledColumn(_Column):
 
 
 def _heading(metric: Metric[Any], *, is_open: bool) -> bytes:
-    """Return the lines before a metric. The older form knows no info, and names counters whole."""
+    """Return the header of a metric. The older format has no info, and full counter names."""
     name, kind = metric.name, metric.kind
     if is_open:
         name = name.removesuffix("_total").removesuffix("_info")
@@ -191,7 +190,7 @@ def _heading(metric: Metric[Any], *, is_open: bool) -> bytes:
 
 
 def _pairs(names: Texts, values: Texts) -> str:
-    """Write labels down. One that is empty is to Prometheus as one that is not there."""
+    """Write labels. To Prometheus, an empty label is the same as none."""
     pairs = zip(names, values, strict=True)
     return ",".join(f'{name}="{_escaped(value)}"' for name, value in pairs if value)
 

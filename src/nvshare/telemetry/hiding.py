@@ -1,4 +1,4 @@
-"""A snapshot without what is nobody else's business: names, processes and users of other people."""
+"""A snapshot without the private data of other users: their names, programs and processes."""
 
 from nvshare.telemetry.snapshot import (
     ClientStatus,
@@ -12,7 +12,7 @@ HIDDEN = "(hidden)"
 
 
 def hide_others(status: NodeStatus, uid: int) -> NodeStatus:
-    """Return what a user may see where people hide from each other: how much, but not who."""
+    """Return what a user may see where others' data is hidden: numbers, but not names."""
     own = {client.group for client in status.clients if client.uid == uid}
     return status.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""What Prometheus is told of the GPUs as such: how busy, who is outside, which are lost."""
+"""Metrics of the GPUs themselves: how busy they are, their outsiders, and lost GPUs."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from nvshare.telemetry.snapshot import DeviceStatus, MissingGpu, NodeStatus
 
 
 def _missing(status: NodeStatus) -> Iterator[tuple[Texts, MissingGpu]]:
-    """Return GPUs that are lost, and those that are not shared because they cannot be."""
+    """Return GPUs that are lost, and GPUs that cannot be shared."""
     for gpu in status.devices:
         if gpu.lost_seconds is not None:
             seconds, why = gpu.lost_seconds, gpu.lost_because
@@ -24,7 +24,7 @@ def _gpus(status: NodeStatus) -> Iterator[tuple[Texts, DeviceStatus]]:
 
 
 def _used(status: NodeStatus) -> Iterator[tuple[Texts, float]]:
-    """Return how much of the last seconds each GPU had work, as `nvshare top` shows it."""
+    """Return the part of the last seconds in which each GPU had work, as in `nvshare top`."""
     for gpu in status.devices:
         parts = (c.used_percent.get(WINDOW, 0.0) for c in status.clients if c.device == gpu.uuid)
         yield (str(gpu.index), gpu.uuid), min(1.0, sum(parts) / 100)

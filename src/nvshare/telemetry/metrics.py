@@ -1,7 +1,7 @@
-"""What Prometheus is told: every metric, and where in a snapshot it is.
+"""All metrics for Prometheus, and where in a snapshot each is found.
 
 Names follow the conventions of Prometheus: seconds, bytes and ratios, counters end in ``_total``.
-What is None in a snapshot has no sample. docs/metrics.md is about the same table.
+A value that is None in a snapshot has no sample. docs/metrics.md describes the same table.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,8 +24,8 @@ Subject = TypeVar("Subject")
 Number: TypeAlias = int | float | None
 Texts: TypeAlias = tuple[str, ...]
 
-# The last seconds that the used share of a GPU is about. Over longer times, the rate of the busy
-# seconds says it, and whoever asks now and then would not see a shorter one.
+# The window of a GPU's used share, in seconds. For longer times, the rate of the busy seconds
+# serves, and an occasional scrape would miss a shorter one.
 WINDOW = 10
 
 STATES: Texts = get_args(ClientStatus.model_fields["state"].annotation)
@@ -42,16 +42,16 @@ class Metric(Generic[Subject]):
     kind: Literal["gauge", "counter", "info"]
     about: str
     labels: Texts = ()
-    # The values of these labels, where they are known beforehand, each with what reads its number.
+    # The label values that are known beforehand, each with the function that reads its number.
     # Most metrics have no labels, and so one of these.
     columns: tuple[tuple[Texts, Callable[[Subject], Number]], ...] = ()
-    # All samples that a subject has, where they are not.
+    # Reads all samples of a subject, where the label values are not known beforehand.
     read: Callable[[Subject], Iterable[tuple[Texts, float]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Section(Generic[Subject]):
-    """The metrics of one kind of subject, and the labels that tell one from another."""
+    """The metrics of one kind of subject, and the labels that identify a subject."""
 
     labels: Texts
     subjects: Callable[[NodeStatus], Iterable[tuple[Texts, Subject]]]
@@ -81,7 +81,7 @@ def _ratio(percent: Number) -> Number:
 def _which(
     known: Texts, value: Callable[[Subject], str | None]
 ) -> tuple[tuple[Texts, Callable[[Subject], Number]], ...]:
-    """Return 1 for what it is, and 0 for what else it could be."""
+    """Return 1 for the present value, and 0 for the other possible ones."""
 
     def reader(name: str) -> Callable[[Subject], Number]:
         return lambda subject: value(subject) == name
@@ -101,8 +101,8 @@ def _gpus(status: NodeStatus) -> Iterator[tuple[Texts, DeviceStatus]]:
 def _programs(status: NodeStatus) -> Iterator[tuple[Texts, ClientStatus]]:
     gpus = _gpu_labels(status)
     for one in status.clients:
-        # The cluster's names if it has told them, else what the kernel knows. The number makes them
-        # one of a kind: of a process that comes back, or whose pid cannot be seen, there are two.
+        # The cluster's names if they are known, else those of the kernel. The id makes them unique:
+        # a process that reconnects, or whose pid cannot be seen, would appear twice.
         namespace, _, pod = one.pod_name.rpartition("/")
         container = one.container_name or one.container
         names = (namespace, pod or one.pod, container, str(one.pid), one.program, str(one.id))
@@ -116,8 +116,8 @@ def _groups(status: NodeStatus) -> Iterator[tuple[Texts, tuple[GroupStatus, Grou
             yield (*gpus[use.device], group.key, group.name), (group, use)
 
 
-# What is counted for every program, and for a GPU over all programs that it has ever had: the name
-# of the metric, a sentence, and the field.
+# The counters of every program, and of a GPU over all programs that it has ever had: the name of
+# the metric, a sentence, and the field.
 _COUNTED = (
     ("turns", "Turns granted.", "turns"),
     ("running_seconds", "Time with a turn.", "running_seconds"),
@@ -137,7 +137,7 @@ _COUNTED = (
 
 
 def _counted(prefix: str, path: str = "") -> Iterator[Metric[Any]]:
-    """Return these counters for subjects in which they are found there."""
+    """Return these counters as metrics of a kind of subject."""
     for name, about, field in _COUNTED:
         yield _counter(f"{prefix}_{name}", about, attrgetter(path + field))
     yield Metric(
@@ -150,7 +150,7 @@ def _counted(prefix: str, path: str = "") -> Iterator[Metric[Any]]:
     refusals_of = attrgetter(f"{path}refusals_by")
 
     def reader(why: str) -> Callable[[Any], Number]:
-        # All of them: of a counter that begins with 1, Prometheus does not see that it has grown.
+        # All of them, also with 0: Prometheus does not see a counter that begins at 1 grow.
         return lambda subject: refusals_of(subject).get(why, 0)
 
     yield Metric(

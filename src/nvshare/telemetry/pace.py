@@ -1,7 +1,7 @@
-"""Settings at a speed: the daemon lives in real seconds, and the GPUs in emulated ones.
+"""Settings at a speed: the daemon uses real seconds, and the GPUs use emulated ones.
 
-A turn of 30 emulated seconds is one of 1.5 real ones at speed 20. Patience with programs that do
-not answer is not scaled: it is about machines that are slow, and those are real.
+At speed 20, a turn of 30 emulated seconds takes 1.5 real ones. The patience with programs that do
+not answer is not scaled: it allows for slow machines, and those are real.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ AS_THEY_ARE = (
 
 
 def paced(settings: DeviceSettings, speed: float) -> DeviceSettings:
-    """Return settings that count emulated seconds as ones that count real seconds."""
+    """Convert settings from emulated seconds to real seconds."""
     return settings if speed == 1 else settings.changed(at_speed(settings, speed))
 
 

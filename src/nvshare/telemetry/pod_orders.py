@@ -1,4 +1,4 @@
-"""What is asked of the programs in a pod, as a value that a watcher makes and the daemon keeps."""
+"""The orders for the programs in a pod, as a value that a watcher makes and the daemon keeps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from nvshare.settings import NO_ORDERS, Orders
 
 @dataclass(frozen=True, slots=True)
 class ContainerOrders:
-    """What is asked of one container, the pod's orders included."""
+    """The orders for one container, the pod's orders included."""
 
     name: str = ""
     orders: Orders = NO_ORDERS
@@ -16,7 +16,7 @@ class ContainerOrders:
 
 @dataclass(frozen=True, slots=True)
 class PodOrders:
-    """What is asked of one pod. ``containers`` are known by their ids once they run."""
+    """The orders for one pod. ``containers`` are known by their ids once they run."""
 
     namespace: str
     name: str
@@ -24,5 +24,5 @@ class PodOrders:
     containers: Mapping[str, ContainerOrders] = field(default_factory=dict)
 
     def of(self, container: str) -> ContainerOrders:
-        """Return what is asked of a container; of one that is not known yet, what the pod asks."""
+        """Return the orders for a container; until it is known, those of the pod."""
         return self.containers.get(container) or ContainerOrders(orders=self.orders)

@@ -1,4 +1,4 @@
-"""A node at one moment, as the control API gives it and as every view of it is drawn from.
+"""A node at one moment, as the control API gives it. Every view is drawn from it.
 
 Times are in seconds, sizes in bytes. Durations count up to the moment of the snapshot.
 """
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Parked: TypeAlias = Literal["by hand", "idle"]
-# Why a program was not given memory: the first two by the library in it, the others by the daemon.
+# Why a program was refused memory: the first two by the library in it, the others by the daemon.
 Refused: TypeAlias = Literal[
     "memory limit", "size of the GPU", "too large at once", "host full", "context"
 ]
 
 
 class _Model(BaseModel):
-    # A newer daemon may tell more than an older command line knows.
+    # A newer daemon may send fields that an older command line does not know.
     model_config = ConfigDict(extra="ignore", frozen=True)
     _all_fields: ClassVar[set[str]]
 
@@ -30,10 +30,10 @@ class _Model(BaseModel):
 
     @classmethod
     def of_known(cls, values: dict[str, Any]) -> "Self":
-        """Make one from what is known to be right, and is all of its fields: nothing is checked.
+        """Make one from all of its fields, which are known to be valid: nothing is checked.
 
-        For the daemon, which makes hundreds in a tick, of its own numbers. Pydantic's own way to do
-        so, model_construct, looks at every field, and takes longer than checking them does.
+        For the daemon, which makes hundreds per tick from its own numbers. Pydantic's own
+        model_construct looks at every field, and takes longer than validation.
         """
         made = cls.__new__(cls)
         put = object.__setattr__
@@ -56,7 +56,7 @@ class TimeParts(_Model):
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """The sum of all parts."""
         return float(sum(self.model_dump().values()))
 
 
@@ -79,20 +79,20 @@ class ClientStatus(_Model):
     device: str
     pid: int
     uid: int
-    # What that is called where the daemon is, or the number.
+    # The name of that user on the daemon's machine, or the number.
     user: str = ""
     program: str
     pod: str
     container: str
-    # As the cluster calls them, once it has told.
+    # The cluster's names, once they are known.
     pod_name: str = ""
     container_name: str = ""
-    # Who it shares its limits with.
+    # The group that shares its limits.
     group: str
     library_version: str
     allocation: Literal["managed", "explicit", "native", "mixed"]
-    # Why, if it is not just what the GPU's setting says; and what its pod, its environment or that
-    # setting asks for by now, if that is something else: it holds for the next process.
+    # Why, if it is not simply the GPU's setting; and the kind that its pod, its environment or that
+    # setting requests now, if that differs: it holds for the next process.
     allocation_because: str = ""
     allocation_next: str = ""
 
@@ -100,36 +100,36 @@ class ClientStatus(_Model):
     state_seconds: float
     connected_seconds: float
     overdue: bool
-    # It was told to give way, and cannot: its work waits for its own next calls.
+    # It was ordered to give way, and cannot: its work waits for its own next calls.
     cannot_drain: bool = False
-    # Why all of its memory is to be on the host, if it is; and for how long it has been so.
+    # Why it is parked, if it is; and for how long.
     parked: Parked | None = None
     parked_seconds: float = 0.0
 
     allocated: int
     pinned: int
-    # Why that cannot leave the GPU, as far as it has told: bytes by the names of frame PINNED.
+    # Why that cannot leave the GPU, as far as it reports: bytes by the names of frame PINNED.
     pinned_by: dict[str, int] = {}
     swapped_out: int
-    # What it holds beside that: its context, its modules, what its pools keep. Measured, or assumed
-    # where the GPU does not tell.
+    # The memory that it holds beside that: its context, its modules, what its pools keep. Measured,
+    # or assumed where the GPU does not tell.
     context: int = 0
-    # What the host keeps for it, having been out once or ahead of that; and what could not leave
-    # the GPU, and why.
+    # Host memory that is kept for it, after its memory was out once or ahead of that; and memory
+    # that could not leave the GPU, and why.
     kept: int = 0
     stuck: int = 0
     stuck_because: str = ""
-    # It waits because the host is short of memory, and why that is so.
+    # Whether it waits because the host is short of memory, and why that is so.
     held_up: bool = False
     held_up_because: str = ""
-    # It has its turns together with its group's processes on other GPUs; and the GPUs on which
-    # there is no room for them, if it waits.
+    # Whether it has its turns together with its group's processes on other GPUs; and if it waits,
+    # the GPUs that have no room for them.
     in_gang: bool = False
     gang_waits_for: tuple[str, ...] = ()
     limits: ClientLimits
-    # The limits that are what they are because of the ceiling of its pod's namespace.
+    # The limits that the ceiling of its pod's namespace has cut.
     capped: tuple[str, ...] = ()
-    # What its group uses of this GPU.
+    # The memory that its group uses on this GPU.
     group_used: int = 0
 
     turns: int
@@ -139,7 +139,7 @@ class ClientStatus(_Model):
     moved_out: int
     moved_in: int
     moving_seconds: float
-    # How often it was refused memory that it asked for, and why.
+    # How often it was refused memory, and why.
     refusals: int = 0
     refusals_by: dict[Refused, int] = {}
     busy_seconds: float
@@ -147,8 +147,8 @@ class ClientStatus(_Model):
     throttled_seconds: float
     # GPU time that it has used while it had a share, as its events measured it.
     gpu_seconds: float = 0.0
-    # What its share comes to now, in percent; None: it has none. And what it has used of the GPU's
-    # time in the last 1, 10 and 60 seconds.
+    # Its effective share now, in percent; None: it has none. And how much of the GPU's time it has
+    # used in the last 1, 10 and 60 seconds.
     share: float | None = None
     used_percent: dict[int, float] = {}
     # What its time went to since it connected, and lately.
@@ -162,7 +162,7 @@ class GroupUse(_Model):
     device: str
     used: int
     swapped_out: int
-    # It was lowered below what is used: nothing can be allocated until that is less.
+    # The limit was lowered below the use: nothing can be allocated until the use is less.
     over_limit: bool
 
 
@@ -171,16 +171,16 @@ class GroupStatus(_Model):
 
     key: str
     name: str
-    # Of its clients, by which people name it; and of its processes.
+    # The ids of its clients, by which users name it; and the pids of its processes.
     ids: tuple[int, ...] = ()
     pids: tuple[int, ...]
     limits: ClientLimits
-    # Where each limit in force comes from.
+    # The source of each limit in force.
     sources: dict[str, Literal["environment", "set", "pod", "ceiling"]]
     uses: tuple[GroupUse, ...]
-    # By hand: it gets no turn.
+    # Parked by hand: it gets no turn.
     parked: bool = False
-    # Why what was set is lost when the daemon restarts; empty: it is not.
+    # Why a restart of the daemon loses the limits that were set; empty: it does not.
     unstored: str = ""
 
 
@@ -228,11 +228,11 @@ class DeviceStatus(_Model):
 
     clients: int
     running: int
-    # Those who are parked by hand do not count: they wait for a person.
+    # Programs parked by hand do not count: they wait for a user.
     waiting: int
     parked: int = 0
-    # Turns given up for memory; turns given up that are not for memory; and how many of all of them
-    # went straight from one program to the next.
+    # Turns given up for memory; turns given up for other reasons; and how many of both went
+    # directly from one program to the next.
     turn_changes: int
     slices: int
     handovers: int
@@ -240,10 +240,10 @@ class DeviceStatus(_Model):
     turn_ends_in: float | None
     bandwidth: float
     totals: Totals = Totals()
-    # For how long it could not be used, if it is lost, and why.
+    # If it is lost, for how long, and why.
     lost_seconds: float | None = None
     lost_because: str = ""
-    # Who uses it without nvshare. What they have is not usable.
+    # The processes that use it without nvshare. Their memory is not usable.
     outside: tuple[OutsideProcess, ...] = ()
 
 
@@ -262,7 +262,7 @@ class MissingGpu(_Model):
 class HostStatus(_Model):
     """The host's memory, as far as the GPUs use it."""
 
-    # What may be kept on it; what is kept, because it has left a GPU once; what is there now.
+    # The most that may be kept on it; what is kept, having left a GPU once; what is there now.
     limit: int
     kept: int
     swapped_out: int

@@ -1,15 +1,15 @@
-"""Numbers as people read them, wherever they are shown."""
+"""Numbers in words, for all views."""
 
 _GIB = 1 << 30
 
 
 def gib(size: int) -> str:
-    """Bytes as GiB, short."""
+    """Return bytes as GiB, short."""
     return f"{size / _GIB:.1f}" if size < 100 * _GIB else f"{size / _GIB:.0f}"
 
 
 def duration(seconds: float) -> str:
-    """Seconds for a person: 3.2 s, 12 min, 5 h 3 min."""
+    """Return seconds in words: 3.2 s, 12 min, 5 h 3 min."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes = int(seconds // 60)
@@ -19,6 +19,6 @@ def duration(seconds: float) -> str:
 
 
 def percent(part: float) -> str:
-    """A part of a whole: 4 %, and 0.3 % where that would be nothing."""
+    """Return a part of a whole: 4 %, or 0.3 % where whole percents would be 0."""
     value = 100 * part
     return f"{value:.1f} %" if 0 < value < 1 else f"{value:.0f} %"

@@ -1,1 +1,1 @@
-"""Bytes on the wire to frames and back. No sockets here, and no meaning: see nvshare.daemon."""
+"""Encodes and decodes frames. Knows no sockets and no meaning: see nvshare.daemon."""

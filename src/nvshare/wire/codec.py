@@ -1,7 +1,7 @@
 """Bytes to frames, as they arrive. Does no I/O and judges no order; see nvshare.daemon.session.
 
-Frames write themselves (``frame.pack()``), so there is only a decoder here. It may be fed a byte at
-a time. After an error it must not be used again: nobody knows where the next frame would begin.
+Frames encode themselves (``frame.pack()``), so there is only a decoder here. It may be fed byte by
+byte. After an error it must not be used again: the start of the next frame is unknown.
 """
 
 import struct
@@ -22,7 +22,7 @@ Received = TypeVar("Received")
 
 
 class WireError(Exception):
-    """What arrived is no frame, or not a good one. The connection is of no use any more."""
+    """The bytes are no valid frame. The connection cannot be used any more."""
 
 
 class VersionError(WireError):
@@ -37,7 +37,7 @@ class VersionError(WireError):
 
 
 class Decoder(Generic[Received]):
-    """Takes bytes, gives frames. What is not a whole frame yet waits for the rest.
+    """Takes bytes, gives frames. An incomplete frame waits for the rest.
 
     Use ``client_frames()`` or ``daemon_frames()`` to make one.
     """
@@ -50,16 +50,16 @@ class Decoder(Generic[Received]):
 
     @property
     def waiting(self) -> int:
-        """Bytes of a frame that is not complete."""
+        """The number of bytes of an incomplete frame."""
         return len(self._rest)
 
     def feed(self, data: bytes) -> Iterator[Received]:
         """Take bytes; give the frames that are complete now.
 
-        The iterator has to be used up before the next call. Frames before a bad one are given
-        before the error is raised.
+        The iterator has to be exhausted before the next call. Frames before an invalid one are
+        given before the error is raised.
         """
-        # Nearly always a read brings whole frames, and nothing is left over from an earlier one.
+        # The usual case: a read brings whole frames, and nothing is left over.
         if self._rest:
             data = self._rest + data
             self._rest = b""
@@ -78,12 +78,12 @@ class Decoder(Generic[Received]):
 
 
 def client_frames() -> Decoder[FromClient]:
-    """A decoder for what clients send."""
+    """Return a decoder for frames of clients."""
     return Decoder(_FROM_CLIENT)
 
 
 def daemon_frames() -> Decoder[FromDaemon]:
-    """A decoder for what the daemon sends."""
+    """Return a decoder for frames of the daemon."""
     return Decoder(_FROM_DAEMON)
 
 

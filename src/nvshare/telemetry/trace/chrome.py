@@ -1,8 +1,8 @@
 """A recording in the Trace Event Format, as Perfetto and chrome://tracing read it.
 
-A GPU is a process, and a program is two threads of it: what it was at, with its turns around that,
-and what of its memory moved. Memory is a counter of the GPU. Times are microseconds from the
-beginning of the recording, with the nanoseconds as decimals.
+A GPU is a process, and a program is two threads of it: its states inside its turns, and the moves
+of its memory. Memory is a counter of the GPU. Times are microseconds from the beginning of the
+recording, with the nanoseconds as decimals.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _NAMES = {
     "idle": "idle",
     STARTING: "starting",
 }
-# Of the names that viewers have for colours.
+# Colour names of the viewers.
 _COLOURS = {
     "computing": "good",
     "waiting": "bad",
@@ -34,7 +34,7 @@ _COLOURS = {
 
 
 def trace_events(recordings: Sequence[Recording], title: str) -> dict[str, Any]:
-    """Return the file as a JSON object. Of several recordings, each has processes of its own."""
+    """Return the file as a JSON object. Each recording has processes of its own."""
     return {
         "traceEvents": list(_events(recordings)),
         "displayTimeUnit": "ms",
@@ -48,7 +48,7 @@ def trace_events(recordings: Sequence[Recording], title: str) -> dict[str, Any]:
 
 
 def _events(recordings: Sequence[Recording]) -> Iterator[dict[str, Any]]:
-    # Process 0 is something else to some viewers.
+    # Process 0 has a special meaning in some viewers.
     processes = count(1)
     for recording in recordings:
         prefix = f"{recording.title}: " if len(recordings) > 1 else ""
@@ -73,7 +73,7 @@ def _program(
     if life.moves:
         yield _named("thread_name", process, moving, f"{name}: memory")
         yield _sorted("thread_sort_index", process, moving, 2 * place + 1)
-    # Around what happens in them, so before that.
+    # Turns enclose the states in them, so they come first.
     for turn in life.turns:
         yield {
             **_slice(recording, process, thread, "turn", turn.begin, turn.end),
@@ -92,7 +92,7 @@ def _program(
 
 
 def name_of(life: Life) -> str:
-    """What a program is called where there may be several of one name."""
+    """Return the name of a program, with its pid to tell several of one name apart."""
     program = life.program
     who = f"{program.user}/{program.name}" if program.user else program.name
     named = program.pod or who

@@ -1,6 +1,6 @@
-"""What a trace is told as, item by item, and each of these as a line of JSON.
+"""The items of a trace, and each of them as a line of JSON.
 
-Times are nanoseconds on the clock of whoever records. Items come in no order of time.
+Times are nanoseconds on the clock of the recorder. Items are not ordered by time.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """Recording begins; what is before that is not in it. ``unix`` is the time of day."""
+    """The beginning of a recording; nothing earlier is in it. ``unix`` is the time of day."""
 
     at: int
     unix: float
@@ -19,7 +19,7 @@ class Began:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A GPU, and what programs may fill of its memory."""
+    """A GPU, and how much of its memory programs may use."""
 
     uuid: str
     index: int
@@ -72,7 +72,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """From now on, so much is on a GPU, and so much of what belongs there is away."""
+    """From now on, how much memory is on a GPU, and how much of its programs' memory is away."""
 
     device: str
     at: int
@@ -82,7 +82,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """All until now is told, but for so many items that nobody has taken in time."""
+    """The end: everything until now was sent, except items that were not read in time."""
 
     at: int
     dropped: int = 0
@@ -100,7 +100,7 @@ def write_item(item: Item) -> str:
 
 
 def read_item(line: str | bytes) -> Item | None:
-    """Return the item of a line; None if a newer daemon tells what is not known here."""
+    """Return the item of a line; None: a newer daemon sent an item that is not known here."""
     name, *values = json.loads(line)
     kind = _KINDS.get(name)
     return None if kind is None else kind(*values)

@@ -1,6 +1,6 @@
-"""From what the time log hears to the items of a trace. Keeps what goes on, nothing of the past.
+"""Turns entries of the time log into items of a trace. Keeps the present, nothing of the past.
 
-Shared by daemon and simulator, which say who a client is, and take the items.
+Shared by daemon and simulator, which describe the clients and take the items.
 """
 
 from collections.abc import Callable
@@ -30,18 +30,18 @@ class Recorder:
         self._times = times
         self._describe = describe
         self._take = take
-        # The number of the turn that goes on, and from when on it is not told yet.
+        # By client, the number of its present turn, and the time from which it is not sent yet.
         self._turns: dict[int, tuple[int, int]] = {}
         self._holdings: dict[int, Holding] = {}
-        # By device: what is on it, and what is away.
+        # By device: resident memory, and memory that is away.
         self._levels: dict[str, tuple[int, int]] = {}
 
     def begin(self, now: float) -> None:
-        """Record from now on."""
+        """Start recording."""
         self._times.record(now, self)
 
     def tell_until(self, now: float) -> None:
-        """Tell everything until now: what goes on is told as a piece."""
+        """Give all items until now: what is still going on is cut here."""
         self._times.tell_until(now)
         now_ns = nanoseconds(now)
         for client, (number, begin) in self._turns.items():
@@ -49,37 +49,37 @@ class Recorder:
             self._turns[client] = number, now_ns
 
     def end(self, now: float) -> None:
-        """Record no more."""
+        """Stop recording."""
         self.tell_until(now)
         self._times.record(now, None)
 
     def levels(self, now: float) -> list[Level]:
-        """Return what is on every GPU now, as far as any program is there."""
+        """Return the memory levels of every GPU that has had programs."""
         return [Level(device, nanoseconds(now), *both) for device, both in self._levels.items()]
 
     def came(self, client: int, now_ns: int) -> None:
-        """Tell who it is."""
+        """Describe a new client."""
         del now_ns
         program = self._describe(client)
         if program is not None:
             self._take(program)
 
     def went(self, client: int, now_ns: int) -> None:
-        """Its turn and its memory end with it."""
+        """End the turn and the memory of a client that leaves."""
         self._hold(client, now_ns, None)
         self._note_memory(client, now_ns, None)
 
     def spent(self, client: int, part: Part, begin_ns: int, end_ns: int) -> None:
-        """Tell it as it is."""
+        """Pass on a piece of time."""
         self._take(Spent(client, part.value, begin_ns, end_ns))
 
     def looked(self, client: int, now_ns: int, glance: Glance) -> None:
-        """See whether it has another turn, and where its memory is."""
+        """Note a change of a client's turn, and where its memory is."""
         self._hold(client, now_ns, glance.turn if glance.state in _HOLDS else None)
         self._note_memory(client, now_ns, self._core.holding(client))
 
     def moved(self, client: int, now_ns: int, event: Moved) -> None:
-        """Tell of memory that has moved. The client has measured how long that took."""
+        """Pass on a move of memory. The client has measured how long it took."""
         if event.in_bytes or event.out_bytes:
             begin = now_ns - nanoseconds(event.seconds)
             self._take(Move(client, event.in_bytes, event.out_bytes, begin, now_ns))

@@ -1,4 +1,4 @@
-"""An interval of a node, whole: made of items, in order of time, and nothing outside of it."""
+"""A complete interval of a node: made of items, ordered by time, and cut at its ends."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ Interval = TypeVar("Interval", Spent, Turn, Move)
 
 @dataclass(slots=True)
 class Life:
-    """One program in it."""
+    """One program in a recording."""
 
     program: Program
     spent: list[Spent] = field(default_factory=list)
@@ -35,18 +35,18 @@ class Life:
     moves: list[Move] = field(default_factory=list)
 
     def seconds(self, state: str) -> float:
-        """For how long it was at something."""
+        """The seconds that it spent in a state."""
         return sum(one.end - one.begin for one in self.spent if one.state == state) / 1e9
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """From when to when anything is known of it."""
+        """The first and the last time that are known of it."""
         return self.spent[0].begin, max(one.end for one in self.spent)
 
 
 @dataclass(slots=True)
 class Recording:
-    """All of it. Times are nanoseconds, from ``begin`` to ``end``."""
+    """A whole recording. Times are nanoseconds, from ``begin`` to ``end``."""
 
     title: str = ""
     begin: int = 0
@@ -59,7 +59,7 @@ class Recording:
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """Its length in seconds."""
         return (self.end - self.begin) / 1e9
 
     def on(self, gpu: Gpu) -> list[Life]:
@@ -68,7 +68,7 @@ class Recording:
 
 
 def gather(items: Iterable[Item], title: str = "") -> Recording:
-    """Make a recording. One that was broken off ends with the last that is known."""
+    """Make a recording. One that was cut off ends with the last known item."""
     made = Recording(title=title)
     programs: dict[int, Program] = {}
     lives: dict[int, Life] = {}
@@ -118,7 +118,7 @@ def _tidied(program: Program, life: Life, begin: int, end: int) -> Life:
 
 
 def _split(spent: Spent, edges: list[int]) -> Iterator[Spent]:
-    """Cut at the edges of turns: what goes on over one is in it, or outside of it."""
+    """Cut at the edges of turns, so that each piece is inside a turn or outside."""
     first, last = bisect_right(edges, spent.begin), bisect_left(edges, spent.end)
     for begin, end in pairwise((spent.begin, *edges[first:last], spent.end)):
         yield replace(spent, begin=begin, end=end)
@@ -130,7 +130,7 @@ def _clipped(items: list[Interval], begin: int, end: int) -> list[Interval]:
 
 
 def _joined(items: list[Interval], by: str) -> list[Interval]:
-    """Put together what was told in pieces."""
+    """Join intervals that came in pieces."""
     joined: list[Interval] = []
     for item in items:
         last = joined[-1] if joined else None
@@ -142,7 +142,7 @@ def _joined(items: list[Interval], by: str) -> list[Interval]:
 
 
 def _one_by_one(moves: list[Move]) -> list[Move]:
-    """A program moves one thing after the other; its measured times may overlap a little."""
+    """Remove overlaps: a program's moves are sequential, but their measured times may overlap."""
     free = 0
     apart: list[Move] = []
     for move in sorted(moves, key=lambda one: one.end):

@@ -1,6 +1,6 @@
 """Why a program is as fast as it is: from a snapshot to sentences, each with its numbers.
 
-Asks nobody and keeps nothing. A cause is a file in causes/ and a line in table.py.
+It reads only the snapshot and keeps nothing. A cause is a file in causes/ and a line in table.py.
 """
 
 from nvshare.telemetry.why.case import Case, case_of

@@ -1,11 +1,11 @@
-"""Limits that are what they are because of a ceiling, in a sentence."""
+"""The limits that a ceiling has cut, in a sentence."""
 
 from nvshare.limits.table import LIMITS
 from nvshare.telemetry.snapshot import ClientStatus
 
 
 def say_capped(client: ClientStatus) -> str:
-    """Say which of its limits the ceiling of its pod's namespace has set; empty: none."""
+    """Name the limits that the ceiling of its pod's namespace has cut; empty: none."""
     words = [
         f"its {one.label} ({one.in_sentence(getattr(client.limits, one.name))})"
         for one in LIMITS

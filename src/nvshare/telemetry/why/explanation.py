@@ -1,4 +1,4 @@
-"""All that is found about a program, as a paragraph and as values."""
+"""All findings about a program, as a paragraph and as values."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from nvshare.telemetry.why.finding import Finding
 from nvshare.telemetry.why.table import CAUSES
 from nvshare.telemetry.words import duration, percent
 
-# Of the last minute. What has cost less than this is not worth a sentence.
+# The least part of the last minute: a smaller cost is not worth a sentence.
 _LEAST = 0.02
 _SAID = {
     "computing": "computed {}",
@@ -44,7 +44,7 @@ class Explanation:
         return [_spent(self.case), *says, *([capped] if capped else []), *helps[:2]]
 
     def values(self) -> dict[str, Any]:
-        """Return the same for programs."""
+        """Return the same as values, for programs."""
         client = self.case.client
         return {
             "id": client.id,
@@ -60,7 +60,7 @@ class Explanation:
 
 
 def explain(status: NodeStatus, client: int) -> Explanation:
-    """Say why the program with this number is as fast as it is."""
+    """Explain why the program with this id is as fast as it is."""
     (found,) = (one for one in status.clients if one.id == client)
     case = case_of(status, found)
     findings = [one for cause in CAUSES if (one := cause(case)) is not None]

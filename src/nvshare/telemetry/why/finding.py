@@ -1,4 +1,4 @@
-"""What a cause has found."""
+"""The finding of a cause."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -11,7 +11,7 @@ class Finding:
     """One reason why a program is as fast as it is.
 
     ``weight`` is the part of its last minute that it has cost; the heaviest is the main cause.
-    ``says`` and ``helps`` are sentences; there may be nothing that helps.
+    ``says`` and ``helps`` are sentences; ``helps`` may be empty.
     """
 
     cause: str

@@ -1,7 +1,7 @@
 """Recordings as a picture: programs, memory and a summary of every GPU, side by side, as SVG.
 
-page.py puts it together, lane.py and memory.py draw one row of it, mix.py and together.py work out
-what there is to draw. Written by hand, no library.
+page.py puts it together, lane.py and memory.py draw one row of it, mix.py and together.py compute
+what to draw. It uses no library.
 """
 
 from nvshare.telemetry.trace.picture.page import draw

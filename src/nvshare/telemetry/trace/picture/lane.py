@@ -1,4 +1,4 @@
-"""One row of a picture: what a program, or a GPU, was at. mix.py says what there is to draw."""
+"""One row of a picture: the states of a program or a GPU. mix.py computes what to draw."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,7 +6,7 @@ from nvshare.telemetry.trace.items import Spent
 from nvshare.telemetry.trace.picture.mix import Mix, mixes
 
 HEIGHT = 14
-# From the bottom of a row to its top; what is idle stays empty.
+# From the bottom of a row to its top; idle time stays empty.
 COLOURS = {
     "computing": "#2f9e62",
     "memory_in": "#3f6fb5",
@@ -28,7 +28,7 @@ NAMES = {
 
 
 def lane(spent: Sequence[Spent], begin: int, per_ns: float, x: float, y: float) -> Iterator[str]:
-    """Return a row whose left upper corner is there."""
+    """Return a row with its upper left corner at a point."""
     if not spent:
         return
     left = x + (spent[0].begin - begin) * per_ns
@@ -45,7 +45,7 @@ def lane(spent: Sequence[Spent], begin: int, per_ns: float, x: float, y: float) 
 
 
 def in_words(spent: Sequence[Spent]) -> str:
-    """Return what all of it comes to."""
+    """Return the totals of a row."""
     total = sum(one.end - one.begin for one in spent) or 1
     shares = {
         state: sum(one.end - one.begin for one in spent if one.state == state) / total
@@ -65,7 +65,7 @@ def _stack(shapes: dict[str, list[str]], mix: Mix, x: float, y: float) -> None:
 
 
 def _joined(row: Iterator[Mix]) -> Iterator[Mix]:
-    """Put neighbours together that look the same; heights are whole pixels."""
+    """Merge neighbours that look the same; heights are whole pixels."""
     last: Mix | None = None
     for mix in row:
         seen = Mix(mix.begin, mix.end, _in_pixels(mix.parts))
@@ -80,7 +80,7 @@ def _joined(row: Iterator[Mix]) -> Iterator[Mix]:
 
 
 def _in_pixels(parts: dict[str, float]) -> dict[str, float]:
-    """Round to pixels from the bottom up, so that all of it is the height of the row."""
+    """Round to pixels from the bottom up, so that the sum is the height of the row."""
     rounded, height, top = {}, 0.0, 0
     for state in (*COLOURS, "idle"):
         height += parts.get(state, 0.0) * HEIGHT

@@ -1,4 +1,4 @@
-"""The memory row of a GPU: what is on it, and above that what is away."""
+"""The memory row of a GPU: resident memory, and above it the memory that is away."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,12 +8,12 @@ from nvshare.telemetry.trace.recording import Recording
 HEIGHT = 40
 ON_GPU = "#86a8c9"
 AWAY = "#d8a9c0"
-# In pixels: what changes faster is averaged.
+# In pixels: faster changes are averaged.
 _BIN = 2.0
 
 
 def most_in(recording: Recording, gpu: Gpu) -> int:
-    """Return what has to have room in the row."""
+    """Return the most bytes that the row has to show."""
     levels = recording.levels.get(gpu.uuid, ())
     return max([gpu.usable, *(level.on_gpu + level.away for level in levels)])
 
@@ -21,7 +21,7 @@ def most_in(recording: Recording, gpu: Gpu) -> int:
 def memory(
     recording: Recording, gpu: Gpu, per_ns: float, top: int, x: float, y: float
 ) -> Iterator[str]:
-    """Return a row whose left upper corner is there and that reaches up to so many bytes."""
+    """Return a row with its upper left corner at a point, scaled to a number of bytes."""
     width = (recording.end - recording.begin) * per_ns
     levels = recording.levels.get(gpu.uuid, [])
     scale = HEIGHT / max(1, top)
@@ -44,7 +44,7 @@ def memory(
 def _averaged(
     levels: Sequence[Level], begin: int, end: int, count: int
 ) -> list[tuple[float, float]]:
-    """Return what was on the GPU and away, over each of so many equal times."""
+    """Return the averages of resident and away memory over a number of equal intervals."""
     columns = [(0.0, 0.0)] * count
     length = max(1, end - begin) / count
     ordered = sorted(levels, key=lambda level: level.at)
@@ -66,7 +66,7 @@ def _add(columns: list[tuple[float, float]], level: Level, left: float, right: f
 
 
 def _steps(heights: Sequence[float], step: float, x: float, floor: float) -> str:
-    """Return an outline that goes up and down in steps; equal ones are one."""
+    """Return a stepped outline; equal steps are merged."""
     parts, last = [f"M{x:.1f} {floor:g}"], ""
     for place, height in enumerate(heights):
         level = f"{floor - height:.1f}"

@@ -1,8 +1,8 @@
-"""What a row shows where: things that are long enough as they are, short ones as a mix of them.
+"""The contents of a row: long intervals as they are, short ones as a mix.
 
-A thousand turns in a hand's breadth would be stripes that nobody can tell apart, or a colour that
-depends on how the stripes meet the pixels. What is too short is therefore put together over a few
-pixels, and shown by how much there is of each.
+A thousand turns within a few centimetres would be indistinguishable stripes, or a colour that
+depends on how the stripes meet the pixels. Short intervals are therefore merged over a few pixels,
+and shown by the part of each state.
 """
 
 import itertools
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from nvshare.telemetry.trace.items import Spent
 
-# In pixels: what is wider is shown as it is, and how wide a mix is.
+# In pixels: the least width of an interval that is shown as it is, and the width of a mix.
 LONG = 4.0
 BIN = 16.0
 
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """What there was from one place to another, in pixels: the part of each state, of 1 in all."""
+    """An interval in pixels with the part of each state in it; the parts add up to 1."""
 
     begin: float
     end: float
@@ -26,7 +26,7 @@ class Mix:
 
 
 def mixes(spent: Sequence[Spent], begin: int, per_ns: float) -> Iterator[Mix]:
-    """Return what a row shows. ``begin`` is its left edge; pixels per nanosecond."""
+    """Return the contents of a row. ``begin`` is its left edge; ``per_ns`` is in pixels."""
     short: list[Spent] = []
     for one in spent:
         if (one.end - one.begin) * per_ns < LONG and (not short or short[-1].end == one.begin):

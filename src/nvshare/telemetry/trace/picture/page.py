@@ -1,7 +1,7 @@
-"""The whole picture: a column for each recording, all to the same scale of time, and rows in them.
+"""The whole picture: a column of rows for each recording, all to the same scale of time.
 
-A GPU has a row for all its programs together, with what that comes to, one for each program, and
-one for memory. A program is in the same row of every column.
+A GPU has a row for all its programs together, with the totals, one for each program, and one for
+memory. A program is in the same row of every column.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,20 +16,20 @@ from nvshare.telemetry.trace.recording import Life, Recording
 from nvshare.telemetry.words import gib
 
 LABELS = 190
-# How wide a column is where there are one, two, or more of them.
+# The width of a column if there are one, two, or more of them.
 COLUMNS = (1000, 620, 460)
 BETWEEN = 24
 MARGIN = 16
 ROW = 19
 HEAD = 74
 FOOT = 30
-# A picture with more rows than this cannot be looked at.
+# A picture with more rows than this is unreadable.
 MOST_ROWS = 400
 _LONGEST_NAME = 26
 
 
 class _Page:
-    """What all rows need to know, and how far down they are."""
+    """The common data of all rows, and the present height."""
 
     def __init__(self, recordings: Sequence[Recording]) -> None:
         self.recordings = recordings
@@ -174,7 +174,7 @@ def _axes(page: _Page) -> Iterator[str]:
 
 
 def _round_step(seconds: float) -> float:
-    """Return a round number of which about ten make up the whole."""
+    """Return a round step of which about ten make up the whole."""
     step = 1e-6
     while True:
         for factor in (1, 2, 5):

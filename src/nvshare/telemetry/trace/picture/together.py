@@ -1,11 +1,11 @@
-"""What a GPU was at, over all its programs: the first of a list that any of them was at."""
+"""The states of a GPU over all its programs: the highest-ranked state of any of them."""
 
 from collections import Counter
 from collections.abc import Iterable
 
 from nvshare.telemetry.trace.items import Spent
 
-# A GPU that computes for one while memory moves for another computes.
+# A GPU that computes for one program while memory moves for another counts as computing.
 RANKING = ("computing", "memory_in", "memory_out", "held_back", "waiting", "starting", "idle")
 
 

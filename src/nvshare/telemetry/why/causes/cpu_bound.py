@@ -4,20 +4,20 @@ from nvshare.telemetry.why.case import Case
 from nvshare.telemetry.why.finding import Finding
 from nvshare.telemetry.words import duration, percent
 
-# Less is no regular work, but a rest between two pieces of it.
+# Less than this is not regular work, but bursts with rests in between.
 _LEAST_ACTIVE = 0.5
-# Time that nobody has taken from a program counts half against time that others have.
+# Time that no other program has taken counts half as much as time that others have taken.
 HALF = 0.5
 
 
 def is_active(case: Case) -> bool:
-    """Whether the program has used the GPU all along, however little."""
+    """Whether the program has used the GPU regularly, however little."""
     recent = case.client.recent
     if not recent.launches:
         return False
     seconds = [percent > 0 for percent in recent.computing_percent]
     if not any(seconds):
-        # Too little to show: then by how often it has called.
+        # Too little to show in percent: judge by the number of launches.
         return recent.launches >= recent.seconds
     return sum(seconds) >= _LEAST_ACTIVE * len(seconds)
 

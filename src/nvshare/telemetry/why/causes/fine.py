@@ -4,9 +4,9 @@ from nvshare.telemetry.why.case import Case
 from nvshare.telemetry.why.finding import Finding
 from nvshare.telemetry.words import percent
 
-# Who computes for this part of the time is as fast as the GPU.
+# A program that computes for this part of the time is as fast as the GPU.
 _ENOUGH = 0.9
-# What has cost more than this is the cause all the same.
+# Anything that has cost more than this is the cause all the same.
 _LITTLE = 0.1
 
 

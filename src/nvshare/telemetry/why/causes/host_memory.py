@@ -1,4 +1,4 @@
-"""It waits because the host is short of memory for what would have to leave the GPU."""
+"""It waits because the host has too little room for memory that would have to leave the GPU."""
 
 from nvshare.telemetry.why.case import Case
 from nvshare.telemetry.why.finding import Finding

@@ -13,7 +13,7 @@ def find(case: Case) -> Finding | None:
     because = f" ({case.gpu.lost_because})" if case.gpu.lost_because else ""
     return Finding(
         cause="lost_gpu",
-        # Whatever else there is comes after this.
+        # More than any other cause.
         weight=2.0,
         says=f"GPU {case.gpu.index} was lost {duration(seconds)} ago{because}: nothing runs on it.",
         helps="When the GPU is back, so are its programs; until then, start it on another GPU with "

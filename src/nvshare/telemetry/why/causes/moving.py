@@ -6,7 +6,7 @@ from nvshare.telemetry.words import gib, percent
 
 
 def find(case: Case) -> Finding | None:
-    """Say how much has moved, and what that took."""
+    """Say how much has moved, and how long that took."""
     cost, recent = case.part("memory_in", "memory_out"), case.client.recent
     if not cost or case.lacks_for_outside:
         return None
@@ -29,9 +29,9 @@ def find(case: Case) -> Finding | None:
 
 def _helps(case: Case) -> str:
     if case.lacks <= 0 and not case.rivals:
-        # Those that it took turns with have gone: nothing is left to be mended.
+        # Its rivals are gone: nothing is left to fix.
         return ""
-    # Who waits as well is told so there.
+    # If it waits as well, the finding about waiting says this.
     says_less = case.lacks > 0 and not case.part("waiting")
     less = f"; with {gib(case.lacks)} GiB less, all would fit" if says_less else ""
     return f"Longer turns (`nvshare set turn=SECONDS`) move memory less often{less}."

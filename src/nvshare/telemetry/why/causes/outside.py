@@ -1,22 +1,22 @@
-"""Somebody uses the GPU without nvshare."""
+"""Outsiders use the GPU."""
 
 from nvshare.telemetry.snapshot import OutsideProcess
 from nvshare.telemetry.why.case import Case
 from nvshare.telemetry.why.finding import Finding
 from nvshare.telemetry.words import gib, percent
 
-# Whether they compute is not known. It is worth a sentence, and not the cause of everything.
+# Whether they compute is unknown. They are worth a sentence, but not the main cause.
 _UNKNOWN = 0.05
 
 
 def _name(process: OutsideProcess) -> str:
-    # Of some it is not known, or not told, who they are.
+    # Some processes are unknown, or hidden.
     number = f" (pid {process.pid})" if process.pid > 0 else ""
     return f"{process.program or 'a process'}{number}"
 
 
 def find(case: Case) -> Finding | None:
-    """Say who, how much they have, and whether that is why others do not fit."""
+    """Name the outsiders and their memory, and say whether that is why programs do not fit."""
     if not case.gpu.outside:
         return None
     names = ", ".join(map(_name, case.gpu.outside))

@@ -1,4 +1,4 @@
-"""A person has taken the program off the GPU."""
+"""A user has parked the program."""
 
 from nvshare.telemetry.why.case import Case
 from nvshare.telemetry.why.finding import Finding
@@ -6,7 +6,7 @@ from nvshare.telemetry.words import duration
 
 
 def find(case: Case) -> Finding | None:
-    """Say for how long, and how it goes on."""
+    """Say for how long, and how to unpark it."""
     client = case.client
     if client.parked != "by hand":
         return None

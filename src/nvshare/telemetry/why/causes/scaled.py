@@ -1,10 +1,10 @@
-"""Its share of compute comes to less than was set, because the shares add up to too much."""
+"""Its effective share of compute is less than was set, because the shares add up to too much."""
 
 from nvshare.telemetry.why.case import Case
 from nvshare.telemetry.why.finding import Finding
 from nvshare.telemetry.words import percent
 
-# Less of a difference is rounding.
+# A smaller difference is rounding.
 _LEAST = 0.5
 
 
@@ -25,7 +25,7 @@ def find(case: Case) -> Finding | None:
     held_back, waiting = case.part("held_back"), case.part("waiting")
     return Finding(
         cause="shares_scaled",
-        # Where all fits, the short turns that it waits for are there to keep the shares.
+        # Where all programs fit, it waits because short turns enforce the shares.
         weight=held_back + (waiting if case.lacks <= 0 else 0.0),
         says=f"The shares of those who compute on GPU {case.gpu.index} add up to {total:.0f} %, so "
         f"that its {set_to} % come to {client.share:.0f} %: it was held back {percent(held_back)} "

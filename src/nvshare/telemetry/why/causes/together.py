@@ -4,19 +4,19 @@ from nvshare.telemetry.why.case import Case, names_of, part_of
 from nvshare.telemetry.why.finding import Finding
 from nvshare.telemetry.words import percent
 
-# Turns are for those who compute one after the other; what is beyond the whole is at the same time.
+# Programs that take turns add up to the whole time; anything beyond it is at the same time.
 _LEAST_BEYOND = 0.1
 
 
 def find(case: Case) -> Finding | None:
-    """Say with whom it shares the GPU, by how much they compute at the same time."""
+    """Name the programs that it shares the GPU with, by how much they compute at the same time."""
     own = case.part("computing")
     beyond = own + sum(part_of(one, "computing") for one in case.rivals) - 1
     if beyond < _LEAST_BEYOND or own <= 0:
         return None
     return Finding(
         cause="together",
-        # Of what is done at the same time, each gets its part.
+        # Of concurrent work, each program gets its part.
         weight=min(own, beyond) * (1 - 1 / (1 + len(case.rivals))),
         says=f"It had work on the GPU {percent(own)} of the time, and "
         f"{names_of(case, case.rivals)} as well: for {percent(min(own, beyond))} of the time "

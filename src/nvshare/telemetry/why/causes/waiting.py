@@ -7,7 +7,7 @@ from nvshare.telemetry.words import gib, percent
 
 
 def find(case: Case) -> Finding | None:
-    """Say behind whom, for how much longer, and why they do not run together."""
+    """Say behind which programs, for how much longer, and why they do not run together."""
     cost = case.part("waiting")
     if not cost or case.client.held_up or case.client.parked == "by hand":
         return None
@@ -39,7 +39,7 @@ def _reason(case: Case) -> str:
     if not case.rivals and not case.holders:
         return ": the programs that it waited for have ended, or rest"
     if case.lacks > 0 and case.part("memory_in", "memory_out"):
-        # How much that is, the sentence about moving says.
+        # The sentence about moving says how much that is.
         return ": they take turns, because they do not fit together"
     if case.lacks > 0:
         return f": {case.sizes_in_words}, so they take turns"
