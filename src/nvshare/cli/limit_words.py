@@ -1,4 +1,4 @@
-"""Limits that the tables have no way of their own to show: in the words of the log."""
+"""Limits for which the tables have no column, in the words of the log."""
 
 from nvshare.limits.table import LIMITS
 from nvshare.settings import ClientLimits
