@@ -13,7 +13,7 @@ from nvshare.cli.top.state import State
 from nvshare.limits.table import LIMITS
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
-# The fewest rows that leave room for programs.
+# The table of programs always gets this many rows.
 _LEAST_ROWS = 3
 KEYS = "  ".join(
     [
