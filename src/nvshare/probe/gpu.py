@@ -196,7 +196,7 @@ class Gpu:
 
 
 def parameter_list(arguments: Sequence[Argument]) -> "ctypes.Array[ctypes.c_void_p]":
-    """Return the parameters for cuLaunchKernel: pointers to the arguments, which must outlive them."""
+    """Return the parameters for cuLaunchKernel: pointers to arguments, which must outlive them."""
     pointers = [ctypes.cast(ctypes.byref(one), ctypes.c_void_p) for one in arguments]
     made = (ctypes.c_void_p * len(pointers))(*pointers)
     made._arguments = list(arguments)  # type: ignore[attr-defined]  # noqa: SLF001
