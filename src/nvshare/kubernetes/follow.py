@@ -56,7 +56,7 @@ async def follow_pods(
     ceiling_of: CeilingOf = no_ceiling,
     on_notice: Callable[[Listener], None] | None = None,
 ) -> None:
-    """Follow the pods of a node until cancelled. Notices of programs become events of their pods."""
+    """Follow the pods of a node until cancelled. Pass notices of programs on to their pods."""
     async with Client(access) as client:
         follower = Follower(client, node, sink, hami=hami, ceiling_of=ceiling_of)
         if on_notice is not None:
