@@ -31,7 +31,7 @@ def version() -> str:
 
 
 def run(command: Sequence[str | Path], environ: Mapping[str, str] | None = None) -> str:
-    """Run a program; return its output. If it fails, its errors are the exception's text."""
+    """Run a program; return its output, or raise ReleaseError with the output if it fails."""
     done = subprocess.run(
         command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -36,7 +36,7 @@ def examine_gpu(ordinal: int, output: Path | None, quick: bool, as_json: bool = 
 
 
 class _Writer:
-    """Saves the report after each step: a hanging driver or a crash is a finding, too."""
+    """Saves the report before each probe: a hanging driver or a crash is a finding, too."""
 
     def __init__(self, bench: Bench, path: Path, date: str) -> None:
         self._bench, self._path, self._date = bench, path, date

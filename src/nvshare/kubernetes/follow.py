@@ -43,7 +43,7 @@ CeilingOf = Callable[[str], Ceiling]
 
 
 def no_ceiling(_namespace: str) -> Ceiling:
-    """Return that there is no ceiling."""
+    """Return a ceiling without bounds."""
     return NO_CEILING
 
 

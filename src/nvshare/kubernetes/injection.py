@@ -18,7 +18,7 @@ _SYSTEM_PRELOAD = Path("/etc/ld.so.preload")
 
 def inject(settings: PluginSettings, gpus: Sequence[str]) -> ContainerAllocateResponse:
     """Return everything for a container that may use these GPUs."""
-    # For a real driver the container runtime hides the other GPUs; an emulated one must be told.
+    # The container runtime hides other real GPUs. An emulated driver has to be told which to show.
     wishes = Wishes(gpus=",".join(gpus) if settings.emulated else None)
     preloaded = INSIDE / PLACE / LIBRARY
     variables = program_environment(wishes, settings.sockets, preloaded, {})

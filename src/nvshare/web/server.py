@@ -1,4 +1,4 @@
-"""What is served, from a listening socket to its end.
+"""The web server: its routes, and serving on a socket until the end.
 
     GET  /, /app.js, …                the page; all that follows needs the token
     GET  /v1/view?after=TIME          all nodes (nvshare.web.views.View), samples since then

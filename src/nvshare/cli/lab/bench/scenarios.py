@@ -9,7 +9,7 @@ from nvshare.cli.lab.trial.play import on_emulator, on_simulator
 from nvshare.lab.sim.catalog import known_scenarios, load_known
 from nvshare.lab.sim.figures import Figures
 
-# The cases in which sharing used to be costly; the hardest case; and one of each other kind.
+# Those measured with earlier implementations; the hardest case; and one of each other kind.
 REALLY = (
     *("T1", "T2a", "T2s", "T3", "T4", "T5", "T6", "X1", "X2", "X3", "eight-on-one"),
     *("mixed", "growing", "over-2x-4", "come-and-go"),

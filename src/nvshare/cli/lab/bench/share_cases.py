@@ -43,7 +43,7 @@ class Case:
     """Programs that run at the same time, and how far they may be from their targets.
 
     Tolerances are percentage points of a GPU; that of ``ratio`` is a part of the ratio between the
-    first program and the second, and stands in their place.
+    first program and the second, and replaces them.
     """
 
     name: str
