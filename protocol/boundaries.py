@@ -1,4 +1,4 @@
-"""Every number of every frame at the edge of what fits in it: what to send, and what to expect."""
+"""Every number of every frame at the edges of its range: what to send, and what to expect."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ EDGES = (0, 1, 2**31, 2**52, 2**63, 2**64 - 1)
 
 @dataclass(frozen=True)
 class Case:
-    """One frame, with one field at an edge, and all others as good as can be."""
+    """One frame, with one field at an edge, and valid values in all others."""
 
     frame: Frame
     field: Field
@@ -20,7 +20,7 @@ class Case:
 
     @property
     def is_good(self) -> bool:
-        """Whether the table lets it be."""
+        """Whether the table allows the value."""
         return is_good(self.field, self.value)
 
     @property
@@ -35,7 +35,7 @@ class Case:
 
 
 def is_good(field: Field, value: int) -> bool:
-    """Whether a value is one that the table lets a field have."""
+    """Whether the table allows a value for a field."""
     if field.values is not None:
         return field.values.is_flags or value in {one.value for one in field.values.values}
     if field.range is None or field.range.most is None:
@@ -44,7 +44,7 @@ def is_good(field: Field, value: int) -> bool:
 
 
 def payload(frame: Frame, chosen: dict[str, int]) -> bytes:
-    """The fields of a frame: those that are chosen, and the least that is good of the others."""
+    """The fields of a frame: the chosen values, and the least valid value for all others."""
     parts = []
     for field in frame.fields:
         if field.type not in WIDTHS:
@@ -56,7 +56,7 @@ def payload(frame: Frame, chosen: dict[str, int]) -> bytes:
 
 
 def cases(sender: str) -> Iterator[Case]:
-    """All of them."""
+    """Return all cases."""
     for frame in PROTOCOL.frames:
         for field in frame.fields if frame.sender == sender else ():
             if field.type not in WIDTHS or field.is_reserved:
@@ -67,7 +67,7 @@ def cases(sender: str) -> Iterator[Case]:
 
 
 def ends_of(field: Field) -> tuple[int, ...]:
-    """Both ends of its range, and what is just beyond."""
+    """Return both ends of a field's range, and the values just beyond."""
     if field.range is None or field.range.most is None:
         return ()
     return (field.range.least, field.range.most, field.range.most + 1)

@@ -140,12 +140,12 @@ def _check(frame: Frame) -> Iterator[str]:
 
 
 def _bad(field: Field) -> str:
-    """When a field is not what it may be; empty if it cannot be."""
+    """Return the condition for an invalid field; empty if every value is valid."""
     name = f"fields.{field.name}"
     if field.values is not None:
         if field.values.is_flags:
             return ""
-        # All enumerations here are without gaps; the model says so if one is not.
+        # Enumerations have no gaps; the model checks that.
         first, last = field.values.values[0].value, field.values.values[-1].value
         return f"({name} < {first} || {name} > {last})"
     if field.range is None or field.range.most is None:

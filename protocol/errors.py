@@ -2,4 +2,4 @@
 
 
 class TableError(Exception):
-    """A table says something that cannot be."""
+    """A table is invalid."""

@@ -1,4 +1,4 @@
-"""What the interposer reads of its limits, from the table of limits."""
+"""The interposer's reader of limits in C, from the table of limits."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KINDS = ("amount", "number", "permission", "choice")
-# The frames that carry limits, by the names of their places in the table: what a program was
-# started with, and what is in force.
+# The frames that carry limits, by their keys in the table: the limits that a program was started
+# with, and those in force.
 FRAMES = {"hello": "HELLO", "limits": "LIMITS"}
 FLAGS = "LimitFlags"
 
@@ -30,7 +30,7 @@ _OF_KIND = {
 
 @dataclass(frozen=True)
 class Limit:
-    """One limit. What a kind does not have is empty."""
+    """One limit. Fields that its kind does not have are empty."""
 
     name: str
     kind: str
@@ -49,7 +49,7 @@ class Limit:
     variable: Mapping[str, str]
     annotation: Mapping[str, str]
     field: Mapping[str, Any]
-    # The bits of LimitFlags, by what they stand for.
+    # The bits of LimitFlags, by meaning.
     flags: Mapping[str, Mapping[str, Any]]
     least: int = 1
     most: int = 0
@@ -61,7 +61,7 @@ class Limit:
 
     @property
     def values(self) -> str:
-        """What it can be, in words: the same in C, in Python and in the documentation."""
+        """Its possible values in words: the same in C, in Python and in the documentation."""
         if self.kind == "amount":
             return "an amount of memory such as 4Gi or 1500Mi"
         if self.kind == "number":
@@ -80,12 +80,12 @@ class Limit:
 
     @property
     def variable_default(self) -> str:
-        """What its variable is where it is not set."""
+        """The value of its variable where that is not set."""
         return "0" if self.kind == "permission" else self.default
 
 
 def read_limits(path: Path) -> tuple[Limit, ...]:
-    """Read and check the table; none where there is no such file."""
+    """Read and check the table; no limits where there is no such file."""
     if not path.is_file():
         return ()
     table = read_toml(path)
@@ -101,7 +101,7 @@ def read_limits(path: Path) -> tuple[Limit, ...]:
 
 
 def add_to_frames(table: dict[str, Any], limits: tuple[Limit, ...]) -> None:
-    """Put the fields and flags of limits into the table of frames."""
+    """Insert the fields and flags of limits into the table of frames."""
     for key, frame in FRAMES.items():
         if frame in table["frames"]:
             _place(table["frames"][frame]["fields"], limits, key)
@@ -112,9 +112,9 @@ def add_to_frames(table: dict[str, Any], limits: tuple[Limit, ...]) -> None:
 
 
 def _place(rows: list[dict[str, Any]], limits: tuple[Limit, ...], key: str) -> None:
-    """Put the fields of limits among those of a frame.
+    """Insert the fields of limits among those of a frame.
 
-    From the first place on, so that each of them is where it belongs once all are in.
+    In ascending order of place, so that each has the right place once all are inserted.
     """
     placed = [limit for limit in limits if key in limit.field]
     places = {limit.name: int(limit.field[key]["place"]) for limit in placed}
@@ -126,7 +126,7 @@ def _place(rows: list[dict[str, Any]], limits: tuple[Limit, ...], key: str) -> N
 
 
 def add_to_environment(table: dict[str, Any], limits: tuple[Limit, ...]) -> dict[str, Any]:
-    """Return the table of variables with those of limits, ahead of the one that says so."""
+    """Return the table of variables with those of limits, inserted where ``limits_before`` says."""
     before = table.pop("limits_before", None)
     found: dict[str, Any] = {}
     for name, entry in table.items():

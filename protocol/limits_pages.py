@@ -1,6 +1,6 @@
 """The web page's form, the chart's schema and rows of the documentation, from the table of limits.
 
-What is only a part of a file stands there between two marks, and is put in anew.
+A generated part of a file is between two marks, and is replaced.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from protocol.limits_model import Limit
 
 _KINDS = {"amount": "text", "number": "number", "permission": "check", "choice": "select"}
-# Of ceilings, which say this of allocation as well, and of nothing else that is no limit.
+# The properties of a ceiling: the limits, and allocation as the only one that is not a limit.
 _SCHEMA = re.compile(
     r'("ceiling": \{\n(?:.*\n){2} *"properties": \{\n)(.*?)( *"allocation": )', re.DOTALL
 )
@@ -59,12 +59,12 @@ def with_rows(text: str, limits: Sequence[Limit]) -> str:
     return _MARKS.sub(fill, text)
 
 
-# A table of Markdown ends at anything that is no row, so the marks enclose all of it.
+# A table of Markdown ends at any line that is not a row, so the marks enclose all of it.
 _MARKS = re.compile(
     r"(<!-- (limits: [a-z ]+), from protocol/limits\.toml -->\n)(.*?)(<!-- end of limits -->)",
     re.DOTALL,
 )
-# What some tables say of allocation, which is no limit but comes the same ways, stays at their end.
+# Rows about allocation, which is not a limit but is set in the same ways, stay at the end.
 _KEPT = re.compile(r"^\| `(?:nvshare\.com/gpu-)?allocation` .*\n", re.M)
 
 

@@ -42,11 +42,11 @@ class Values:
 
 @dataclass(frozen=True)
 class Range:
-    """What a number may be, both ends included."""
+    """The range of a number, both ends included."""
 
     name: str
     least: int
-    # None: as much as the field has room for.
+    # None: the most that the field can hold.
     most: int | None
     meaning: str
 
@@ -61,9 +61,9 @@ class Field:
     offset: int
     size: int
     values: Values | None
-    # Senders may leave it out, and mean 0.
+    # Senders may leave it out, which means 0.
     optional: bool = False
-    # Of a number that is neither an enumerator nor flags.
+    # For a number that is neither an enumerator nor flags.
     range: Range | None = None
 
     @property
@@ -82,7 +82,7 @@ class Frame:
     meaning: str
     descriptor: bool
     fields: tuple[Field, ...]
-    # In which it got its meaning.
+    # The version that introduced it.
     version: int = 1
 
     @property
@@ -92,7 +92,7 @@ class Frame:
 
     @property
     def least_size(self) -> int:
-        """Bytes of payload without the optional fields at its end: earlier senders lack them."""
+        """Bytes of payload without the optional fields at its end, which earlier senders lack."""
         size = self.size
         for field in reversed(self.fields):
             if not (field.optional or field.is_reserved):
@@ -130,7 +130,7 @@ class Variable:
 
 
 def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
-    """Read and check the table of frames, and what the limits beside it add."""
+    """Read and check the table of frames, with the additions of limits.toml beside it."""
     table = read_toml(path)
     add_to_frames(table, read_limits(path.with_name("limits.toml")))
     values = {
@@ -163,7 +163,7 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
 
 
 def read_environment(path: Path = FOLDER / "environment.toml") -> tuple[Variable, ...]:
-    """Read and check the table of variables, and what the limits beside it add."""
+    """Read and check the table of variables, with the additions of limits.toml beside it."""
     limits = read_limits(path.with_name("limits.toml"))
     table = add_to_environment(read_toml(path), limits)
     return tuple(_variable(name, entry) for name, entry in table.items())

@@ -148,7 +148,7 @@ def _class(frame: Frame) -> Iterator[str]:
 
 
 def _excess(field: Field) -> str:
-    """When a number is out of its range; empty if it cannot be."""
+    """Return the condition for a number out of its range; empty if it cannot be."""
     if field.range is None or field.range.most is None:
         return ""
     widest = (1 << 8 * field.size) - 1
@@ -213,6 +213,6 @@ def _unpacked(field: Field) -> str:
         return field.name
     if not field.values.is_flags:
         return f"{field.values.name}({field.name})"
-    # A flag that nobody knows means nothing; and Python keeps every set of flags that it has seen.
+    # Unknown flags mean nothing, and Python would keep every combination of flags in memory.
     known = sum(value.value for value in field.values.values)
     return f"{field.values.name}({field.name} & 0x{known:X})"

@@ -1,4 +1,4 @@
-"""A file of TOML as a dictionary, whatever Python there is."""
+"""Reads a TOML file as a dictionary, in any supported Python."""
 
 from __future__ import annotations
 

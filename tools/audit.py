@@ -1,10 +1,10 @@
-"""``make audit``: what nvshare needs of others: its licences, and what is wrong with it.
+"""``make audit``: the licences and the known vulnerabilities of nvshare's dependencies.
 
     python -m tools.audit              both; the second needs the network
     python -m tools.audit --licences   the first alone
 
-Looked at is what `pip install nvshare[kubernetes]` brings, in the versions that are installed here.
-Tools for development are not: nobody gets them.
+It covers what `pip install nvshare[kubernetes]` installs, in the versions that are installed here,
+but not the development tools, which are not shipped.
 """
 
 import re
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-# Licences under which something may be used by software under Apache-2.0, as their names begin.
+# Licences that software under Apache-2.0 may depend on, by the beginning of their names.
 _FINE = re.compile(
     r"(MIT|BSD|[0-9]-Clause BSD|Apache|ISC|PSF|Python Software|Mozilla|MPL)", re.IGNORECASE
 )
@@ -26,7 +26,7 @@ _FINE = re.compile(
 def shipped(
     name: str = "nvshare", extras: frozenset[str] = frozenset({"kubernetes"})
 ) -> list[Distribution]:
-    """Return all that a distribution needs, and what these need, without itself."""
+    """Return all direct and indirect dependencies of a distribution."""
     found: dict[str, Distribution] = {}
     waiting = [(name, extras)]
     seen = set()
@@ -48,19 +48,19 @@ def shipped(
 
 
 def licences(one: Distribution) -> list[str]:
-    """Return what a distribution says of its licence: an expression, or names."""
+    """Return the licence that a distribution states: an expression, or names."""
     tags = one.metadata.get_all("Classifier") or []
     named = [tag.rpartition(" :: ")[2] for tag in tags if tag.startswith("License :: ")]
     fields = (one.metadata.get_all(name) or [""] for name in ("License-Expression", "License"))
     said = next((field[0] for field in fields if field[0]), "")
-    # Some put the whole text there.
+    # Some distributions have the whole text there.
     first = said.strip().partition("\n")[0]
     parts = re.split(r" (?:AND|OR) ", first.strip("()")) if first else []
     return parts or [tag for tag in named if tag != "OSI Approved"]
 
 
 def is_fine(one: Distribution) -> bool:
-    """Whether we may ship something that needs it."""
+    """Whether we may depend on a distribution with this licence."""
     said = licences(one)
     return bool(said) and all(_FINE.match(part) for part in said)
 

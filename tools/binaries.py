@@ -1,8 +1,8 @@
-"""The programs of Kubernetes and Helm, compiled once from their own sources, and kept.
+"""The programs of Kubernetes and Helm, compiled once from their own sources, and cached.
 
-No package registry carries them; the Go module proxy has their sources. The first time takes a
-good part of an hour on a small machine. They are kept outside of the repository. To build them
-ahead of time:
+No package registry carries them; the Go module proxy has their sources. The first build takes a
+good part of an hour on a small machine. They are cached outside the repository. To build them ahead
+of time:
 
     python -m tools.binaries
 """
@@ -26,7 +26,7 @@ COMPONENTS = (
     "kubelet",
     "kubectl",
 )
-# Parts of Kubernetes are required as v0.0.0 and replaced by folders of its own repository.
+# Kubernetes requires its own parts as v0.0.0, and replaces them by folders of its repository.
 _STAGING = re.compile(r"^\t(k8s\.io/\S+) v0\.0\.0$", re.MULTILINE)
 
 
@@ -66,7 +66,7 @@ def _build_helm(target: Path) -> None:
 
 
 def _write_module(target: Path, *lines: str) -> Path:
-    """Write a module beside the target, from which programs of others can be compiled."""
+    """Write a Go module beside the target, from which third-party programs can be compiled."""
     module = target.with_name("module")
     module.mkdir()
     major, minor = version(go())

@@ -1,4 +1,4 @@
-"""What takes long to make and is the same every time, kept outside of the repository."""
+"""A cache, outside the repository, of files that take long to make and are always the same."""
 
 import fcntl
 import hashlib
@@ -13,14 +13,14 @@ Make = Callable[[Path], None]
 
 
 def folder() -> Path:
-    """Return the folder of what is kept."""
+    """Return the folder of the cache."""
     path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nvshare"
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def kept(path: Path, make: Make) -> Path:
-    """Return what is kept at a path, made now if it is not there. It is there as a whole or not."""
+    """Return a cached path, made now if it is missing. It exists as a whole or not at all."""
     with path.with_name(f"{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
@@ -33,7 +33,7 @@ def kept(path: Path, make: Make) -> Path:
 
 
 def kept_last(name: str, key: Iterable[str], make: Make) -> Path:
-    """Return what was made of this key. What was made of others under the same name goes."""
+    """Return the cached path of this key. Those of other keys under the same name are removed."""
     place = folder() / "cluster"
     place.mkdir(exist_ok=True)
     path = place / f"{name}-{hashlib.sha256(chr(0).join(key).encode()).hexdigest()[:16]}"

@@ -35,7 +35,7 @@ docs/kubernetes.md tells the rest.
 |---|---|---|---|
 {rows}
 """
-# Definitions of the schema that have a name for people.
+# Definitions of the schema, in words.
 _NAMED = {
     "positive": "more than 0",
     "notNegative": "0 or more",
@@ -70,7 +70,7 @@ class Row:
 
 
 def comments(text: str) -> dict[str, str]:
-    """Return what the lines right above each key say, by the key's name with dots."""
+    """Return the comment right above each key, by the key's dotted name."""
     found: dict[str, str] = {}
     path: list[str] = []
     pending: list[str] = []
@@ -87,7 +87,7 @@ def comments(text: str) -> dict[str, str]:
 
 
 def may_be(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """Return in words what a schema allows."""
+    """Return the values that a schema allows, in words."""
     if reference := schema.get("$ref"):
         name = reference.rpartition("/")[2]
         return _NAMED.get(name) or may_be(definitions[name], definitions)
@@ -110,7 +110,7 @@ def rows(
     definitions: Mapping[str, Any],
     prefix: str = "",
 ) -> Iterator[Row]:
-    """Give a row for each value, and one for a group of which there is something to say."""
+    """Yield a row for each value, and one for each group that has a comment."""
     for key, value in values.items():
         name = f"{prefix}{key}"
         part = schema["properties"][key]

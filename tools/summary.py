@@ -2,8 +2,8 @@
 
     python -m tools.summary LOG…
 
-A run that did not get to its closing line counts as an error. If anything failed, so do we. What
-failed and then passed by itself (tests/again.py) has passed.
+A run without a closing line counts as an error. The exit code is 1 if anything failed. A test that
+failed and then passed by itself (tests/again.py) counts as passed.
 """
 
 import re
@@ -21,7 +21,7 @@ _WIDTH = 80
 
 
 def total(logs: Iterable[str]) -> str:
-    """Return one closing line for what these runs have printed."""
+    """Return one closing line for the output of these runs."""
     counts: Counter[str] = Counter()
     seconds = 0.0
     for log in logs:
@@ -34,14 +34,14 @@ def total(logs: Iterable[str]) -> str:
 
 
 def _counted(closing: list[str], passed_alone: list[str]) -> Counter[str]:
-    """What one run has counted, which may have run pytest more than once."""
+    """Return the counts of one run, which may have run pytest more than once."""
     if not closing:
         return Counter(error=1)
     counts: Counter[str] = Counter()
     for number, word in (one.split() for numbers in closing for one in numbers.split(", ")):
         counts[word.removesuffix("s")] += int(number)
     for at_first in map(int, passed_alone):
-        # What could not be set up was an error.
+        # A test whose setup failed was counted as an error.
         failures = min(at_first, counts["failed"])
         counts["failed"] -= failures
         counts["error"] -= at_first - failures

@@ -1,9 +1,9 @@
-"""Writes the Python side of what kubelet speaks, from the .proto files beside this one.
+"""Writes the Python modules of kubelet's APIs, from the .proto files beside this one.
 
     python -m protocol.kubernetes.generate
 
-The files are committed, so that an install needs no generator. A test compares them with what
-would be written.
+The files are committed, so that an install needs no generator. A test compares them with the
+generator's output.
 """
 
 import shutil
@@ -22,7 +22,7 @@ def generate(into: Path) -> list[Path]:
     names = sorted(path.name for path in _HERE.glob("*.proto"))
     with tempfile.TemporaryDirectory() as scratch:
         outputs = [f"--{kind}_out={scratch}" for kind in ("python", "pyi", "grpc_python")]
-        # The .proto files take the place of the modules, so that these import each other there.
+        # protoc gets the .proto files under the package's path, so that the modules import there.
         code = protoc.main(
             ["protoc", f"-I{_PACKAGE}={_HERE}", *outputs, *(f"{_PACKAGE}/{name}" for name in names)]
         )

@@ -1,8 +1,8 @@
-"""Writes docs/hooks.md: every function of the driver, since which CUDA, and what nvshare does.
+"""Writes docs/hooks.md: every function of the driver, its first CUDA, and what nvshare does.
 
-The functions and their releases are those of the newest headers (native/headers), what is
-done with them is in native/interposer/hooks.def and not_hooked.toml. `make reference` writes the
-page, and a test compares.
+The functions and their releases are those of the newest headers (native/headers).
+native/interposer/hooks.def and not_hooked.toml say how nvshare treats them. `make reference` writes
+the page, and a test compares.
 """
 
 import re
@@ -23,7 +23,7 @@ import generate_hooks  # noqa: E402
 import hook_list  # noqa: E402
 import pairing  # noqa: E402
 
-# The release that older ones are put together with.
+# Older releases are listed under this one.
 OLDEST = 11080
 # What each kind of hooks.def means to a program.
 _KINDS = {
@@ -64,7 +64,7 @@ intercepted is in [the interposer](interposer.md).
 
 @dataclass(frozen=True)
 class Row:
-    """A function of the driver: since when, and what is done with it."""
+    """A function of the driver: its first release, and how nvshare treats it."""
 
     symbol: str
     since: int
@@ -88,7 +88,7 @@ def entry_points(folders: list[Path]) -> dict[str, int]:
 
 
 def reasons() -> list[tuple[str, list[str]]]:
-    """Return why functions are not hooked, and which."""
+    """Return the reasons why functions are not hooked, with the functions."""
     tree = parse_toml((_INTERPOSER / "not_hooked.toml").read_text(encoding="utf-8"))
     return [(group["reason"], group["functions"]) for group in tree["cuda"]]
 

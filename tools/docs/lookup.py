@@ -1,8 +1,8 @@
-"""Whether a command of the documentation exists: its verb, its options, and what they can be.
+"""Whether a command of the documentation exists: its verb, its options, and their values.
 
-Nothing is executed. Words are taken apart by click's own parser, so an option that a verb does not
-have is found here as it would be on the command line. Values are converted where they are one of a
-list of words; `4Gi`, file names and placeholders such as SECONDS are not.
+Nothing is executed. Click's own parser reads the words, so an unknown option is found here as on
+the command line. Values are checked where they are one of a list of words; `4Gi`, file names and
+placeholders such as SECONDS are not.
 """
 
 import re
@@ -17,16 +17,16 @@ from nvshare.cli.set import SHORT_NAMES
 from nvshare.settings import DeviceSettings, NodeSettings
 from tools.docs.pages import ROOT
 
-# "PROGRAM", "WHO", "<name>", "…": stands for something that the reader puts there.
+# "PROGRAM", "WHO", "<name>", "…": the reader replaces it.
 _PLACEHOLDER = re.compile(r"[A-Z][A-Z_|-]*$|<.*>$|…")
-# Commands of others that are given files of this repository.
+# Third-party commands that take files of this repository.
 _READERS = {"bash", "cmake", "cp", "docker", "helm", "kubectl", "pip", "pytest", "python"}
 
 
 def problem(words: Sequence[str], *, is_whole: bool = True) -> str | None:
-    """Say what is wrong with a command of ours, or None; commands of others are taken as they are.
+    """Return what is wrong with a command of ours, or None; other commands are not checked.
 
-    What stands within a sentence may name an option without its value: it is not whole.
+    A command within a sentence may be incomplete, such as an option without its value.
     """
     if words[:2] == ["kubectl", "nvshare"]:
         return _look_up(kubectl_cli, "kubectl nvshare", list(words[2:]), is_whole)
@@ -38,7 +38,7 @@ def problem(words: Sequence[str], *, is_whole: bool = True) -> str | None:
 
 
 def _look_up(command: click.Command, name: str, words: list[str], is_whole: bool) -> str | None:
-    # As a usage line says it: a reader puts options there, or nothing.
+    # A usage line says OPTIONS where the reader writes options, or nothing.
     words = [word for word in words if word != "OPTIONS"]
     context = click.Context(command, info_name=name, **command.context_settings)
     inner: list[str] = []
@@ -63,7 +63,7 @@ def _look_up(command: click.Command, name: str, words: list[str], is_whole: bool
 
 
 def _several(value: object) -> list[str]:
-    """Return the words of an argument; one that was not given is a value of click's own."""
+    """Return the words of an argument; click has a value of its own for a missing one."""
     return list(value) if isinstance(value, (list, tuple)) else []
 
 
@@ -119,7 +119,7 @@ def _folders() -> set[str]:
 
 
 def _missing_file(words: Sequence[str]) -> str | None:
-    """Find a path of this repository that is not there."""
+    """Return a path of this repository that does not exist."""
     for word in words if words[0].rpartition("/")[2] in _READERS else ():
         path = word.partition("::")[0]
         is_ours = path.partition("/")[0] in _folders() and "/" in path

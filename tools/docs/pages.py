@@ -1,10 +1,10 @@
-"""The pages of the documentation, as code blocks and code spans. What is in them is not looked at.
+"""Finds the code blocks and code spans of the documentation. Does not interpret them.
 
-A comment above a block says what becomes of its commands:
+A comment above a block says how its commands are tested:
 
     <!-- run -->                  they are run, in a shell that all such blocks of the page share
-    <!-- run: shows "is gone" --> the same, and this is in what they print
-    <!-- not run: needs a GPU --> they are only looked up, and this is why
+    <!-- run: shows "is gone" --> the same, and their output contains this text
+    <!-- not run: needs a GPU --> they are only looked up, for this reason
 """
 
 import re
@@ -36,7 +36,7 @@ class Block:
 
     @property
     def is_marked(self) -> bool:
-        """Whether a comment says what becomes of it."""
+        """Whether a comment says how it is tested."""
         return self.is_run or self.why_not is not None
 
 

@@ -1,7 +1,7 @@
 """Writes reference pages, man pages, trees and pictures: `make reference`. A test compares.
 
-docs/cli.md and the man pages come from click's own commands (verbs.py), so they say what `--help`
-says. The trees come from docstrings (tree.py), the pictures from docs/ways (ways.py).
+docs/cli.md and the man pages come from click's own commands (verbs.py), so they match `--help`.
+The trees come from docstrings (tree.py), the pictures from docs/ways (ways.py).
 """
 
 import textwrap
@@ -46,7 +46,7 @@ def _cell(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Keep signs that Markdown would read as its own, except within code."""
+    """Escape characters that Markdown would interpret, except within code."""
     parts = text.split("`")
     parts[::2] = [
         part.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_") for part in parts[::2]
@@ -59,7 +59,7 @@ def _filled(text: str) -> str:
 
 
 def manual(name: str, summary: str, verbs: list[Verb]) -> str:
-    """Return a man page of all the verbs of one program."""
+    """Return a man page with all verbs of one program."""
     lines = [
         '.\\" Written by `make reference` from the commands themselves. Do not edit.',
         f'.TH "{name.upper()}" "1" "" "nvshare" "User Commands"',
@@ -82,7 +82,7 @@ def manual(name: str, summary: str, verbs: list[Verb]) -> str:
 
 
 def _roff(text: str) -> str:
-    """Keep signs that troff would read as its own."""
+    """Escape characters that troff would interpret."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 

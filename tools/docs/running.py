@@ -1,7 +1,7 @@
 """Runs the commands of a page: its blocks marked `<!-- run -->`, in one shell, as a reader would.
 
 The shell is in a folder of its own that looks like the repository, with nodes, sockets and a home
-of its own, so that nothing of whoever runs this is touched.
+of its own, so that the user's files and daemons are not touched.
 """
 
 import os
@@ -13,8 +13,8 @@ from pathlib import Path
 from tools.docs.pages import ROOT, blocks
 from tools.docs.shell import lines_of_commands
 
-# A page says `sleep 2` where a reader waits until programs are there. On a busy machine that takes
-# longer, so those that were started with `nvshare run` are waited for first.
+# A page says `sleep 2` where a reader waits until programs have connected. On a busy machine that
+# takes longer, so programs started with `nvshare run` are waited for first.
 _PATIENCE = """\
 sleep() {
     local wanted; wanted=$(jobs -r | grep -c "nvshare run" || true)
@@ -37,7 +37,7 @@ def script(page: Path) -> str:
 
 
 def run(page: Path, folder: Path, seconds: float = 60) -> "subprocess.CompletedProcess[str]":
-    """Run the commands of a page; the first that fails ends it. The folder is empty, and ours."""
+    """Run the commands of a page, up to the first that fails. The folder is empty, and ours."""
     place = folder / "nvshare"
     place.mkdir()
     for path in ROOT.iterdir():

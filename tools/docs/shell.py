@@ -1,6 +1,6 @@
 """From the text of a code block to the commands in it, each as a list of words.
 
-No shell: it knows as much of the syntax as documentation uses, and the signs of a synopsis
+Not a shell: it knows only the syntax that the documentation uses, and the signs of a synopsis
 (`[--json]`, `A|B`, `…`), which no shell would understand.
 """
 
@@ -18,7 +18,7 @@ _DRAWING = re.compile(r"[─-╿▀-◿]")
 
 
 def lines_of_commands(block: str) -> list[str]:
-    """Return the lines that are typed: those behind `$ ` if there are any, otherwise all.
+    """Return the lines that are typed: those after `$ ` if there are any, otherwise all.
 
     A block with lines and arrows in it is a drawing.
     """
@@ -31,8 +31,8 @@ def lines_of_commands(block: str) -> list[str]:
 
 
 def commands(line: str) -> Iterator[list[str]]:
-    """Return the commands of a line, without what only the shell would look at."""
-    # What is substituted is a command as well.
+    """Return the commands of a line, without the shell's own syntax."""
+    # A command substitution contains a command as well.
     opened = re.sub(r'"?\$\(([^)]*)\)"?', r" X ; \1 ; ", line)
     for words in _split(_words(opened)):
         while words and (words[0] in _PREFIXES or _ASSIGNMENT.match(words[0])):
@@ -42,7 +42,7 @@ def commands(line: str) -> Iterator[list[str]]:
 
 
 def _words(line: str) -> list[str]:
-    # A remark stands behind two blanks or more, or begins the line; "#3" is an ordinary word.
+    # A comment follows a blank, or begins the line; "#3" is an ordinary word.
     text = re.sub(r"(^|\s)#\s.*$", "", line)
     try:
         found = shlex.split(text)
@@ -52,7 +52,7 @@ def _words(line: str) -> list[str]:
 
 
 def _plain(word: str) -> Iterator[str]:
-    """Take the signs of a synopsis off a word."""
+    """Remove the signs of a synopsis from a word."""
     if word.endswith(";") and word != ";":
         yield from _plain(word[:-1])
         yield ";"

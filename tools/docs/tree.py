@@ -1,8 +1,8 @@
 """Writes docs/files.md, every source file in one line, and the tree of ARCHITECTURE.md.
 
-`make reference`; a test compares. What a file says of itself is the first sentence of its
-docstring or of the comment at its top; a pair of .c and .h says it in the .h. Folders without a
-docstring have a README, or a line here.
+`make reference`; a test compares. The line of a file is the first sentence of its docstring or of
+the comment at its top; for a pair of .c and .h, that of the .h. Folders without a docstring have a
+README, or a line here.
 """
 
 import ast
@@ -19,7 +19,7 @@ HEAD = """\
 
 What each file says of itself. [ARCHITECTURE.md](../ARCHITECTURE.md) shows the ways through them.
 """
-# What a newcomer should see first, then what there is to try it with: all in folders called lab.
+# First what runs on a node, then the laboratory: everything in folders called lab.
 PARTS = {
     "What runs on a GPU node": (
         *("src/nvshare/core", "src/nvshare/daemon", "src/nvshare/wire", "src/nvshare/limits"),
@@ -76,7 +76,7 @@ _COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 
 
 def with_tree(text: str) -> str:
-    """Return a page with its tree as it should be."""
+    """Return a page with its tree up to date."""
     lines = []
     for title, folders in PARTS.items():
         lines += ["", f"    # {title}"]
@@ -129,7 +129,7 @@ def _below(folder: Path, elsewhere: set[str]) -> Iterator[Path]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Sources, in the order of their names. A .c with a header is one with it."""
+    """Sources, sorted by name. A .c and its header count as one."""
     for path in sorted(folder.iterdir()):
         is_told = path.suffix == ".c" and path.with_suffix(".h").exists()
         is_source = path.suffix in {".py", ".c", ".h"} and not path.stem.endswith(("_pb2", "_grpc"))
@@ -138,7 +138,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def about_folder(folder: Path) -> str:
-    """Return what a folder says of itself."""
+    """Return the first sentence about a folder."""
     if (init := folder / "__init__.py").exists():
         return about(init)
     if (readme := folder / "README.md").exists():
@@ -149,7 +149,7 @@ def about_folder(folder: Path) -> str:
 
 
 def about(path: Path) -> str:
-    """Return the first sentence that a file says of itself."""
+    """Return the first sentence of a file's docstring or comment."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         said = ast.get_docstring(ast.parse(text)) or ""

@@ -22,7 +22,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Verb:
-    """A command with all that its help says."""
+    """A command with the contents of its help."""
 
     name: str
     usage: str
@@ -31,7 +31,7 @@ class Verb:
 
 
 def sections() -> dict[str, list[Verb]]:
-    """Return all verbs, with those below them, by the headings of the help."""
+    """Return all verbs, with their subcommands, by the headings of the help."""
     context = click.Context(nvshare_cli, info_name="nvshare")
     found = {
         title: [verb for name in names for verb in _walk(nvshare_cli, context, name)]
@@ -81,21 +81,21 @@ def _written(option: click.Option, context: click.Context) -> str:
 
 
 def _explained(option: click.Option) -> str:
-    """Return what an option does, in click's words but not in its layout, which may change."""
+    """Return the help of an option without click's layout, which may change."""
     text = " ".join((option.help or "").split())
     shown = option.show_default and option.default not in (None, False, ())
     return f"{text} Default: {option.default}." if shown else text
 
 
 def _paragraphs(command: click.Command) -> tuple[str, ...]:
-    """Return what the help says; an example keeps its indentation, all else is one line."""
+    """Return the help's text; an example keeps its indentation, any other paragraph is one line."""
     text = inspect.cleandoc(command.help or "").replace("\b\n", "")
     parts = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
     return tuple(part if part.startswith("    ") else " ".join(part.split()) for part in parts)
 
 
 def is_example(paragraph: str) -> bool:
-    """Whether it is a command rather than a sentence."""
+    """Whether a paragraph is a command rather than a sentence."""
     command = paragraph.strip()
     return paragraph.startswith("    ") or (
         command.startswith(("nvshare ", "kubectl nvshare ")) and not command.endswith(".")

@@ -1,8 +1,8 @@
 """Draws the ways of ARCHITECTURE.md: which files a call, an annotation or memory passes, in order.
 
 A way is a file of docs/ways: lanes, which are processes, and steps, each a file of the tree and
-what it does there. The picture beside it is written by `make reference`; a test compares, and
-looks whether every file exists.
+its part in the way. `make reference` writes the picture beside it; a test compares, and checks that
+every file exists.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ _ARROW_HEAD = (
 
 @dataclass(frozen=True)
 class Step:
-    """A file on the way, the lane it is in, and what leads there from another lane."""
+    """A file on the way, its lane, and the words of an arrow from another lane."""
 
     lane: int
     file: str
@@ -112,6 +112,6 @@ def _arrows(steps: tuple[Step, ...]) -> Iterator[str]:
         path = f"M{begin},{upper}V{middle}H{end}V{lower - 1}"
         yield f'<path d="{path}" fill="none" stroke="#777" marker-end="url(#head)"/>'
         if following.arrow:
-            # The lane that is left has nothing in the next row.
+            # The words have room here: the lane that the arrow leaves has no box in the next row.
             words = escape(following.arrow)
             yield f'<text x="{begin}" y="{lower + 12}" class="a">{words}</text>'

@@ -1,1 +1,1 @@
-"""Clients that lie, beside real programs: what each program keeps of its fair part."""
+"""Clients that lie, beside real programs: how much of its fair part each program keeps."""

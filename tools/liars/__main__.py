@@ -25,7 +25,7 @@ LEAST_AFTER = 0.95
 
 
 def main() -> int:
-    """Play them; print a line for each."""
+    """Run the liars; print a line for each."""
     parser = argparse.ArgumentParser(prog="python -m tools.liars", description=__doc__)
     parser.add_argument("--liars", default=",".join(KINDS), help="some of them, by commas")
     parser.add_argument("--honest", type=int, default=2, help="how many programs")

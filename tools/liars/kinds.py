@@ -1,7 +1,7 @@
 """A client that lies, as a process of its own: ``python -m tools.liars.kinds FOLDER GPU KIND``.
 
-It takes part as a program does that always wants the GPU, but for the one thing that it lies about.
-It says "begun" when it has joined, and goes on until it is killed.
+It behaves like a program that always wants the GPU, except for the one thing that it lies about.
+It prints "begun" when it has joined, and runs until it is killed.
 """
 
 import itertools
@@ -17,16 +17,16 @@ from tests.integration.daemon.client import Client
 
 GIB = 1 << 30
 MEMORY = 12 * GIB
-# A daemon goes on without a client that has not given its turn up 30 s after it was told to
-# (revoke_patience). One that comes back by then was not late, as far as that goes.
+# A daemon goes on without a client that has not given up its turn 30 s after it was told to
+# (revoke_patience). A client that reconnects before that does not count as late.
 PATIENCE = 30.0
 ALMOST = PATIENCE - 1.0
-# The longest move that a frame can tell of: 13 days.
+# The longest move that a frame can report: 13 days.
 LONGEST_MOVE = frames.MOST_MOVE
 
 
 class Liar:
-    """One connection after the other; what it has been told is in the frames that it returns."""
+    """One connection after another, and the frames that they receive."""
 
     def __init__(self, folder: Path, gpu: str) -> None:
         self._folder = folder
@@ -47,7 +47,7 @@ class Liar:
         return client
 
     def next(self, seconds: float | None = None) -> frames.FromDaemon | None:
-        """Wait for a frame, for so long; whoever is thrown out comes again."""
+        """Wait for a frame, for this many seconds; reconnect if the daemon has disconnected us."""
         client = self.client
         if seconds is not None and not client.received:
             ready, _, _ = select.select([client.sock], [], [], seconds)
@@ -63,12 +63,12 @@ class Liar:
         return frame
 
     def until_told_to_go(self) -> None:
-        """Take turns as they come, until one is to be given up."""
+        """Take turns as they come, until told to give one up."""
         while not self.is_told_to_go(self.next()):
             pass
 
     def is_told_to_go(self, frame: frames.FromDaemon | None) -> bool:
-        """Whether that says so: now, for it is never idle."""
+        """Whether a frame says to give up the turn: now, because the liar is never idle."""
         return (
             isinstance(frame, frames.Revoke)
             and frame.turn == self.turn
@@ -76,7 +76,7 @@ class Liar:
         )
 
     def give_up(self, moved_bytes: int = 0, moved_ns: int = 0) -> None:
-        """Give the turn up, with all memory away, and want the next one."""
+        """Give up the turn, with all memory away, and ask for the next one."""
         self.client.release(
             self.turn,
             wants=1,
@@ -95,7 +95,7 @@ def none(liar: Liar) -> None:
 
 
 def memory(liar: Liar) -> None:
-    """Claims 12 GiB that cannot leave the GPU, each time a byte more, and has none."""
+    """Claims 12 GiB that cannot leave the GPU, a byte more each time, and has none."""
     for more in itertools.count():
         liar.client.send(frames.Memory(MEMORY + more % GIB, MEMORY + more % GIB, 0, 0))
         if liar.is_told_to_go(liar.next(0.3)):
@@ -110,7 +110,7 @@ def moves(liar: Liar) -> None:
 
 
 def resuming(liar: Liar) -> None:
-    """Comes back as one that holds its turn, just before patience ends."""
+    """Reconnects just before patience ends, and claims to hold its turn."""
     while True:
         liar.until_told_to_go()
         time.sleep(ALMOST)
@@ -118,16 +118,16 @@ def resuming(liar: Liar) -> None:
 
 
 def ignoring(liar: Liar) -> None:
-    """Takes its turns, and does not listen to anybody who wants them back."""
+    """Takes its turns, and ignores revokes."""
     while True:
         liar.until_told_to_go()
-        # After patience it is on the GPU beside others; it gives up for the sake of the next turn.
+        # After patience it is on the GPU beside others; it gives up in order to get the next turn.
         time.sleep(PATIENCE + 1.0)
         liar.give_up()
 
 
 def reconnecting(liar: Liar) -> None:
-    """Keeps its turn until patience nearly ends, and comes as somebody new."""
+    """Keeps its turn until patience nearly ends, and reconnects as a new client."""
     while True:
         liar.until_told_to_go()
         time.sleep(ALMOST)

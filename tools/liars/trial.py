@@ -1,4 +1,4 @@
-"""One liar beside honest programs: started, watched, measured by what the emulated GPU has done."""
+"""One liar beside honest programs: started, watched, measured by the emulated GPU's own counts."""
 
 import os
 import subprocess
@@ -25,10 +25,10 @@ from nvshare.wire import environment
 from tests.integration.daemon.conftest import Daemon
 
 ROOT = Path(__file__).parents[2]
-# Four arrays of 2,992 MiB each; they are killed long before they have added that often.
+# Four arrays of 2,992 MiB each; the programs are killed long before these iterations are done.
 _PROGRAM = workload_command("pytorch-add", "--iterations", "100000000")
 _PATIENCE = 120.0
-# Figures of before and after are of so many turns of each program.
+# Figures of before and after cover this many turns of each program.
 _ROUNDS = 4
 
 
@@ -43,7 +43,7 @@ class Plan:
 
     @property
     def calm(self) -> float:
-        """How long is looked at before and after."""
+        """How long the measurements before and after take."""
         return _ROUNDS * self.honest * self.turn
 
 
@@ -51,8 +51,8 @@ class Plan:
 class Figures:
     """Of each honest program: its part of the GPU before; then what it has kept of its fair part.
 
-    Beside a liar, that is what it would have if the liar were one more of them. Afterwards, it is
-    what it had before.
+    Beside a liar, the fair part is what it would have if the liar were one more honest program.
+    Afterwards, it is what it had before.
     """
 
     liar: str
@@ -86,7 +86,7 @@ class Trial:
         self._node = node
         self._daemon = daemon
         self._stack = stack
-        # That they wait is what is measured; nobody need be told.
+        # Waiting is what is measured, so no notices about it.
         base = {**daemon.environ, environment.WAIT_NOTICE: "0"}
         own = program_environment(Wishes(), daemon.folder, library(), base)
         self._programs = [
@@ -104,7 +104,7 @@ class Trial:
         return liar
 
     def parts(self, seconds: float) -> list[float]:
-        """Return the part of the GPU's time that each program computes, over so long."""
+        """Return the part of the GPU's time that each program computes, over this many seconds."""
         before, begin = self._computed(), self._clock()
         time.sleep(seconds)
         after, end = self._computed(), self._clock()
@@ -116,7 +116,7 @@ class Trial:
         return [turns.get(one.pid, 0) for one in self._programs]
 
     def until(self, is_so: Callable[[NodeStatus], bool]) -> None:
-        """Wait until the daemon says so."""
+        """Wait until a condition on the daemon's snapshot holds."""
         deadline = time.monotonic() + _PATIENCE
         while not is_so(self._daemon.control.status()):
             if time.monotonic() > deadline:
@@ -124,12 +124,12 @@ class Trial:
             time.sleep(0.05)
 
     def until_all_have_had(self, turns: Sequence[int]) -> None:
-        """Wait until each program has had so many turns."""
+        """Wait until each program has had this many turns."""
         self.until(lambda _: all(had >= due for had, due in zip(self.turns(), turns, strict=True)))
 
     @property
     def reports(self) -> int:
-        """How often the daemon has said that somebody claims what is not so, or does not go."""
+        """How often the daemon has logged a false claim, or a client that does not give way."""
         words = ("claims memory", "says that it holds", "has not given", "without it")
         return sum(any(word in line for word in words) for line in self._daemon.log.splitlines())
 
@@ -154,7 +154,7 @@ class Trial:
 
 @contextmanager
 def staged(plan: Plan) -> Iterator[Trial]:
-    """Make a node, a daemon and programs that take turns. All is gone afterwards."""
+    """Make a node, a daemon and programs that take turns. Everything is removed afterwards."""
     settings = Settings(speed=plan.speed, data="off")
     with (
         transient_node(node_root(), settings, parse_gpus("t4")) as node,

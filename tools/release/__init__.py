@@ -1,4 +1,4 @@
-"""Makes a release: everything that people get, in dist/, each step in a file of its own.
+"""Makes a release: all published files, in dist/, each step in a file of its own.
 
     python -m tools.release [STEP…]
 

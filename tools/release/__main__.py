@@ -26,7 +26,7 @@ def _check_metadata() -> None:
     run([tool("twine"), "check", "--strict", *DIST.glob("*.whl"), *DIST.glob("nvshare-*.tar.gz")])
 
 
-# In this order. What is in dist/ when the sums are made is what is released.
+# In this order. Files in dist/ when the sums are made are what is released.
 STEPS: dict[str, Callable[[], object]] = {
     "versions": check_versions,
     "empty": _empty,
@@ -39,12 +39,12 @@ STEPS: dict[str, Callable[[], object]] = {
     "changes": write_notes,
     "sums": write_sums,
 }
-# Only by their name: they need root.
+# Run only if named: they need root.
 MORE: dict[str, Callable[[], object]] = {"debian11": try_on_debian11}
 
 
 def main() -> int:
-    """Carry out the steps that are named, or all of STEPS."""
+    """Run the steps that are named, or all of STEPS."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
     known = STEPS | MORE
     parser.add_argument("steps", nargs="*", metavar="STEP", help=", ".join(known))

@@ -9,7 +9,7 @@ UNRELEASED = "Unreleased"
 
 
 def section(text: str, name: str) -> str | None:
-    """Return what a changelog says of a version, without the heading; None: it has no such."""
+    """Return a version's section of a changelog, without the heading; None: it has none."""
     headings = list(_HEADING.finditer(text))
     for heading, following in zip(headings, [*headings[1:], None], strict=True):
         if heading[1] == name:
@@ -18,7 +18,7 @@ def section(text: str, name: str) -> str | None:
 
 
 def notes(text: str, name: str) -> str:
-    """Return what is new in a version: its section, or that of what is not released yet."""
+    """Return what is new in a version: its section, or that of unreleased changes."""
     found = section(text, name) or section(text, UNRELEASED)
     if not found:
         raise ReleaseError(f"CHANGELOG.md says nothing of {name}, nor of what is not released yet")

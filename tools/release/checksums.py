@@ -1,4 +1,4 @@
-"""SHA-256 sums of all that is released, in the form that `sha256sum --check` reads."""
+"""SHA-256 sums of all released files, in the form that `sha256sum --check` reads."""
 
 import hashlib
 from pathlib import Path
@@ -17,5 +17,5 @@ def sums(folder: Path) -> str:
 
 
 def write_sums() -> None:
-    """Write the sums of what is in dist/. Whatever comes after this step is not in them."""
+    """Write the sums of the files in dist/. Later files are not included."""
     (DIST / NAME).write_text(sums(DIST))

@@ -1,8 +1,8 @@
-"""The wheel and the source distribution, installed on Debian 11 as a user would, and tried there.
+"""Installs the wheel and the source distribution on Debian 11 as a user would, and tests them.
 
-The wheel meets no compiler; the source distribution meets GCC 10. Both meet glibc 2.31. The roots
-are made once of Debian's packages, and kept. Debian 11 has Python 3.9, which is too old: that of
-Debian 12 is compiled there, from Debian's sources.
+The wheel finds no compiler there, the source distribution GCC 10, and both glibc 2.31. The roots
+are made once from Debian's packages, and cached. Debian 11 has Python 3.9, which is too old: that
+of Debian 12 is compiled there, from Debian's sources.
 """
 
 import os
@@ -16,12 +16,12 @@ from tools.release.tree import Command, ReleaseError, need, run, version
 from tools.release.wheels import sdist, wheel
 
 _DEMO = ("nvshare", "demo", "--iterations=1000")
-# The libraries that Python is to have: HTTPS and archives for pip, ctypes for NVML.
+# The libraries that Python needs: HTTPS and archives for pip, ctypes for NVML.
 _LIBRARIES = ("libssl1.1", "zlib1g", "libffi7")
 _COMPILER = ("gcc", "libc6-dev", "make", "libssl-dev", "zlib1g-dev", "libffi-dev")
 _PYTHON = "python3.11"
 _PREFIX = "opt/python"
-# Of the root: the folder that it is given for a trial, so that nothing of a trial stays.
+# In the root: a folder that is mounted for each trial, so that nothing of a trial stays.
 _TMP = "/tmp"  # noqa: S108
 _VENV = f"{_TMP}/venv"
 _WHOLE, _PLAIN = "with-compiler", "without-compiler"
@@ -30,7 +30,7 @@ _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 def try_on_debian11() -> None:
-    """Install what is in dist/ in a root of Debian 11, and run the demo there."""
+    """Install the files of dist/ in a root of Debian 11, and run the demo there."""
     for path in (wheel(platform.machine()), sdist()):
         if not path.exists():
             raise ReleaseError(f"there is no {path}: run `make release` first")

@@ -1,8 +1,8 @@
-"""The wheel for another machine, tried on this one: its programs run under qemu's user mode.
+"""Tests the wheel for another architecture on this machine: its programs run under qemu-user.
 
 They compute on its emulated GPU, preloaded with its interposer, under a daemon of this machine. The
-two kinds of machine cannot share the state of an emulated node, so each has its own, made from the
-same description: the GPUs have the same names, and that is all the daemon has to know.
+two architectures cannot share the state of an emulated node, so each has its own, made from the
+same description: the GPUs have the same names, which is all that the daemon has to know.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _JOINED = 'msg="client joined"'
 
 
 def try_foreign_wheel() -> None:
-    """Let a program of each other machine compute under a daemon."""
+    """Let a program of each other architecture compute under a daemon."""
     for machine in MACHINES:
         if machine != platform.machine():
             _try(machine)
@@ -60,7 +60,7 @@ def _try(machine: str) -> None:
 
 
 def _unpack(path: Path, target: Path) -> Path:
-    """Return the folder of the native parts. Programs can be run, as when pip has unpacked them."""
+    """Return the folder of the native parts. Programs are executable, as when pip installs them."""
     with zipfile.ZipFile(path) as archive:
         archive.extractall(target)
     libraries = target / "nvshare" / "lib"
@@ -71,7 +71,7 @@ def _unpack(path: Path, target: Path) -> Path:
 
 @contextlib.contextmanager
 def _node(name: str) -> Iterator[Path]:
-    """Give the folder of an emulated node of this machine."""
+    """Yield the folder of an emulated node of this machine."""
     nvshare = tool("nvshare")
     up: Command = [
         nvshare,

@@ -1,6 +1,6 @@
-"""The wheel of this machine, installed into an empty environment as a user would, and tried.
+"""Installs the wheel of this machine into an empty environment as a user would, and tests it.
 
-No compiler is to be found there. What got installed with it is the list of parts (SBOM).
+There is no compiler in that environment. The packages installed with it are the SBOM.
 """
 
 import json
@@ -17,7 +17,7 @@ _PARTS = "kubernetes"
 
 
 def try_wheel() -> None:
-    """Install the wheel, let it run a program on an emulated GPU, and write down its parts."""
+    """Install the wheel, run a program on an emulated GPU, and write the SBOM."""
     with tempfile.TemporaryDirectory(prefix="nvshare-release-") as scratch:
         place = Path(scratch) / "venv"
         run([sys.executable, "-m", "venv", place])
@@ -29,13 +29,13 @@ def try_wheel() -> None:
         if version() not in told:
             raise ReleaseError(f"the wheel calls itself {told.strip()}, and not {version()}")
         run([place / "bin" / "nvshare", "demo", "--iterations=100", "--speed=50"], environ)
-        # No part of nvshare: whoever installs it brings his own.
+        # Not a part of nvshare: users have their own.
         run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools", "pip"], environ)
         write_parts(python)
 
 
 def without_compiler(environ: "os._Environ[str]", folder: Path) -> dict[str, str]:
-    """Return an environment in which programs of one folder are found, and no others."""
+    """Return an environment in which only programs of one folder are found."""
     kept = {key: value for key, value in environ.items() if not key.startswith("PYTHON")}
     return {**kept, "PATH": str(folder)}
 

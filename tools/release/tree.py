@@ -21,17 +21,17 @@ Command = list[str | Path]
 
 
 class ReleaseError(Exception):
-    """Something that keeps a release from being made, for a person to read."""
+    """A release cannot be made; the text says why."""
 
 
 def version() -> str:
-    """Return the version in pyproject.toml, which is the one place where it is decided."""
+    """Return the version in pyproject.toml, the one place that defines it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return str(project["version"])
 
 
 def run(command: Sequence[str | Path], environ: Mapping[str, str] | None = None) -> str:
-    """Run a program; return what it prints. Its complaints are the error's text if it fails."""
+    """Run a program; return its output, or raise ReleaseError with the output if it fails."""
     done = subprocess.run(
         command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -47,7 +47,7 @@ def tool(name: str) -> Path:
 
 
 def need(program: str, package: str) -> Path:
-    """Return a program of the system, or say which package of Debian has it."""
+    """Return a program of the system, or fail with the package of Debian that has it."""
     found = shutil.which(program)
     if found is None:
         raise ReleaseError(f"{program} is missing. On Debian: apt-get install {package}")
@@ -55,7 +55,7 @@ def need(program: str, package: str) -> Path:
 
 
 def environ() -> dict[str, str]:
-    """Return the environment for builds: what is in archives has the time of the commit."""
+    """Return the environment for builds: files in archives have the time of the commit."""
     moment = run(["git", "log", "-1", "--format=%ct"]).strip()
     # auditwheel looks for patchelf on the path.
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"

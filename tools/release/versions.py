@@ -1,7 +1,7 @@
-"""The version is decided in pyproject.toml; here is every other place that has to say the same.
+"""Checks that every place that states the version agrees with pyproject.toml, which defines it.
 
-CMake reads it there, and Python asks the installed distribution. These files are read by programs
-that could do neither.
+CMake reads it there, and Python asks the installed distribution. The files listed here are read by
+programs that can do neither.
 """
 
 import re
@@ -28,7 +28,7 @@ def found_versions(path: Path, pattern: str) -> set[str]:
 
 
 def differences(root: Path) -> list[str]:
-    """Return what has to be changed, as sentences."""
+    """Return the places that have to be changed, as sentences."""
     wanted = {version()}
     return [
         f"{name} says {', '.join(sorted(found)) or 'no version'}"
@@ -38,6 +38,6 @@ def differences(root: Path) -> list[str]:
 
 
 def check_versions(root: Path = ROOT) -> None:
-    """Fail if some place says another version."""
+    """Fail if a place states another version."""
     if wrong := differences(root):
         raise ReleaseError(f"pyproject.toml says {version()}, but {'; '.join(wrong)}")

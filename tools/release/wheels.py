@@ -1,7 +1,7 @@
-"""The source distribution, and of it a wheel for each machine, audited.
+"""Makes the source distribution, and from it an audited wheel for each architecture.
 
-Wheels are made of the source distribution, that of this machine in an isolated build, as by `pip
-install` of it: so it is shown to be complete.
+Wheels are made from the source distribution, that of this machine in an isolated build as by `pip
+install`, which shows that the source distribution is complete.
 """
 
 import platform
@@ -11,7 +11,7 @@ from pathlib import Path
 from tools.release.tree import DIST, ROOT, Command, ReleaseError, environ, need, run, tool, version
 
 MACHINES = ("x86_64", "aarch64")
-# The C library that wheels need at least, as auditwheel and pip call it.
+# The oldest C library that wheels support, as auditwheel and pip name it.
 OLDEST = "manylinux_2_17"
 
 
@@ -33,12 +33,12 @@ def sdist() -> Path:
 
 def wheel(machine: str) -> Path:
     """Return the path of the wheel for a machine."""
-    # The older name of the same is for installers that know no other.
+    # The older name of the same platform is for installers that know no other.
     return DIST / f"nvshare-{version()}-py3-none-{tags(machine)}.whl"
 
 
 def tags(machine: str) -> str:
-    """Return what the name of a wheel says of where it runs, in the order that auditwheel uses."""
+    """Return the platform tags in the name of a wheel, in auditwheel's order."""
     return f"manylinux2014_{machine}.{OLDEST}_{machine}"
 
 
@@ -47,11 +47,11 @@ def _make_wheel(machine: str) -> Path:
         command: Command = [tool("python"), "-m", "pip", "wheel", "--quiet", "--no-deps"]
         # An isolated build would fetch a CMake for the other machine: ours is among the tools.
         command += ["--no-build-isolation"] if cross(machine) else []
-        # Debug information would be four fifths of it, and would name folders of this machine.
+        # Debug information would be four fifths of the wheel, and name folders of this machine.
         command += ["--config-settings=install.strip=true", f"--wheel-dir={scratch}", sdist()]
         run(command, {**environ(), **cross(machine)})
         (made,) = Path(scratch).glob("*.whl")
-        # "auto" is the oldest that fits. auditwheel names others only for the machine it runs on.
+        # "auto" is the oldest that fits. auditwheel knows others only for the machine it runs on.
         audit: Command = [tool("auditwheel"), "repair", "--plat=auto", f"--wheel-dir={DIST}", made]
         told = run(audit, environ())
     if not wheel(machine).exists():
@@ -60,7 +60,7 @@ def _make_wheel(machine: str) -> Path:
 
 
 def cross(machine: str) -> dict[str, str]:
-    """Return the variables that make a build one for this machine; none if we are on it."""
+    """Return the variables of a cross build for this machine; none if we are on it."""
     if machine == platform.machine():
         return {}
     toolchain = ROOT / "cmake" / f"{machine}.cmake"
@@ -71,6 +71,6 @@ def cross(machine: str) -> dict[str, str]:
     need(f"{machine}-linux-gnu-gcc", f"gcc-{machine}-linux-gnu libc6-dev-arm64-cross")
     return {
         "CMAKE_TOOLCHAIN_FILE": str(toolchain),
-        # Python's own way of naming the platform that is built for.
+        # Python's own variable for the target platform.
         "_PYTHON_HOST_PLATFORM": f"linux-{machine}",
     }

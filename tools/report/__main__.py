@@ -26,7 +26,7 @@ RESULTS = "results.jsonl"
 
 
 def write(results: Path, out: Path) -> Path:
-    """Write the page of some results into a folder; return where its HTML is."""
+    """Write the page of some results into a folder; return the path of its HTML."""
     found = sections(read(results))
     measured = tuple(f"{section.command} --json" for section in found if section.is_measured)
     about = _about(results, measured)

@@ -1,7 +1,7 @@
-"""Bars as SVG: groups of them with their values, and a mark where each should have come to.
+"""Bar charts as SVG: groups of bars with their values, and a mark at each target.
 
-The picture stands for itself: its colours and letters are in the file, and it can be read in light
-and dark surroundings.
+The file is self-contained, with its colours and fonts, and is readable on light and dark
+backgrounds.
 """
 
 import math
@@ -28,7 +28,7 @@ text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#24292f}
 
 @dataclass(frozen=True)
 class Bar:
-    """One value of a group. The text stands beside the bar; the target is a mark across it."""
+    """One value of a group. The text is beside the bar; the target is a mark across it."""
 
     series: str
     value: float
@@ -51,12 +51,12 @@ class Chart:
     name: str
     title: str
     groups: tuple[Group, ...] = ()
-    # What the targets are called; what a line is called where bars begin, if there is to be one.
+    # The name of the targets, and the name of the line where bars begin, if there is one.
     target: str = ""
     line: str = ""
     # Where bars begin: a ratio is a bar to the left or right of 1.
     origin: float = 0.0
-    # Series that have the first colours, whether they are in this picture or not.
+    # Series that get the first colours, whether they are in this picture or not.
     known: tuple[str, ...] = ()
 
 
@@ -101,7 +101,7 @@ class _Axis:
 
 
 def _axis(chart: Chart) -> _Axis:
-    """Return round numbers, about five, from just before the least value to just past the most."""
+    """Return about five round numbers, from just below the least value to just above the most."""
     values = [
         value
         for group in chart.groups
@@ -152,7 +152,7 @@ def _group(
     parts = [f'<text x="{LABELS - 12}" y="{middle + 4:.1f}" class="l">{escape(group.label)}</text>']
     for bar in group.bars:
         begin, end = sorted((axis.x(chart.origin), axis.x(bar.value)))
-        # Nothing is a bar too, which can be seen.
+        # A value of zero is a visible bar, too.
         parts.append(
             f'<rect x="{begin:.1f}" y="{y}" width="{max(end - begin, 1.5):.1f}" height="{BAR}" '
             f'rx="2" fill="{colours[bar.series]}"/>'

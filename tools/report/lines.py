@@ -1,4 +1,4 @@
-"""Reads what benchmarks have printed: JSON lines. Comments and blank lines are left out."""
+"""Reads the output of benchmarks: JSON lines. Skips comments and blank lines."""
 
 import json
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ def read(path: Path) -> list[Line]:
 
 
 def parse(lines: Iterable[str], where: str) -> list[Line]:
-    """Return the objects; whatever else there is ends it."""
+    """Return the objects; fail at any line that is not one."""
     found = []
     for number, text in enumerate(lines, 1):
         if not text.strip() or text.startswith("#"):
@@ -44,7 +44,7 @@ def parse(lines: Iterable[str], where: str) -> list[Line]:
 
 
 def of_bench(lines: Iterable[Line], bench: str) -> list[Line]:
-    """Return the lines of one benchmark. A single scenario does not say that it is one."""
+    """Return the lines of one benchmark. Lines of a single scenario do not name their benchmark."""
     return [line for line in lines if _bench(line) == bench]
 
 

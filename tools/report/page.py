@@ -39,7 +39,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem;margin:0}dd
 
 @dataclass(frozen=True)
 class About:
-    """What the figures hold for: pairs of a name and what it is, and the commands that were run."""
+    """The conditions of the figures: pairs of name and value, and the commands that were run."""
 
     facts: tuple[tuple[str, str], ...]
     commands: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Carries benchmarks out for a page, and keeps what they print: the file that it is made from."""
+"""Runs benchmarks for a page, and writes their output to the file that the page is made from."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ from nvshare.errors import NvshareError
 NVSHARE = Path(sys.executable).parent / "nvshare"
 
 FULL = (("bench", "all"),)
-# Of the emulator what takes seconds, and everything else in the simulator.
+# On the emulator only what takes seconds, and everything else in the simulator.
 _SIMULATED = (*REALLY, "over-4x-8", "gangs-over")
 QUICK: tuple[tuple[str, ...], ...] = (
     ("bench", "overhead", "--no-instructions"),
@@ -45,13 +45,13 @@ def carry_out(commands: Sequence[tuple[str, ...]], results: Path) -> None:
 
 
 def commands_of(results: Path) -> tuple[str, ...]:
-    """Return the commands that a file says it is from."""
+    """Return the commands that a file names as its origin."""
     lines = results.read_text(encoding="utf-8").splitlines()
     return tuple(line[2:] for line in lines if line.startswith("# nvshare "))
 
 
 def machine_of(results: Path) -> dict[str, str]:
-    """Return what the lines say of the machine that they are from; of the first that does."""
+    """Return the description of the machine, from the first line that has one."""
     for line in results.read_text(encoding="utf-8").splitlines():
         if line.startswith("{") and (machine := json.loads(line).get("machine")):
             return {key: str(value) for key, value in machine.items()}

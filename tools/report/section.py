@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tools.report.chart import Bar, Chart, Group
 from tools.report.lines import Line
 
-# Where a figure is from, for charts in which both occur: each has its own colour on the whole page.
+# The origins of figures, for charts with both: each has the same colour on the whole page.
 PLACES = ("emulator", "simulator")
 
 Headline = tuple[str, str]
@@ -20,7 +20,7 @@ Column = tuple[str, Callable[[Line], str]]
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what it is about, what was measured; the headline is one figure of it."""
+    """A heading, a description, and the measurements; the headline is one figure of them."""
 
     title: str
     about: str
@@ -42,15 +42,15 @@ def _all(lines: Sequence[Line]) -> Sequence[Line]:
 
 @dataclass(frozen=True)
 class Topic:
-    """What one benchmark is shown as. Functions are given lines of this benchmark only."""
+    """How one benchmark is shown. Functions get lines of this benchmark only."""
 
     title: str
     about: str
     command: str
-    # All lines of a run to those of this topic.
+    # From all lines of a run, those of this topic.
     select: Callable[[Sequence[Line]], Sequence[Line]]
     columns: tuple[Column, ...]
-    # Is called with one line at least.
+    # Called with at least one line.
     headline: Callable[[Sequence[Line]], Headline | None]
     # The picture without its bars. Lines with the same label are one group of bars.
     chart: Chart

@@ -1,7 +1,7 @@
-"""What a shell is offered when it completes an argument; if something goes wrong, nothing.
+"""Values that a shell is offered when it completes an argument; none after an error.
 
-Only names that exist just now: GPUs and programs come from the daemon, scenarios and profiles from
-the package. A verb passes one of these functions on as ``shell_complete``.
+Only names that exist at the moment: GPUs and programs come from the daemon, scenarios and profiles
+from the package. A verb passes one of these functions as ``shell_complete``.
 """
 
 import re
@@ -11,21 +11,21 @@ from typing import TypeAlias
 import click
 from click.shell_completion import CompletionItem
 
-# A shell that completes a command line sets it.
+# Set by a shell that completes a command line.
 COMPLETE = "_NVSHARE_COMPLETE"
 
 Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list["CompletionItem[str]"]]
 Offer: TypeAlias = tuple[str, str]
 
 
-# What may be before the value that is being completed: other values, and how many of it.
+# What may precede the value that is being completed: other values, and a count.
 _ALONE = re.compile("")
 _IN_LIST = re.compile(r"(?:.*,)?")
 _COUNTED_IN_LIST = re.compile(r"(?:.*,)?(?:[0-9]+x)?")
 
 
 def _completes(offers: Callable[[], Iterable[Offer]], before: "re.Pattern[str]") -> Complete:
-    """Make a completion of a function that lists values, each with a word of explanation."""
+    """Make a completion from a function that lists values, each with an explanation."""
 
     def complete(
         ctx: click.Context, parameter: click.Parameter, incomplete: str
@@ -55,7 +55,7 @@ def _list_gpus() -> Iterable[Offer]:
 
 
 def _list_programs() -> Iterable[Offer]:
-    """Offer those who share GPUs: ids, and names that mean one group only."""
+    """Offer the programs that share GPUs: ids, and names that mean one group only."""
     from nvshare.cli.control import Daemon
 
     groups = Daemon().groups()
@@ -89,7 +89,7 @@ def _list_nodes() -> Iterable[Offer]:
 
 
 def _list_policies() -> Iterable[Offer]:
-    """Offer the ways of sharing that a scenario can be played by."""
+    """Offer the modes and policies that a scenario can be played with."""
     from nvshare.core.policies import policy_names
 
     modes = ("auto", "serial", "concurrent", "off")

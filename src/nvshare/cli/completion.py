@@ -1,4 +1,4 @@
-"""``nvshare completion``: what a shell has to read to complete the command line."""
+"""``nvshare completion``: prints the script by which a shell completes the command line."""
 
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
@@ -7,7 +7,7 @@ from nvshare.cli.completing import COMPLETE
 
 
 class _Zsh(ZshComplete):
-    """Where nobody has started zsh's completion yet, click's script finds no compdef."""
+    """Click's script needs compdef, which exists only once zsh's completion is initialised."""
 
     source_template = (
         "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
@@ -16,7 +16,7 @@ class _Zsh(ZshComplete):
 
 
 class _Fish(FishComplete):
-    """Click's script takes a line apart at every comma: explanations and lists would end there."""
+    """Click's script splits a line at every comma, which would cut explanations and lists short."""
 
     source_template = """\
 function %(complete_func)s

@@ -21,20 +21,20 @@ Take: TypeAlias = Callable[[bytes], None]
 
 
 class Daemon:
-    """The daemon, as far as people are concerned."""
+    """The daemon, as the command line uses it."""
 
     def __init__(self, path: Path | None = None) -> None:
-        # Who has named a socket means that one.
+        # A socket that the user has named is the only one to try.
         named = (environment.SOCKET_DIR, environment.CONTROL_DIR)
         self._is_found = path is None and not any(map(os.environ.get, named))
         self.path = path or control_socket(os.environ)
 
     def status(self) -> NodeStatus:
-        """Return everything."""
+        """Return a snapshot."""
         return NodeStatus.model_validate_json(self._ask("GET", "/v1/status"))
 
     def metrics(self) -> bytes:
-        """Return what Prometheus is told."""
+        """Return the metrics, in the format of Prometheus."""
         return self._ask("GET", "/metrics")
 
     def change_node(self, changes: dict[str, Any]) -> NodeSettings:
@@ -48,7 +48,7 @@ class Daemon:
         return [DeviceStatus.model_validate(one) for one in json.loads(body)["devices"]]
 
     def groups(self) -> list[GroupStatus]:
-        """Return who shares which limits."""
+        """Return all groups, with their limits."""
         body = self._ask("GET", "/v1/groups")
         return [GroupStatus.model_validate(one) for one in json.loads(body)["groups"]]
 
@@ -63,11 +63,11 @@ class Daemon:
         return GroupStatus.model_validate(json.loads(body)["group"])
 
     def park(self, who: str) -> GroupStatus:
-        """Have all memory of a group leave the GPUs, and give it no turn."""
+        """Move all memory of a group off the GPUs, and give it no turn until it is unparked."""
         return self._order(who, "park")
 
     def unpark(self, who: str) -> GroupStatus:
-        """Let it go on."""
+        """Let a parked group continue."""
         return self._order(who, "unpark")
 
     def _order(self, who: str, what: str) -> GroupStatus:
@@ -79,7 +79,7 @@ class Daemon:
         return self._ask("GET", "/v1/journal").decode()
 
     def trace(self, seconds: float, take: Callable[[Item], None]) -> None:
-        """Have everything told that happens from now on, for so long."""
+        """Have the daemon report everything that happens from now on, for this many seconds."""
 
         def take_line(line: bytes) -> None:
             if line.strip() and (item := read_item(line)) is not None:
@@ -94,7 +94,7 @@ class Daemon:
         body: dict[str, Any] | None = None,
         each: Take | None = None,
     ) -> bytes:
-        """Ask on the control socket; who only wants to look can do so elsewhere, too."""
+        """Ask on the control socket; requests that only read may use another socket, too."""
         try:
             return _request(str(self.path), method, path, body, each)
         except (FileNotFoundError, ConnectionRefusedError) as error:
@@ -116,7 +116,7 @@ class Daemon:
     def _ask_elsewhere(
         self, method: str, path: str, error: OSError, each: Take | None = None
     ) -> bytes:
-        """Ask a daemon that is not where one of ours would be, but has GPUs of this machine."""
+        """Ask a daemon that is not at a usual address, but holds GPUs of this machine."""
         from nvshare.launch.holders import describe, find_holders
 
         holders = find_holders(os.environ) if self._is_found else []
@@ -140,7 +140,7 @@ def _request(
     body: dict[str, Any] | None = None,
     each: Take | None = None,
 ) -> bytes:
-    """Ask on one socket. Whether it can be connected to is for the caller to explain."""
+    """Ask on one socket. The caller explains a failure to connect."""
     connection = UnixConnection(address, _SECONDS)
     try:
         connection.connect()
@@ -158,7 +158,7 @@ def _converse(
     body: dict[str, Any] | None,
     each: Take | None,
 ) -> bytes:
-    """Return the answer; or hand it over line by line, as it comes."""
+    """Return the answer, or pass it on line by line as it arrives."""
     try:
         connection.request(method, path, None if body is None else json.dumps(body))
         answer = connection.getresponse()

@@ -71,14 +71,14 @@ def daemon(
     if print_config:
         click.echo(sources.load().model_dump_json(indent=2))
         return
-    # Servers take a while to import, and `--help` has no need of them.
+    # Servers take a while to import, and `--help` does not need them.
     from nvshare.daemon.main import run
 
     run(sources, _companion(sources.load()))
 
 
 def _companion(config: Config) -> "Companion | None":
-    """Return what runs beside the daemon on a node of a cluster."""
+    """Return the services that run beside the daemon on a node of a cluster."""
     if not config.cluster.node:
         return None
     from nvshare.kubernetes.client import in_cluster

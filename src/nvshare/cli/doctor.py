@@ -1,4 +1,4 @@
-"""``nvshare doctor``: checks that all is here that sharing needs, and says what to do if not.
+"""``nvshare doctor``: checks that sharing has all it needs, and says what to do if not.
 
 With ``--gpu`` it examines a GPU and its driver instead; that is ``doctor_gpu.py``.
 """

@@ -1,4 +1,4 @@
-"""The checks of ``nvshare doctor``. Each looks at one thing, and says what it has found."""
+"""The checks of ``nvshare doctor``. Each looks at one thing, and returns its findings."""
 
 import ctypes
 import os
@@ -28,7 +28,7 @@ _FEW_FILES = 4096
 
 
 class State(Enum):
-    """How something is."""
+    """The result of a check."""
 
     GOOD = "good"
     NOTE = "note"
@@ -87,7 +87,7 @@ def check_driver() -> Iterator[Finding]:
 
 
 def check_runtime() -> Iterator[Finding]:
-    """Which CUDA runtime programs get, on an emulated node. Elsewhere it is their own affair."""
+    """Which CUDA runtime programs get on an emulated node. On a real one they choose it."""
     if not os.environ.get(environment.EMULATOR_NODE):
         return
     loaded = loaded_libraries()
@@ -106,7 +106,7 @@ def check_runtime() -> Iterator[Finding]:
 
 
 def loaded_libraries() -> set[Path]:
-    """The files that this process has in memory: what a program started now would have, too."""
+    """The files mapped into this process. A program started now would get the same ones."""
     lines = Path("/proc/self/maps").read_text().splitlines()
     return {Path(line.split(maxsplit=5)[5]) for line in lines if "/" in line}
 
@@ -163,7 +163,7 @@ def check_configuration() -> Iterator[Finding]:
 
 
 def check_socket() -> Iterator[Finding]:
-    """Whether a daemon answers, and is of our version."""
+    """Whether a daemon answers, and has our version."""
     try:
         folder = find_daemon(os.environ)
     except NvshareError as error:
@@ -198,7 +198,7 @@ def check_socket() -> Iterator[Finding]:
 
 
 def check_holders() -> Iterator[Finding]:
-    """Which daemons have the GPUs, and whether they are for us."""
+    """Which daemons hold the GPUs, and whether this user may use them."""
     holders = find_holders(os.environ)
     for pid in sorted({one.pid for one in holders}):
         theirs = [one for one in holders if one.pid == pid]
@@ -209,7 +209,7 @@ def check_holders() -> Iterator[Finding]:
 
 
 def find_stuck(status: NodeStatus) -> Iterator[Finding]:
-    """Whose memory cannot leave a GPU, and who waits for that."""
+    """Which programs have memory that cannot leave a GPU, and whether others wait for it."""
     waits = any(client.held_up for client in status.clients)
     for note in notes(status):
         what, _, do = note.partition("; ")

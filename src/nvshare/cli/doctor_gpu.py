@@ -1,4 +1,4 @@
-"""``nvshare doctor --gpu``: examines a GPU, shows a table, and writes a report as it goes on."""
+"""``nvshare doctor --gpu``: examines a GPU, shows a table, and writes a report as it proceeds."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def examine_gpu(ordinal: int, output: Path | None, quick: bool, as_json: bool = 
 
 
 class _Writer:
-    """Saves what is known so far: a driver that hangs or a machine that dies is a finding, too."""
+    """Saves the report before each probe: a hanging driver or a crash is a finding, too."""
 
     def __init__(self, bench: Bench, path: Path, date: str) -> None:
         self._bench, self._path, self._date = bench, path, date
@@ -74,7 +74,7 @@ class _Writer:
         ).judged()
 
     def give_up(self) -> None:
-        """Say which probe does not end, and end: nothing else can end it."""
+        """Name the probe that does not end, and exit: nothing else can stop it."""
         self.save()
         click.echo(
             f"nvshare: the probe {self._probe} does not end\n"

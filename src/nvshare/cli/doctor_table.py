@@ -17,7 +17,7 @@ _STYLES = {
 
 
 def draw(report: Report) -> RenderableType:
-    """Return the table, and behind it what hangs on the lines that are bad."""
+    """Return the table, and after it an explanation of each bad line."""
     table = Table(title=_title(report), title_justify="left")
     for heading in ("what", "measured", "expected"):
         table.add_column(heading, overflow="fold")

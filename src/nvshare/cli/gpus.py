@@ -1,4 +1,4 @@
-"""GPUs as people name them on the command line, and limits beside what those have."""
+"""GPUs as the command line names them, and a check of memory limits against their size."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ _GIB = 1 << 30
 
 
 class Sized(Protocol):
-    """A GPU, as far as its size is concerned."""
+    """The index and the size of a GPU."""
 
     @property
     def index(self) -> int:
@@ -42,7 +42,7 @@ def choose_gpus(names: str | None) -> list[Gpu]:
 
 
 def warn_of_large_limit(limit: int | None, gpus: Sequence[Sized]) -> None:
-    """Say so if a memory limit is more than GPUs have: it does nothing there."""
+    """Warn if a memory limit exceeds the memory of GPUs: it has no effect there."""
     small = [gpu for gpu in gpus if limit is not None and limit > gpu.memory]
     if limit is None or not small:
         return

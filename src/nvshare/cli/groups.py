@@ -1,10 +1,10 @@
-"""How groups of verbs are listed in their help: in sections, and with nothing cut."""
+"""How groups of verbs are listed in their help: in sections, and untruncated."""
 
 from collections.abc import Iterable
 
 import click
 
-# As long as it takes: the formatter breaks lines.
+# No limit on the length: the formatter breaks lines.
 _WHOLE = 1 << 16
 
 
@@ -16,7 +16,7 @@ class ListedGroup(click.Group):
         return {"Commands": self.list_commands(ctx)}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs by what they are for, all with the same indentation."""
+        """List the verbs by section, all with the same indentation."""
         longest = max(map(len, self.list_commands(ctx)))
         for title, names in self.sections(ctx).items():
             with formatter.section(title):

@@ -62,7 +62,7 @@ def limit(who: str | None, as_json: bool, **given: Any) -> None:
 
 
 def _warn_of_loss(group: GroupStatus) -> None:
-    """Say so if what was set holds now, but not for the next daemon."""
+    """Warn if the change is in force but not stored, so that the next daemon will not know it."""
     if group.unstored:
         click.echo(
             f"nvshare: the limits of {group.name} are in force, but could not be stored "

@@ -1,4 +1,4 @@
-"""The options of commands that limit programs: one for each limit there is."""
+"""The options of commands that limit programs: one for each limit."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ def options_of_run(command: Command) -> Command:
 
 
 def options_of_limit(command: Command) -> Command:
-    """Give a command an option for each limit; values are for the daemon to judge."""
+    """Give a command an option for each limit; the daemon validates the values."""
     for limit in reversed(LIMITS):
         name = f"--{limit.option}"
         if isinstance(limit, Permission):
@@ -32,15 +32,15 @@ def options_of_limit(command: Command) -> Command:
 
 
 def given(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the limits that somebody has asked for. A flag that is not given asks for nothing.
+    """Return the limits that were given. A flag that was not given sets nothing.
 
-    There is no limit that is 0 (check_amounts).
+    No limit is 0 (check_amounts).
     """
     return {name: value for name, value in values.items() if value}
 
 
 def check_amounts(values: dict[str, Any], ctx: click.Context) -> None:
-    """Refuse an amount of nothing."""
+    """Refuse an amount of zero."""
     for limit in LIMITS:
         if isinstance(limit, Amount) and values[limit.name] == 0:
             ctx.fail(f"--{limit.option} 0 would leave nothing to allocate.")

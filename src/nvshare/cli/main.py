@@ -1,7 +1,7 @@
 """The ``nvshare`` command: gathers the verbs, and shows errors to people.
 
-A verb is imported when it is used: `nvshare run` stands in front of other people's programs, and
-must not load tables, colours and servers first.
+A verb is imported when it is used: `nvshare run` delays the start of a program, and must not load
+tables, colours and servers first.
 """
 
 import os
@@ -57,7 +57,7 @@ class Verbs(ListedGroup):
     """A group whose verbs may raise NvshareError."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a verb; an error that is meant for a person is shown without a traceback."""
+        """Run a verb; show an error that is meant for the user without a traceback."""
         try:
             return super().invoke(ctx)
         except NvshareError as error:
@@ -66,7 +66,7 @@ class Verbs(ListedGroup):
 
 
 class LazyVerbs(Verbs):
-    """The verbs of the table, imported when they are asked for."""
+    """The verbs of the table, imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return all names."""
@@ -83,15 +83,15 @@ class LazyVerbs(Verbs):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Look a verb up; for one that is misspelt, say what may be meant."""
+        """Look a verb up; for a misspelt one, suggest similar names."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
-            # click knows only of verbs that are imported.
+            # click knows only the verbs that are imported.
             raise click.NoSuchCommand(error.command_name, possibilities=VERBS, ctx=ctx) from None
 
     def sections(self, ctx: click.Context) -> dict[str, Iterable[str]]:  # noqa: ARG002
-        """Return the verbs by what they are for."""
+        """Return the verbs by heading."""
         return dict(SECTIONS)
 
 

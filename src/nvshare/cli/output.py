@@ -1,4 +1,4 @@
-"""How verbs print: tables that are whole wherever they go, and JSON."""
+"""How verbs print: JSON, and tables that are never truncated."""
 
 import contextlib
 import json
@@ -14,12 +14,12 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-# Wider than any table: who reads a pipe or a file has no edge at which something could be cut.
+# Wider than any table: a pipe or a file has no width at which text would have to be cut.
 _ENDLESS = 1 << 16
 
 
 def console() -> Console:
-    """Return where to print: a terminal has its width, everything else has no edge."""
+    """Return the console to print on: a terminal has its own width, anything else has no limit."""
     found = Console()
     return found if found.is_terminal else Console(width=_ENDLESS)
 
@@ -35,7 +35,7 @@ def show_json(value: Any) -> None:
 
 
 def follow_json(read: Callable[[], Any], seconds: float | None) -> None:
-    """Print what can be read as a line; if there are ``seconds``, go on until Control-C."""
+    """Print the value as a line; with ``seconds``, again and again until Control-C."""
     show_json(read())
     with contextlib.suppress(KeyboardInterrupt):
         while seconds is not None:
@@ -44,9 +44,9 @@ def follow_json(read: Callable[[], Any], seconds: float | None) -> None:
 
 
 def follow(draw: Callable[[], RenderableType], seconds: float) -> None:
-    """Show something again and again until Control-C: in place, or behind each other in a pipe."""
+    """Show something again and again until Control-C: in place, or one after another in a pipe."""
     place = console()
-    # Control-C is how a person says that they have seen enough.
+    # Control-C is the normal way to end it.
     with contextlib.suppress(KeyboardInterrupt):
         if not place.is_terminal:
             while True:
@@ -61,7 +61,7 @@ def follow(draw: Callable[[], RenderableType], seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. Of those with a ``rank``, the highest is the first to be left out."""
+    """A column. The column with the highest ``rank`` is left out first; without one, never."""
 
     heading: str
     rank: int = 0
@@ -69,9 +69,9 @@ class Column:
 
 
 class Rows:
-    """A table that leaves columns out where there is no room, and never cuts what is in one.
+    """A table that leaves out columns that do not fit, and never cuts the text of a cell.
 
-    If even the columns that have to stay do not fit, their text goes on in the next line.
+    If even the columns that have to stay do not fit, their text wraps.
     """
 
     def __init__(self, *columns: Column | str, title: str | None = None) -> None:
@@ -96,7 +96,7 @@ class Rows:
             yield Text(words, style="dim")
 
     def _fitting(self, console: Console, options: ConsoleOptions) -> list[int]:
-        """Return the numbers of the columns that there is room for."""
+        """Return the numbers of the columns that fit."""
         kept = list(range(len(self._columns)))
         endless = options.update(max_width=_ENDLESS)
         for number in self._dispensable():

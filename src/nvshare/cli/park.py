@@ -45,7 +45,7 @@ def unpark(who: str, as_json: bool) -> None:
 
 
 def describe(group: GroupStatus, members: list[ClientStatus]) -> list[str]:
-    """Say what leaves, and what cannot."""
+    """Say which memory leaves, and which cannot."""
     moves = sum(one.allocated - one.pinned for one in members)
     pinned = sum(one.pinned for one in members)
     lines = [f"{_name(group)} is parked: {gib(moves)} GiB leave the GPU"]

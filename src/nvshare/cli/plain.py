@@ -1,14 +1,14 @@
-"""Text for terminals and files that cannot show every character. Loads nothing, shows nothing."""
+"""Text for terminals and files that cannot show every character. Imports little, prints nothing."""
 
 import codecs
 import io
 import sys
 
 _ERRORS = "nvshare-plain"
-# ASCII by another name: who asks for it by its own is given UTF-8 by click, which takes it for a
-# mistake.
+# ASCII by another name: under its own name click takes it for a misconfiguration and uses UTF-8
+# instead.
 _ASCII = "nvshare_ascii"
-# Beyond these, a character is written as Python writes it: "\xe9". Nothing is lost, or fails.
+# Any other character is written as a Python escape, "\xe9": nothing is lost, and nothing fails.
 _PLAIN = {
     "…": "...",
     "÷": "/",
@@ -26,7 +26,7 @@ _PLAIN = {
 
 
 def prepare_streams() -> None:
-    """Have standard output and error take all text, whatever their encoding is."""
+    """Make standard output and error accept all text, whatever their encoding."""
     codecs.register_error(_ERRORS, plain)
     codecs.register(_find_ascii)
     for stream in (sys.stdout, sys.stderr):
@@ -52,7 +52,7 @@ def _find_ascii(name: str) -> codecs.CodecInfo | None:
 
 
 def plain(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Say in other characters what an encoding does not have; a handler as `codecs` wants it."""
+    """Replace characters that an encoding does not have; an error handler for `codecs`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     wanted = error.object[error.start : error.end]
@@ -60,7 +60,7 @@ def plain(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def _one(character: str) -> str:
-    # A byte of a file name that is no text in any encoding.
+    # A byte of a file name that is not valid text in any encoding.
     if "\udc80" <= character <= "\udcff":
         return f"\\x{ord(character) - 0xDC00:02x}"
     return _PLAIN.get(character) or character.encode("ascii", "backslashreplace").decode()

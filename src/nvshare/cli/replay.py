@@ -1,4 +1,4 @@
-"""``nvshare replay FILE``: play a saved journal to the core; say where it decides differently."""
+"""``nvshare replay FILE``: replay a saved journal, and say where the core decides differently."""
 
 from pathlib import Path
 from typing import Any

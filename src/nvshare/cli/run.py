@@ -80,7 +80,7 @@ def _announce(what: str) -> None:
 
 
 def become(command: list[str], variables: dict[str, str]) -> None:
-    """Replace this process: nothing stays between the command and whoever started it."""
+    """Replace this process: nothing stays between the command and its parent."""
     try:
         os.execvpe(command[0], command, variables)  # noqa: S606 (running it is the point)
     except OSError as error:
@@ -88,7 +88,7 @@ def become(command: list[str], variables: dict[str, str]) -> None:
 
 
 def check_limits(environ: Mapping[str, str]) -> None:
-    """Refuse limits in the environment that the library would not understand."""
+    """Refuse limits in the environment that the interposer would not understand."""
     for limit in LIMITS:
         name = limit.variable
         if (value := environ.get(name)) and (fault := limit.wrong_with(value)):
@@ -100,7 +100,7 @@ def check_limits(environ: Mapping[str, str]) -> None:
 
 
 def check_driver() -> None:
-    """Say so if there is no CUDA driver, before a program fails in a worse way."""
+    """Report a missing CUDA driver before the program fails with a less helpful message."""
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError as error:

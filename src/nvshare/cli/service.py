@@ -57,7 +57,7 @@ def install(root: Path, group: str, everybody: bool) -> None:
         _write(root / CONFIG, config_text(members))
     _call(root, "systemctl", "daemon-reload")
     _call(root, "systemctl", "enable", "nvshare.service")
-    # Programs go on while a daemon is started again.
+    # Programs continue while the daemon restarts.
     _call(root, "systemctl", "restart", "nvshare.service")
     _tell_next_steps(root, members)
 
@@ -88,7 +88,7 @@ def status(ctx: click.Context, root: Path, as_json: bool) -> None:
     """Say whether the service is installed and runs. Exits with 3 if not."""
     unit = root / UNIT
     installed = unit.exists()
-    # Below another folder there are files, and nothing that could run.
+    # Below another root there are only files, and no service that could run.
     state = _state() if installed and root == _MACHINE else None
     holders = find_holders(os.environ) if state else []
     if as_json:
@@ -107,7 +107,7 @@ def status(ctx: click.Context, root: Path, as_json: bool) -> None:
 
 
 def _state() -> str:
-    """Return what systemd calls the state of the service."""
+    """Return the state of the service, as systemd names it."""
     if not _SYSTEMD.is_dir():
         return "not running: this machine is not run by systemd"
     words = ["systemctl", "is-active", "nvshare.service"]
@@ -154,7 +154,7 @@ def _exists(group: str) -> bool:
 
 
 def _call(root: Path, *command: str) -> None:
-    """Run a command of the system, and say so; below another folder, only say so."""
+    """Run a system command, and print it; below another root, only print it."""
     if root != _MACHINE:
         click.echo(f"not done, because of --root: {' '.join(command)}")
         return
@@ -173,7 +173,7 @@ def _call(root: Path, *command: str) -> None:
 
 
 def _warn_of_owner() -> None:
-    """Say so if the service runs, as root, what somebody else can change."""
+    """Warn if the service runs files as root that another user can change."""
     owner = Path(sys.prefix).stat().st_uid
     if owner != 0:
         click.echo(

@@ -9,13 +9,13 @@ UNIT = Path("etc/systemd/system/nvshare.service")
 CONFIG = Path("etc/nvshare/config.toml")
 _TEMPLATE = "nvshare.service"
 _COMMAND = "/usr/bin/nvshare daemon"
-# What ProtectHome= hides, and what PrivateTmp= does.
+# The folders that ProtectHome= hides, and those that PrivateTmp= hides.
 _HOMES = tuple(map(Path, ("/home", "/root", "/run/user")))
 _TEMPORARY = tuple(map(Path, ("/tmp", "/var/tmp")))  # noqa: S108 (nothing is written there)
 
 
 def unit_text(python: Path) -> str:
-    """Return the unit for an installation of nvshare: that of this Python."""
+    """Return the unit for the nvshare that is installed with this Python."""
     if hidden := _is_below(python, _TEMPORARY):
         raise NvshareError(
             f"a service cannot be started from {hidden}",
@@ -30,7 +30,7 @@ def unit_text(python: Path) -> str:
 
 
 def config_text(group: str | None) -> str:
-    """Return a configuration that lets the members of a group in, or everybody."""
+    """Return a configuration that admits the members of a group, or all users."""
     who = "everybody" if group is None else f"members of the group {group}"
     lines = [
         "# The daemon of this machine. Every field is described in docs/daemon.md.",
@@ -45,7 +45,7 @@ def config_text(group: str | None) -> str:
 
 
 def _is_below(path: Path, folders: tuple[Path, ...]) -> Path | None:
-    """Return in which of these folders a Python is: of a virtual environment, it is a link."""
+    """Return which of these folders contains a Python. In a virtual environment it is a link."""
     paths = (path, path.resolve())
     return next(
         (folder for folder in folders if any(one.is_relative_to(folder) for one in paths)), None
@@ -53,6 +53,6 @@ def _is_below(path: Path, folders: tuple[Path, ...]) -> Path | None:
 
 
 def _quoted(path: Path) -> str:
-    """Write a path as systemd reads it."""
+    """Quote a path for systemd."""
     text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{text}"' if set(text) & set(" \t'\"\\;") else text

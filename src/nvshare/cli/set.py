@@ -13,7 +13,7 @@ from nvshare.settings import DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import DeviceStatus
 from nvshare.validation import describe
 
-# What people say, and what the API calls it.
+# Short names, and the names of the API.
 SHORT_NAMES = {"turn": "turn_seconds"}
 
 
@@ -47,7 +47,7 @@ def change(gpu: str | None, as_json: bool, changes: tuple[str, ...]) -> None:
 def _change_settings(
     daemon: Daemon, gpu: str | None, changes: tuple[str, ...]
 ) -> tuple[list[DeviceStatus], NodeSettings | None]:
-    """Change GPUs, and if none was named, what belongs to all of them together."""
+    """Change the settings of GPUs and, if no GPU was named, those of the node."""
     own = set(NodeSettings.model_fields) if gpu is None else set()
     wanted = _parse(changes, own | set(DeviceSettings.model_fields))
     ours = {name: wanted.pop(name) for name in own & set(wanted)}
@@ -57,7 +57,7 @@ def _change_settings(
 
 
 def _check(ours: dict[str, Any]) -> None:
-    """Find a mistake before anything is changed: the GPUs are changed first."""
+    """Check node settings before anything changes, because the GPUs are changed first."""
     try:
         NodeSettings().changed(ours)
     except ValidationError as error:

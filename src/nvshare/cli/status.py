@@ -1,4 +1,4 @@
-"""``nvshare status``: the GPUs of this machine and who shares them."""
+"""``nvshare status``: the GPUs of this machine and the programs that share them."""
 
 import click
 

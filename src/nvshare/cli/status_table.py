@@ -1,4 +1,4 @@
-"""What there is to say about programs and the host, in words. Asks nobody."""
+"""Remarks on programs, GPUs and the host, in words. Does not talk to the daemon."""
 
 from nvshare.cli.limit_words import further_limits
 from nvshare.telemetry.snapshot import ClientStatus, HostStatus, NodeStatus, OutsideProcess
@@ -8,7 +8,7 @@ from nvshare.users import user_name
 
 
 def host(status: HostStatus) -> str:
-    """Say what the GPUs use of the host's memory."""
+    """Say how much of the host's memory the GPUs use."""
     return (
         f"host memory: {gib(status.swapped_out)} GiB moved out, {gib(status.kept)} of at most "
         f"{gib(status.limit)} GiB kept"
@@ -16,7 +16,7 @@ def host(status: HostStatus) -> str:
 
 
 def notes(status: NodeStatus) -> list[str]:
-    """Say what is wrong with GPUs, whose memory cannot leave, and who waits for what."""
+    """Say which GPUs have problems, which memory cannot leave, and which programs wait for what."""
     lines = absent(status) + outside(status)
     gpus = {gpu.uuid: gpu.index for gpu in status.devices}
     for client in status.clients:
@@ -49,7 +49,7 @@ def absent(status: NodeStatus) -> list[str]:
 
 
 def outside(status: NodeStatus) -> list[str]:
-    """Say who uses GPUs without nvshare, and how much less room there is for that."""
+    """Say which outsiders use GPUs, and how much memory they take."""
     return [
         f"GPU {gpu.index}: used without nvshare, which leaves less room: "
         + ", ".join(map(_outsider, gpu.outside))
@@ -66,7 +66,7 @@ def _outsider(one: OutsideProcess) -> str:
 
 
 def remarks(status: NodeStatus) -> list[str]:
-    """Say in full what a table of programs has only marks for."""
+    """Spell out the marks in the table of programs."""
     return [
         f"{client.id} ({client.program}, pid {client.pid}): {remark}"
         for client in status.clients
@@ -89,7 +89,7 @@ def _remarks(client: ClientStatus) -> list[str]:
     return words
 
 
-# What people are told of memory that cannot leave. That it is as they asked for is no surprise.
+# Why memory cannot leave. Memory that is native on request is no surprise, and not listed.
 _STAYING = {
     "handles": "by cuMemCreate",
     "rdma": "for RDMA",
@@ -99,12 +99,12 @@ _STAYING = {
     "arrays": "in arrays",
     "graphs": "for graphs",
 }
-# Less than this is not worth a line.
+# Smaller amounts are not worth a line.
 _LITTLE = 64 << 20
 
 
 def staying(client: ClientStatus) -> str:
-    """Say what of its memory cannot leave the GPU, and why."""
+    """Say how much of a program's memory cannot leave the GPU, and why."""
     found = [(client.pinned_by.get(name, 0), why) for name, why in _STAYING.items()]
     if sum(size for size, _ in found) < _LITTLE:
         return ""
@@ -112,14 +112,14 @@ def staying(client: ClientStatus) -> str:
 
 
 def allocation(client: ClientStatus) -> str:
-    """How its memory is allocated, why, and what its next process gets if that is another way."""
+    """Its allocation kind, the reason for it, and the kind of its next process if that differs."""
     why = f" ({client.allocation_because})" if client.allocation_because else ""
     later = f"; {client.allocation_next} from its next process on" if client.allocation_next else ""
     return f"{client.allocation}{why}{later}"
 
 
 def limits(client: ClientStatus) -> str:
-    """Memory, of all that share the limit, and compute; or a dash."""
+    """The memory limit, with the use of the whole group, and the compute limit; or a dash."""
     most = client.limits.memory_limit
     words = [f"{gib(client.group_used)} of {gib(most)} GiB"] if most is not None else []
     words += ["over its limit"] if most is not None and client.group_used > most else []
@@ -129,7 +129,7 @@ def limits(client: ClientStatus) -> str:
 
 
 def compute(client: ClientStatus) -> str:
-    """A share as it was set, what it comes to if that is less, and whether it held anybody back."""
+    """A share as set, its actual value if that is less, and whether it held the program back."""
     text = f"{client.limits.compute_percent} %"
     if client.share is not None and client.share < (client.limits.compute_percent or 0):
         text += f" (now {client.share:.0f} %)"

@@ -43,7 +43,7 @@ def trace(seconds: float, path: Path, as_json: bool) -> None:
             why="the name of the file ends in neither .json nor .svg",
             do="give FILE.json for Perfetto or Chrome, or FILE.svg for a picture",
         )
-    # Before half a minute is recorded for nothing.
+    # Fail now, instead of after half a minute of recording.
     if not path.absolute().parent.is_dir():
         raise BadInputError(f"{path} cannot be written", why="there is no such folder")
     recording = gather(record(seconds))
@@ -52,7 +52,7 @@ def trace(seconds: float, path: Path, as_json: bool) -> None:
 
 
 def record(seconds: float) -> list[Item]:
-    """Return what has happened until it ends, is interrupted, or the daemon goes away."""
+    """Return the events until the recording ends, is interrupted, or the daemon goes away."""
     items: list[Item] = []
     try:
         Daemon().trace(seconds, items.append)
@@ -62,7 +62,7 @@ def record(seconds: float) -> list[Item]:
     except BadInputError:
         raise
     except NvshareError:
-        # It has gone in the middle of it. What was recorded until then may be what is wanted.
+        # The daemon went away during the recording, whose beginning may still be useful.
         if not items:
             raise
     return items

@@ -1,4 +1,4 @@
-"""``nvshare web``: the web page of this machine, or of a cluster. Makes the parts, and serves."""
+"""``nvshare web``: serves the web page of this machine, or of a cluster."""
 
 import asyncio
 import contextlib
@@ -22,13 +22,13 @@ _ANY_PORT = "127.0.0.1:0"
 
 
 class DaemonSource:
-    """The daemon that the command line finds, with the rights of whoever has started this."""
+    """The daemon that the command line finds, used with the rights of this process."""
 
     def __init__(self, *, read_only: bool) -> None:
         self._read_only = read_only
 
     def status(self) -> NodeStatus:
-        """Return the node as it is now. A daemon that has ended may be another one by now."""
+        """Return a snapshot. Looks for the daemon each time, as it may have been restarted."""
         return Daemon().status()
 
     def may_change(self) -> bool:
@@ -41,7 +41,7 @@ class DaemonSource:
         return Daemon().change_limits(str(program), changes)
 
     def park(self, program: int, parked: bool) -> GroupStatus:
-        """Take a program off its GPUs, or let it go on."""
+        """Park a program, or let it continue."""
         self._check("`nvshare park` and `nvshare unpark`")
         daemon = Daemon()
         return daemon.park(str(program)) if parked else daemon.unpark(str(program))
@@ -90,7 +90,7 @@ def web(
     source = DaemonSource(read_only=read_only)
     server = WebServer(_node_name(), source, token, hosts=allow_host, peers=others)
     with _listen(address) as sock:
-        # Into a log, which is what the output of a service is, the token does not go.
+        # The output of a service is a log, which must not contain the token.
         _announce(sock, None if token_file else token, token_file)
         _warn(source, sock)
         asyncio.run(_serve(server, sock))
@@ -104,7 +104,7 @@ async def _serve(server: Any, sock: socket.socket) -> None:
 
 
 def _listen(address: str | None) -> socket.socket:
-    """Listen where we were told to, or where we usually do, or, if that is taken, anywhere."""
+    """Listen at the given address, or at the usual one, or on any port if that is taken."""
     if address is not None:
         _check(address, "--address")
         return listen_on(address, what="the page", setting="--address")
@@ -128,7 +128,7 @@ def _check(text: str, option: str) -> tuple[str, int]:
 
 
 def _node_name() -> str:
-    """Return what to call this machine: as the cluster does, or as emulated nodes are called."""
+    """Return the name of this machine: that of the cluster node, or of the emulated node."""
     if name := os.environ.get(environment.NODE_NAME):
         return name
     folder = os.environ.get(environment.EMULATOR_NODE)
@@ -141,7 +141,7 @@ def _announce(sock: socket.socket, token: str | None, token_file: str | None) ->
 
 
 def _warn(source: DaemonSource, sock: socket.socket) -> None:
-    """Say what a person may not expect; nothing of it is in the way."""
+    """Print remarks that may surprise the user; none of them is an error."""
     try:
         source.status()
     except NvshareError as error:

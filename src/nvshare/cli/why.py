@@ -33,7 +33,7 @@ def why(who: str, as_json: bool) -> None:
 
 
 def find_clients(status: NodeStatus, name: str) -> list[ClientStatus]:
-    """Return the programs that a name means, by their GPUs."""
+    """Return the programs that a name refers to, sorted by GPU."""
     found = [one for one in status.clients if name in names_of(one)]
     if found:
         index = {gpu.uuid: gpu.index for gpu in status.devices}
@@ -47,7 +47,7 @@ def find_clients(status: NodeStatus, name: str) -> list[ClientStatus]:
 
 
 def names_of(client: ClientStatus) -> set[str]:
-    """Return all that a program can be called."""
+    """Return all names that refer to a program."""
     pod = client.pod_name
     names = {str(client.id), str(client.pid), client.program, pod, pod.rpartition("/")[2]}
     return names - {""}

@@ -1,1 +1,1 @@
-"""Kubernetes: offers GPUs to kubelet, and follows what the annotations of pods ask for."""
+"""Kubernetes: offers GPUs to kubelet, and follows the annotations of pods."""

@@ -1,8 +1,8 @@
-"""Who holds what, and which pod kubelet is serving: it does not say, so it follows from who waits.
+"""Which container holds which device, and which pod kubelet is serving.
 
-Kubelet tells a plugin which devices a container is to get, not which container. What is known is
-which pods are on this node (from the API server) and which containers hold devices (PodResources):
-the one that is being served asks for that many, and holds none.
+Kubelet tells a plugin which devices a container is to get, not which container. The plugin knows
+the pods of this node (from the API server) and the containers that hold devices (PodResources):
+the container that is being served asks for that many devices, and holds none.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -15,7 +15,7 @@ from nvshare.kubernetes.pods import Pod
 
 @dataclass(frozen=True, slots=True)
 class Grip:
-    """A container holds a virtual device, says kubelet."""
+    """A container that holds a virtual device, according to kubelet."""
 
     namespace: str
     pod: str
@@ -38,7 +38,7 @@ class Tenant:
 def holdings(
     cards: Iterable[Card], grips: Iterable[Grip], tenants: Iterable[Tenant]
 ) -> list[Holding]:
-    """Put together who holds what. Old kubelets list pods that are over: they hold nothing."""
+    """Return which pod holds which device. Old kubelets list ended pods, which hold nothing."""
     memory = {card.uuid: card.memory for card in cards}
     known = {(tenant.pod.namespace, tenant.pod.name): tenant for tenant in tenants}
     found = []
@@ -63,10 +63,10 @@ class Promise:
 def least_promise(
     tenants: Iterable[Tenant], grips: Collection[Grip], resource: str, size: int
 ) -> Promise | None:
-    """Return what the container that is being served is promised; None: nobody is known to wait.
+    """Return what the container that is being served is promised; None: no container waits.
 
-    Where several wait that ask for as many devices, it is the least that any of them is promised:
-    rather let one pod in too many than refuse one by mistake.
+    If several waiting containers ask for that many devices, it is the least of their promises: to
+    admit one pod too many is better than to refuse one by mistake.
     """
     promises = list(_waiting(tenants, grips, resource, size))
     if not promises:

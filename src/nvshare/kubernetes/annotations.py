@@ -1,6 +1,6 @@
-"""What a pod's annotations ask for: text in, orders and complaints out.
+"""Parses a pod's annotations: text in, orders and complaints out.
 
-protocol/limits.toml says which there are, but for gpu-allocation:
+protocol/limits.toml defines them, except gpu-allocation:
 
     nvshare.com/gpu-memory-limit: 4Gi              most GPU memory of each program
     nvshare.com/gpu-core-limit: "40"               most of the GPU's time, 1 to 100
@@ -8,7 +8,7 @@ protocol/limits.toml says which there are, but for gpu-allocation:
     nvshare.com/gpu-allocation: explicit           managed, explicit, native or auto
     nvshare.com/gpu-memory-limit.trainer: 8Gi      the same for one container, over the former
 
-A value that makes no sense is complained of, and what was in force before it stays.
+An invalid value yields a complaint, and the value that was in force before stays.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,23 +24,23 @@ from nvshare.telemetry.pod_orders import ContainerOrders, PodOrders
 from nvshare.validation import describe
 
 PREFIX = "nvshare.com/"
-# What they are called, and the field of Orders that each is for.
+# The name of each annotation, and its field of Orders.
 FIELDS = {
     **{PREFIX + one.annotation: one.name for one in LIMITS if one.annotation},
     PREFIX + "gpu-allocation": "allocation",
 }
 
-# What HAMi calls the same things, in the resources of a container; memory is in MiB.
+# HAMi's names for the same limits, in the resources of a container; memory is in MiB.
 HAMI_MEMORY = "nvidia.com/gpumem"
 HAMI_COMPUTE = "nvidia.com/gpucores"
 _MIB = 1 << 20
-# What is repeated of a mistake, in characters.
+# The most characters of an invalid value that a complaint repeats.
 _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """A value that changes nothing, and why."""
+    """A value that has no effect, and why."""
 
     reason: ClassVar[str] = "BadGpuAnnotation"
 
@@ -58,17 +58,17 @@ class Reading:
 
     orders: PodOrders
     complaints: tuple[Complaint, ...] = ()
-    # By the container's name, "" for the pod: what is in force, so that a mistake can leave it so.
+    # What is in force, by container, "" for the pod: a mistake leaves it unchanged.
     in_force: tuple[tuple[str, Orders], ...] = ()
 
 
 def shown(text: str) -> str:
-    """Return what is repeated of what somebody has written."""
+    """Shorten a value for a complaint."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def read_orders(pod: Pod, before: Reading | None, *, hami: bool = False) -> Reading:
-    """Read all annotations of a pod. ``before`` is what was made of it the last time."""
+    """Read all annotations of a pod. ``before`` is the result of the last time."""
     old = dict(before.in_force) if before else {}
     complaints: list[Complaint] = []
     own = _read(pod, "", NO_ORDERS, old.get("", NO_ORDERS), complaints)
@@ -90,7 +90,7 @@ def read_orders(pod: Pod, before: Reading | None, *, hami: bool = False) -> Read
 
 
 def check_annotation(key: str, value: str) -> str:
-    """Say what is wrong with a value, before anybody writes it; empty: nothing."""
+    """Return what is wrong with a value, before it is written; empty: nothing."""
     try:
         _parse(FIELDS[key], value)
     except ValueError as error:
@@ -121,7 +121,7 @@ def _parse(field: str, text: str) -> Orders:
 
 def _why(error: ValueError) -> str:
     if isinstance(error, ValidationError):
-        # The name in front is that of our field, which the person has not written.
+        # The name in front is that of our field, which the user has not written.
         return "; ".join(line.partition(": ")[2] for line in describe(error))
     return str(error)
 
@@ -150,7 +150,7 @@ def _read_hami(container: Container, complaints: list[Complaint]) -> Orders:
 
 
 def _strangers(pod: Pod) -> Iterator[Complaint]:
-    """Annotations under our name that mean nothing: a slip of the pen in a key is a mistake too."""
+    """Complaints about unknown annotations under our prefix: a misspelt key is a mistake, too."""
     known = set(_keys(container.name for container in pod.containers))
     for key, value in pod.annotations.items():
         if key.startswith(PREFIX + "gpu-") and key not in known:

@@ -1,11 +1,11 @@
-"""How long to wait before trying again: longer each time, and not all at the same moment."""
+"""How long to wait before trying again: longer each time, and with jitter."""
 
 import random
 from collections.abc import Callable
 
 
 class Backoff:
-    """Pauses that double from ``first`` to ``most``, each shortened by chance by up to a half."""
+    """Pauses that double from ``first`` to ``most``, each shortened at random by up to a half."""
 
     def __init__(
         self, first: float, most: float, chance: Callable[[], float] = random.random
@@ -22,5 +22,5 @@ class Backoff:
         return pause * (1 - self._chance() / 2)
 
     def reset(self) -> None:
-        """Begin from the start: it has worked."""
+        """Start over, after a success."""
         self._next = self._first

@@ -1,4 +1,4 @@
-"""The pods of one node as of now. Lists and events of watches go in, changes come out; no I/O."""
+"""The current pods of one node. Lists and events of watches go in, changes come out; no I/O."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from nvshare.kubernetes.pods import Pod, read_pod
 
 
 class Gone(Exception):  # noqa: N818  (it is an answer of the API server, and an ordinary one)
-    """What we have seen last is too old for the API server: everything has to be listed again."""
+    """Our version is too old for the API server: everything has to be listed again."""
 
 
 class Trouble(Exception):  # noqa: N818  (the same)
@@ -19,7 +19,7 @@ Change = tuple[Pod, bool]
 
 
 class Cache:
-    """All pods, and up to which version of the cluster that is true."""
+    """All pods, and the version of the cluster to which they correspond."""
 
     def __init__(self) -> None:
         self.version = ""
@@ -49,5 +49,5 @@ class Cache:
             self.pods.pop(pod.uid, None)
             return [(pod, False)]
         self.pods[pod.uid] = pod
-        # Most of what happens to a pod is of no interest here.
+        # Most changes of a pod do not matter here.
         return [(pod, True)] if pod != before else []

@@ -1,7 +1,7 @@
-"""The API server, as far as nvshare speaks to it: lists and watches pods, and writes events.
+"""A client of the API server: lists and watches pods, and writes events.
 
 Three requests do not need the Kubernetes client library, which is larger than nvshare; aiohttp is
-here already.
+a dependency already.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from nvshare.errors import NvshareError
 from nvshare.kubernetes.cache import Gone, Trouble
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-# How many pods are asked for at once. Few, since whoever parses them keeps others waiting.
+# Pods per page. Few, because parsing a page blocks the event loop.
 _PAGE = 25
-# A watch is ended by the server after this time, and begun again where it ended.
+# The server ends a watch after this time, and it is resumed where it ended.
 _WATCH_SECONDS = 300
 _QUIET = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=_WATCH_SECONDS + 30)
 _SHORT = aiohttp.ClientTimeout(total=30)
@@ -29,7 +29,7 @@ _SHORT = aiohttp.ClientTimeout(total=30)
 
 @dataclass(frozen=True)
 class Access:
-    """Where the API server is, and who we are to it."""
+    """The address of the API server, and our credentials."""
 
     url: str
     token: Path | None = None
@@ -37,7 +37,7 @@ class Access:
 
 
 def in_cluster(environ: Mapping[str, str], account: Path = _ACCOUNT) -> Access:
-    """Return what Kubernetes gives to every pod."""
+    """Return the access that Kubernetes gives to every pod."""
     host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
         raise NvshareError(
@@ -70,7 +70,7 @@ class Client:
         await self._session.close()
 
     async def list_pods(self, node: str) -> tuple[list[Mapping[str, Any]], str]:
-        """Return the pods of a node, and the version of the cluster at which that is true."""
+        """Return the pods of a node, and the version of the cluster to which they correspond."""
         items: list[Mapping[str, Any]] = []
         query = {"fieldSelector": f"spec.nodeName={node}", "limit": str(_PAGE)}
         while True:
@@ -85,7 +85,7 @@ class Client:
             query["continue"] = metadata["continue"]
 
     async def watch_pods(self, node: str, version: str) -> AsyncIterator[Mapping[str, Any]]:
-        """Give what happens to the pods of a node from a version on, until the server ends it."""
+        """Yield the events of a node's pods from a version on, until the server ends the watch."""
         query = {
             "fieldSelector": f"spec.nodeName={node}",
             "watch": "1",
@@ -99,7 +99,7 @@ class Client:
             if answer.status != 200:
                 await _checked(answer)
             rest = b""
-            # A line is one event. Lines can be longer than what aiohttp would read as one.
+            # A line is one event. Lines can be longer than aiohttp's limit for a line.
             async for chunk in answer.content.iter_any():
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
@@ -135,5 +135,5 @@ async def _checked(answer: aiohttp.ClientResponse) -> bytes:
     raise Trouble(f"{answer.status} {message}")
 
 
-# All that can go wrong between us and an API server, and passes.
+# All temporary errors between us and an API server.
 PASSING = (aiohttp.ClientError, asyncio.TimeoutError, OSError, Trouble, json.JSONDecodeError)

@@ -1,6 +1,6 @@
-"""Annotations that ask for more than a ceiling allows, for the people who have written them.
+"""Complaints about annotations that ask for more than a ceiling allows.
 
-That programs do not get more is the daemon's business (nvshare.daemon.pod_limits).
+The daemon itself enforces the ceiling (nvshare.daemon.pod_limits).
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from nvshare.telemetry.ceilings import Ceiling
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A value that makes sense, and is not in force."""
+    """A valid value that is not in force."""
 
     reason: ClassVar[str] = "GpuAnnotationCut"
 
@@ -32,7 +32,7 @@ class Cut:
 
 
 def find_cuts(pod: Pod, reading: Reading, ceiling: Ceiling) -> Iterator[Cut]:
-    """Give every annotation of a pod that its ceiling cuts."""
+    """Yield every annotation of a pod that its ceiling cuts."""
     for container, orders in reading.in_force:
         for key, field in FIELDS.items():
             key = f"{key}.{container}" if container else key

@@ -1,4 +1,4 @@
-"""The device plugin from start to end: puts the parts together, and minds signals."""
+"""The device plugin from start to end: puts the parts together, and handles signals."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ log = logging.getLogger("nvshare.plugin")
 
 
 async def serve(settings: PluginSettings, access: Access | None, health: Path | None) -> None:
-    """Serve kubelet until told to stop. Without GPUs there is nothing to offer: wait for them."""
+    """Serve kubelet until told to stop. Without GPUs, wait for them."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -59,7 +59,7 @@ async def _offer(settings: PluginSettings, plugin: Plugin) -> None:
         if gpus:
             found.set()
 
-    # The thread that looks at GPUs waits until the news has arrived, so that it comes in order.
+    # The thread that watches GPUs waits until a change was taken in, so that changes stay in order.
     watch = GpuWatch(lambda gpus: asyncio.run_coroutine_threadsafe(take(gpus), loop).result())
     watch.start()
     try:
@@ -71,7 +71,7 @@ async def _offer(settings: PluginSettings, plugin: Plugin) -> None:
 
 @contextlib.asynccontextmanager
 async def _healthy(path: Path) -> AsyncIterator[None]:
-    """Answer to probes, in the way of the daemon, for as long as the event loop turns."""
+    """Answer probes as the daemon does, for as long as the event loop runs."""
 
     async def answer(request: web.Request) -> web.Response:
         del request

@@ -1,4 +1,4 @@
-"""Events on pods: how a person is told that an annotation makes no sense. Builds, sends nothing."""
+"""Events on pods, which report invalid annotations to the user. Builds them, sends nothing."""
 
 import secrets
 from collections import deque
@@ -8,21 +8,21 @@ from typing import Any
 from nvshare.kubernetes.pods import Pod
 
 COMPONENT = "nvshare"
-# The API server cuts nothing off: it refuses.
+# The API server refuses longer messages.
 _LONGEST = 1024
-# For each pod. Whoever may annotate a pod could otherwise flood the API server.
+# For each pod. A user who may annotate a pod could otherwise flood the API server.
 MOST_EVENTS, WINDOW_SECONDS = 10, 60.0
 
 
 class EventBudget:
-    """How many events a pod may still have: so many in a minute. Time is the caller's."""
+    """The events that a pod may still have in this window. The caller passes the time."""
 
     def __init__(self) -> None:
         self._times: deque[float] = deque()
         self._is_said = False
 
     def take(self, now: float) -> bool:
-        """Take one. Returns False if there is none left."""
+        """Take one. Return False if there is none left."""
         while self._times and now - self._times[0] >= WINDOW_SECONDS:
             self._times.popleft()
         if len(self._times) >= MOST_EVENTS:
@@ -32,13 +32,13 @@ class EventBudget:
         return True
 
     def is_to_be_said(self) -> bool:
-        """Whether somebody should hear that there is none left: once each time."""
+        """Whether to report that there is none left: once each time."""
         was_said, self._is_said = self._is_said, True
         return not was_said
 
 
 def warning(pod: Pod, reason: str, message: str, *, node: str, now: datetime) -> dict[str, Any]:
-    """Return a warning about a pod, as the API server takes it."""
+    """Return a warning about a pod, in the API server's format."""
     time = now.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "apiVersion": "v1",

@@ -1,4 +1,4 @@
-"""Tells when something appears in a folder or goes: inotify, on the event loop."""
+"""Reports when a file appears in a folder or disappears: inotify, on the event loop."""
 
 import asyncio
 import ctypes
@@ -10,7 +10,7 @@ _BYTES = 65536
 
 
 class FolderWatch:
-    """Something is awaited in a folder. Whoever wakes up looks for itself what has changed."""
+    """Waits for changes in a folder. The caller has to find out what has changed."""
 
     def __init__(self, folder: Path) -> None:
         self._changed = asyncio.Event()
@@ -28,7 +28,7 @@ class FolderWatch:
         self._changed.clear()
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         asyncio.get_running_loop().remove_reader(self._fd)
         os.close(self._fd)
 

@@ -1,6 +1,6 @@
-"""Annotations to orders, for as long as the daemon runs: what ``nvshare daemon`` does in a cluster.
+"""Turns annotations into orders while the daemon runs, as ``nvshare daemon`` does in a cluster.
 
-Decides nothing about GPUs: whoever starts it is told which orders hold for which pod.
+Decides nothing about GPUs: the caller is told which orders hold for which pod.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from nvshare.telemetry.pod_orders import PodOrders
 
 log = logging.getLogger("nvshare.pods")
 
-# What kinds of things are called in events.
+# The reasons in events, by kind.
 REASONS = {
     "cannot leave": "GpuMemoryCannotLeave",
     "held up": "WaitsForGpuMemory",
@@ -43,7 +43,7 @@ CeilingOf = Callable[[str], Ceiling]
 
 
 def no_ceiling(_namespace: str) -> Ceiling:
-    """Answer that pods may have as much as they like."""
+    """Return a ceiling without bounds."""
     return NO_CEILING
 
 
@@ -56,7 +56,7 @@ async def follow_pods(
     ceiling_of: CeilingOf = no_ceiling,
     on_notice: Callable[[Listener], None] | None = None,
 ) -> None:
-    """Follow the pods of a node until cancelled. What programs hear is passed on to their pods."""
+    """Follow the pods of a node until cancelled. Pass notices of programs on to their pods."""
     async with Client(access) as client:
         follower = Follower(client, node, sink, hami=hami, ceiling_of=ceiling_of)
         if on_notice is not None:
@@ -68,7 +68,7 @@ async def follow_pods(
 
 
 class Follower:
-    """What was made of each pod the last time, and who has been told."""
+    """The last result for each pod, and the complaints that were reported."""
 
     def __init__(
         self,
@@ -108,18 +108,18 @@ class Follower:
         self._complain(pod, {*reading.complaints, *cuts})
 
     def notice(self, uid: str, kind: str, text: str) -> None:
-        """Tell the people who run a pod what has happened to a program of it."""
+        """Report what has happened to a program, as an event of its pod."""
         pod = self._pods.get(uid)
         if pod is not None:
             self._post(pod, REASONS.get(kind, "Gpu"), text)
 
     def close(self) -> None:
-        """Leave what is being sent."""
+        """Cancel events that are being sent."""
         for task in self._sending:
             task.cancel()
 
     def _complain(self, pod: Pod, complaints: set[Complaint | Cut]) -> None:
-        """Say once what is wrong; once more if it was put right and is wrong again."""
+        """Report each complaint once; again if it was fixed in between."""
         fresh = complaints - self._told.get(pod.uid, set())
         self._told[pod.uid] = complaints
         for complaint in sorted(fresh, key=str):
@@ -128,7 +128,7 @@ class Follower:
             log.warning("an annotation of %s is not in force: %s", pod, complaint)
 
     def _post(self, pod: Pod, reason: str, text: str) -> bool:
-        """Send an event, unless its pod has had too many. Returns whether that was not so."""
+        """Send an event, unless its pod has had too many. Return whether it was sent."""
         loop = asyncio.get_running_loop()
         budget = self._budgets.setdefault(pod.uid, EventBudget())
         if not budget.take(loop.time()):

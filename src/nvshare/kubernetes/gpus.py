@@ -1,6 +1,6 @@
-"""The GPUs of this node and how they are, asked of NVML by a thread, for as long as it runs.
+"""The GPUs of this node and their health, read from NVML by a thread.
 
-NVML waits for events, and a call can hang on a broken GPU: so it has a thread of its own.
+NVML waits for events, and a call can hang on a broken GPU, so it has a thread of its own.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ from nvshare.kubernetes.placement import Card
 log = logging.getLogger("nvshare.plugin")
 
 _LOOK_SECONDS = 2.0
-# After a driver has gone, or where there never was one.
+# Between attempts while there is no driver.
 _PAUSE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class GpuState:
-    """A GPU, and why it is unfit for use; empty: it is fit."""
+    """A GPU, and why it cannot be used; empty: it can."""
 
     card: Card
     problem: str = ""
@@ -33,7 +33,7 @@ OnChange = Callable[[tuple[GpuState, ...]], None]
 
 
 class GpuWatch:
-    """A thread that looks at the GPUs, and tells when one appears, breaks or is mended."""
+    """A thread that watches the GPUs, and reports when one appears, breaks or is repaired."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class GpuWatch:
         self._thread.start()
 
     def stop(self) -> None:
-        """End soon. A call that hangs is not waited for."""
+        """End soon, without waiting for a call that hangs."""
         self._stop.set()
 
     def _run(self) -> None:
@@ -74,10 +74,10 @@ class GpuWatch:
                 self._stop.wait(self._pause_seconds)
 
     def _attend(self, nvml: Any) -> bool:
-        """Look at the GPUs again and again. Return whether there are any.
+        """Check the GPUs again and again. Return whether there are any.
 
-        Ends when one of them is in trouble: one that is lost for this session may be back in the
-        next.
+        Ends when one of them is in trouble: a GPU that is lost in this session of NVML may be back
+        in the next.
         """
         handles = self._find(nvml)
         self._lose("NVML does not find it any more", self._cards.keys() - handles.keys())
@@ -94,7 +94,7 @@ class GpuWatch:
     def _find(self, nvml: Any) -> dict[str, Any]:
         handles = {}
         for index in range(nvml.nvmlDeviceGetCount()):
-            # One that cannot be asked keeps its place, and is in trouble if it was here before.
+            # A GPU that cannot be queried keeps its place, and is in trouble if it was here before.
             with contextlib.suppress(nvml.NVMLError):
                 handle = nvml.nvmlDeviceGetHandleByIndex(index)
                 uuid = nvml.nvmlDeviceGetUUID(handle)
@@ -108,7 +108,7 @@ class GpuWatch:
             event = nvml.nvmlEventSetWait_v2(events, int(self._look_seconds * 1000))
             uuid = nvml.nvmlDeviceGetUUID(event.device)
         except (nvml.NVMLError_Timeout, nvml.NVMLError_GpuIsLost):
-            # Nothing has happened; or so much that it shows when the GPU is looked at.
+            # A timeout, or an error that the next check of the GPU will show.
             return
         except nvml.NVMLError_NotSupported:
             self._stop.wait(self._look_seconds)
@@ -141,7 +141,7 @@ def _session(nvml: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _subscription(nvml: Any, handles: Mapping[str, Any]) -> Iterator[Any]:
-    """Give a set of events for XIDs. GPUs that have none are only looked at."""
+    """Yield a set of events for XIDs. GPUs without such events are only polled."""
     events = nvml.nvmlEventSetCreate()
     try:
         for handle in handles.values():
@@ -154,7 +154,7 @@ def _subscription(nvml: Any, handles: Mapping[str, Any]) -> Iterator[Any]:
 
 def _look(nvml: Any, handle: Any) -> Look:
     try:
-        # Cheap, and asks the GPU itself.
+        # A cheap call that queries the GPU itself.
         nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)
     except nvml.NVMLError_NotSupported:
         pass

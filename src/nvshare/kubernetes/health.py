@@ -1,22 +1,22 @@
-"""Which GPUs are fit for use. Facts from NVML go in, the news comes out; no NVML, no clock here.
+"""Which GPUs are healthy. Facts from NVML go in, changes come out; no NVML, no clock here.
 
-A GPU is unfit while NVML calls it lost, or cannot be asked about it; and after a fatal XID until it
-has been mended: until NVML says that it needs no reset, or, where a driver does not tell, until it
+A GPU is unhealthy while NVML calls it lost or cannot query it, and after a fatal XID until it is
+repaired: until NVML says that it needs no reset or, where a driver does not report that, until it
 was lost and has come back, or has been quiet for a while.
 """
 
 from dataclasses import dataclass, field
 
-# XIDs that a program brings upon itself: the GPU is none the worse for it.
+# XIDs that are a program's own fault: the GPU stays healthy.
 _OF_PROGRAMS = {13, 31, 43, 45, 68, 109}
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What NVML says of one GPU at one moment.
+    """What NVML reports of one GPU at one moment.
 
-    ``trouble`` is why it cannot be asked, empty if it can. ``needs_reset`` is None where the
-    driver does not tell.
+    ``trouble`` is why it cannot be queried, empty if it can. ``needs_reset`` is None where the
+    driver does not report it.
     """
 
     trouble: str = ""
@@ -44,21 +44,21 @@ class Health:
     _conditions: dict[str, _Condition] = field(default_factory=dict)
 
     def problem(self, uuid: str) -> str:
-        """Why a GPU is unfit; empty: it is fit."""
+        """Why a GPU is unhealthy; empty: it is healthy."""
         return self._conditions.setdefault(uuid, _Condition()).problem
 
     def is_lost(self, uuid: str) -> bool:
-        """Whether a GPU cannot even be asked."""
+        """Whether a GPU cannot even be queried."""
         return bool(self._conditions.setdefault(uuid, _Condition()).trouble)
 
     def take_xid(self, uuid: str, xid: int, now: float) -> None:
-        """An XID was reported."""
+        """Take in an XID."""
         if xid not in _OF_PROGRAMS:
             condition = self._conditions.setdefault(uuid, _Condition())
             condition.xid, condition.since = xid, now
 
     def take_look(self, uuid: str, look: Look, now: float) -> None:
-        """NVML was asked."""
+        """Take in the facts of one query."""
         condition = self._conditions.setdefault(uuid, _Condition())
         has_come_back = bool(condition.trouble) and not look.trouble
         condition.trouble = look.trouble

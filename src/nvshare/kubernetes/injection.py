@@ -1,4 +1,4 @@
-"""What a container gets, one small function for each kind of thing. Decides nothing.
+"""What a container gets: variables, mounts and devices. Decides nothing.
 
 The variables are those of ``nvshare run``, and come from the same function.
 """
@@ -17,14 +17,14 @@ _SYSTEM_PRELOAD = Path("/etc/ld.so.preload")
 
 
 def inject(settings: PluginSettings, gpus: Sequence[str]) -> ContainerAllocateResponse:
-    """Return all that a container gets that may use these GPUs."""
-    # An emulated driver does not know what the container runtime would have hidden from it.
+    """Return everything for a container that may use these GPUs."""
+    # The container runtime hides other real GPUs. An emulated driver has to be told which to show.
     wishes = Wishes(gpus=",".join(gpus) if settings.emulated else None)
     preloaded = INSIDE / PLACE / LIBRARY
     variables = program_environment(wishes, settings.sockets, preloaded, {})
     mounts = [
         _read_only(version_folder(settings.installed), INSIDE),
-        # The folder and not the socket in it: a daemon that starts again makes a new one.
+        # The folder and not the socket in it: a restarted daemon makes a new one.
         _read_only(settings.sockets, settings.sockets),
     ]
     if settings.preload == "file":
@@ -45,11 +45,11 @@ def inject(settings: PluginSettings, gpus: Sequence[str]) -> ContainerAllocateRe
 def _add_emulated(response: ContainerAllocateResponse, folder: Path) -> None:
     node = find(folder.parent, folder.name)
     variables = node.environment(INSIDE / EMULATOR, {})
-    # The CUDA runtimes are there for whoever looks for them. Preloaded, they would keep every
-    # program of an image from starting whose C library is older than theirs, or another one.
+    # Programs that look for CUDA runtimes find them. Preloaded, they would keep all programs of an
+    # image from starting if its C library is older than theirs, or a different one.
     del variables["LD_PRELOAD"]
     response.envs.update(variables)
-    # Programs on a node share its state, and so write to it.
+    # Programs on an emulated node share its state, and write to it.
     response.mounts.append(Mount(host_path=str(folder), container_path=str(folder)))
 
 

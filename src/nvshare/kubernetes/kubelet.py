@@ -1,7 +1,7 @@
-"""Where kubelet finds the plugin: serves on a socket in its folder, and registers there.
+"""Serves the plugin on a socket in kubelet's folder, and registers it with kubelet.
 
-Kubelet forgets all plugins when it starts, and removes their sockets; so both are done again
-whenever its own socket is a new one, or ours is gone.
+Kubelet forgets all plugins when it starts, and removes their sockets. So both steps are repeated
+whenever its socket is a new one, or ours is gone.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ log = logging.getLogger("nvshare.plugin")
 
 API_VERSION = "v1beta1"
 KUBELET = "kubelet.sock"
-# Kubelet's own plugins of the same name would be in each other's way; a resource has one plugin.
+# One name is enough: a resource has one plugin, and two would conflict anyway.
 _ENDPOINT = "nvshare.sock"
 _PATIENCE = 10.0
 _GRACE = 1.0
 
 
 async def stay_registered(settings: PluginSettings, plugin: Plugin) -> None:
-    """Serve kubelet until cancelled, whichever of us comes and goes."""
+    """Serve kubelet until cancelled, across restarts of either side."""
     backoff = Backoff(0.5, 30.0)
     folder = FolderWatch(settings.plugins)
     try:
@@ -61,13 +61,13 @@ async def _appearance(socket: Path, folder: FolderWatch) -> tuple[int, int]:
 
 
 async def _change(plugins: Path, kubelet: tuple[int, int], folder: FolderWatch) -> None:
-    """Wait until that kubelet is gone, or our own socket."""
+    """Wait until that kubelet or our own socket is gone."""
     while _identity(plugins / KUBELET) in (kubelet, None) and (plugins / _ENDPOINT).exists():
         await folder.wait()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Tell one file from another of the same name."""
+    """Return what distinguishes a file from another of the same name."""
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -1,12 +1,12 @@
-"""The folder that a node's containers get the interposer from: how it is laid out, and making it.
+"""Lays out the folder from which a node's containers get the interposer.
 
     <version>/libnvshare.so            the interposer
-    <version>/{lib,lib64,…} -> .       so that $LIB leads to it, whatever glibc puts in its place
-    <version>/$LIB/libnvshare.so       what is preloaded where $LIB is left as it is
+    <version>/{lib,lib64,…} -> .       so that $LIB leads to it, whatever glibc expands it to
+    <version>/$LIB/libnvshare.so       what is preloaded where $LIB is not expanded
     <version>/ld.so.preload            for /etc/ld.so.preload
     <version>/emulator/                the emulated driver, NVML and CUDA runtimes
 
-Programs have these files open. So they are replaced by renaming, and those of other versions stay.
+Programs have these files open, so they are replaced by renaming, and other versions stay.
 """
 
 import os
@@ -18,9 +18,9 @@ import nvshare
 from nvshare.lab.emulator.libraries import DRIVER, NVML, RUNTIMES, library_folder
 from nvshare.launch.preload import LIBRARY, library
 
-# Where it is inside of containers.
+# Where it is inside containers.
 INSIDE = Path("/usr/local/nvshare")
-# What glibc puts in the place of $LIB: "lib/x86_64-linux-gnu" on Debian, "lib64" on Fedora, …
+# What glibc expands $LIB to: "lib/x86_64-linux-gnu" on Debian, "lib64" on Fedora, …
 _LINKS = ("lib", "lib64", "x86_64-linux-gnu", "aarch64-linux-gnu")
 PLACE = "$LIB"
 PRELOAD_FILE = "ld.so.preload"
@@ -28,12 +28,12 @@ EMULATOR = "emulator"
 
 
 def version_folder(folder: Path) -> Path:
-    """Return where this version of nvshare is, or goes."""
+    """Return the folder of this version of nvshare, existing or not."""
     return folder / nvshare.__version__
 
 
 def install(folder: Path) -> Path:
-    """Lay everything out; return the folder of this version."""
+    """Create the layout; return the folder of this version."""
     target = version_folder(folder)
     for part in (target, target / PLACE, target / EMULATOR):
         part.mkdir(mode=0o755, parents=True, exist_ok=True)

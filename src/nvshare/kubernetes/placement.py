@@ -1,7 +1,7 @@
-"""On which GPU a pod goes. Functions of what is true now: nothing is counted, nothing remembered.
+"""Chooses GPUs for pods. Functions of the present state: no counters, no memory of earlier calls.
 
-The device plugin API does not tell when a pod ends, so a count of one's own drifts. Kubelet knows
-who holds what (PodResources), and is asked every time.
+The device plugin API does not report when a pod ends, so a counter of our own would drift. Kubelet
+knows which pod holds which device (PodResources), and is asked every time.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A pod holds a virtual device of a GPU, and may use so much of its memory."""
+    """A pod that holds a virtual device of a GPU, and may use this much of its memory."""
 
     pod: str
     uuid: str
@@ -33,7 +33,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Load:
-    """How many pods a GPU has, and how many bytes it has promised them: in this order."""
+    """How many pods a GPU has, and how many bytes it has promised them; compared in this order."""
 
     pods: int = 0
     promised: int = 0
@@ -41,7 +41,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How much one GPU may promise: its memory times the ratio. None: as much as is asked for."""
+    """How much one GPU may promise: its memory times the ratio. None: without a bound."""
 
     ratio: float | None = None
 
@@ -64,7 +64,7 @@ def device_id(uuid: str, number: int) -> str:
 
 
 def gpu_of(device: str) -> str:
-    """Return the UUID of the GPU that a virtual device is of."""
+    """Return the UUID of a virtual device's GPU."""
     return device.rpartition(_SEPARATOR)[0]
 
 
@@ -91,8 +91,8 @@ def prefer(
 
     Each comes from the GPU with the fewest pods, then the least memory promised, then the lowest
     index; a second one from another GPU, as long as there is another. ``promise`` is how much
-    memory of each GPU the pod may use, None: all. GPUs that may not promise that come last:
-    whoever lands there is refused, and told why.
+    memory of each GPU the pod may use, None: all. GPUs that may not promise that come last: a pod
+    that gets one is refused, with the reason.
     """
     load = loads(cards, holdings)
     chosen = list(required)
@@ -120,7 +120,7 @@ def refusal(
     promise: int | None,
     bound: Bound,
 ) -> str | None:
-    """Say why these devices may not be given to a pod that may use so much memory of each GPU."""
+    """Return why a pod that may use this much memory of each GPU may not have these devices."""
     known = list(cards)
     load = loads(known, holdings)
     wanted = {gpu_of(device) for device in devices}
@@ -143,6 +143,6 @@ def _natural(device: str) -> tuple[str, int]:
 
 
 def _amount(size: int) -> str:
-    """Exact where that is short, else in GiB."""
+    """The exact amount if that is short, else GiB."""
     exact = format_quantity(size)
     return exact if exact.endswith("i") and len(exact) <= 6 else f"{size / (1 << 30):.1f}Gi"

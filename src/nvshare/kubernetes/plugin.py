@@ -1,4 +1,4 @@
-"""The device plugin: what kubelet asks, answered. Where pods go is decided in placement.py."""
+"""The device plugin: answers kubelet's requests. placement.py decides where pods go."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ class Plugin(DevicePluginServicer):
         self._bound = Bound(settings.oversubscription)
 
     async def set_gpus(self, gpus: tuple[GpuState, ...]) -> None:
-        """Take in how the GPUs are, and tell kubelet."""
+        """Take in the state of the GPUs, and tell kubelet."""
         async with self._changed:
             self._gpus = gpus
             self._changed.notify_all()
@@ -42,14 +42,14 @@ class Plugin(DevicePluginServicer):
     async def GetDevicePluginOptions(  # noqa: N802 (the name is kubelet's, here and below)
         self, request: api.Empty, context: Context
     ) -> api.DevicePluginOptions:
-        """Say which of the calls below we want."""
+        """Return which of the calls below we want."""
         del request, context
         return OPTIONS
 
     async def ListAndWatch(  # noqa: N802
         self, request: api.Empty, context: Context
     ) -> AsyncIterator[api.ListAndWatchResponse]:
-        """Give all devices, and again whenever a GPU breaks or is mended."""
+        """Yield all devices, and again whenever a GPU breaks or is repaired."""
         del request, context
         while True:
             told = self._list()
@@ -61,7 +61,7 @@ class Plugin(DevicePluginServicer):
     async def GetPreferredAllocation(  # noqa: N802
         self, request: api.PreferredAllocationRequest, context: Context
     ) -> api.PreferredAllocationResponse:
-        """Choose devices, by who holds what at this moment."""
+        """Choose devices, by the present holdings."""
         del context
         cards, grips, tenants = self._cards(), await self._grips(), self._tenants.known()
         response = api.PreferredAllocationResponse()
@@ -89,7 +89,7 @@ class Plugin(DevicePluginServicer):
         for one in request.container_requests:
             ids = list(one.devices_ids)
             if (why := self._refusal(cards, grips, tenants, ids)) is not None:
-                # Kubelet may have heard of a pod before us. Nobody is refused by what is old.
+                # Kubelet may know a pod before we do. No pod is refused because of old data.
                 why = self._refusal(cards, await self._grips(), await self._tenants.fresh(), ids)
             if why is not None:
                 log.warning("a pod is refused: %s", why)
@@ -113,7 +113,7 @@ class Plugin(DevicePluginServicer):
         tenants: Collection[Tenant] | None,
         ids: Collection[str],
     ) -> str | None:
-        """Why a container may not have these devices. Whoever is not known is not refused."""
+        """Why a container may not have these devices. An unknown container is not refused."""
         promise = self._promise(tenants, grips, len(ids))
         if promise is None:
             return None
@@ -146,7 +146,7 @@ def _held(
     available: Collection[str],
     replicas: int,
 ) -> list[Holding]:
-    """Who holds what; where kubelet does not say, what is not available is held by somebody."""
+    """The holdings; where kubelet does not report them, every unavailable device counts as held."""
     if grips is not None:
         return holdings(cards, grips, tenants or ())
     free = set(available)

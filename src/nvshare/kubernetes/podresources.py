@@ -1,4 +1,4 @@
-"""Asks kubelet who holds which device now."""
+"""Asks kubelet which container holds which device now."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ _PATIENCE = 3.0
 
 
 async def list_grips(socket: Path, resource: str) -> list[Grip]:
-    """Return who holds devices of a resource."""
+    """Return the containers that hold devices of a resource."""
     async with grpc.aio.insecure_channel(f"unix://{socket}") as channel:
         stub = PodResourcesListerStub(channel)  # type: ignore[no-untyped-call]
         answer: ListPodResourcesResponse = await stub.List(

@@ -1,4 +1,4 @@
-"""Pods as the API server describes them, reduced to what nvshare looks at. Asks nobody."""
+"""Pods as the API server describes them, reduced to what nvshare uses. No I/O."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerSt
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """One container. ``id`` is empty until the runtime has made it."""
+    """One container. ``id`` is empty until the runtime has created it."""
 
     name: str
     id: str
@@ -25,7 +25,7 @@ class Container:
         try:
             return parse_quantity(self.limits.get(resource, "0"))
         except BadInputError:
-            # The API server takes forms that nobody uses for a count, such as "1e0".
+            # The API server accepts forms that are unusual for a count, such as "1e0".
             return 0
 
 
@@ -46,7 +46,7 @@ class Pod:
 
 
 def read_pod(tree: Mapping[str, Any]) -> Pod:
-    """Read the JSON of a pod. What is not there counts as empty: kubelet fills it in bit by bit."""
+    """Read the JSON of a pod. A missing field counts as empty: kubelet adds fields gradually."""
     metadata = tree["metadata"]
     spec, status = tree.get("spec") or {}, tree.get("status") or {}
     ids = {

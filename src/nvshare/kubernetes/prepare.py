@@ -20,7 +20,7 @@ from nvshare.wire import environment
 
 
 def main() -> int:
-    """Install the interposer; make the emulated node if there is to be one."""
+    """Install the interposer; make the emulated node if one is wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--emulated", type=Path, metavar="FOLDER")
@@ -40,9 +40,9 @@ def main() -> int:
 
 
 def emulate(folder: Path, gpus: str, settings: Settings) -> None:
-    """Make an emulated node that every user of the machine may use, unless it is there already.
+    """Make an emulated node that every user of the machine may use, unless it exists already.
 
-    Programs may be running on the one that is there: it is replaced only if it is to be another.
+    Programs may be running on an existing one: it is replaced only if it has to differ.
     """
     profiles = parse_gpus(gpus)
     folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def emulate(folder: Path, gpus: str, settings: Settings) -> None:
             return
         remove(folder.parent, folder.name)
     create(folder.parent, folder.name, settings, profiles)
-    # The first one on a node makes its state, which would then be its own.
+    # The first process on a node creates its state and owns it, so create it here, for all users.
     os.environ[environment.EMULATOR_NODE] = str(folder)
     library = ctypes.CDLL(str(library_folder() / NVML))
     if library.nvmlInit_v2() == 0:

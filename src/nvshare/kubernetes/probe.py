@@ -1,8 +1,8 @@
-"""Whether a daemon or a device plugin is well: asked of its socket, for the probes of kubelet.
+"""Whether a daemon or a device plugin is healthy, by its socket: for the probes of kubelet.
 
     python -m nvshare.kubernetes.probe /run/nvshare-control/control.sock
 
-Imports next to nothing: it is started every few seconds on every node.
+Imports almost nothing: it is started every few seconds on every node.
 """
 
 import socket
@@ -13,7 +13,7 @@ _REQUEST = b"GET /v1/health HTTP/1.0\r\nHost: localhost\r\n\r\n"
 
 
 def is_well(path: str) -> bool:
-    """Whether whoever listens there says so."""
+    """Whether the process that listens there answers that it is healthy."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.settimeout(_PATIENCE)
         sock.connect(path)
@@ -23,7 +23,7 @@ def is_well(path: str) -> bool:
 
 
 def main() -> int:
-    """Ask; exit code 1 means that it is not well."""
+    """Ask; exit with 1 if it is not healthy."""
     (path,) = sys.argv[1:]
     try:
         if is_well(path):

@@ -1,4 +1,4 @@
-"""What an operator can choose about the device plugin."""
+"""The settings of the device plugin."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ class PluginSettings:
     """Everything. Paths are those of the node; the plugin's own container has the same ones."""
 
     resource: str = RESOURCE
-    # How many virtual devices a GPU is offered as.
+    # How many virtual devices each GPU is offered as.
     replicas: int = 10
     # Memory promised per GPU, at most, as a multiple of what it has. None: no bound.
     oversubscription: float | None = None
@@ -39,5 +39,5 @@ class PluginSettings:
 
     @property
     def pod_resources(self) -> Path:
-        """The socket on which kubelet tells who has what."""
+        """The socket on which kubelet reports the holders of devices."""
         return self.kubelet / "pod-resources" / "kubelet.sock"

@@ -1,4 +1,4 @@
-"""The pods of this node with what they ask for, as the device plugin needs them."""
+"""The pods of this node with their requests, as the device plugin needs them."""
 
 import logging
 from collections.abc import Collection
@@ -14,7 +14,7 @@ log = logging.getLogger("nvshare.plugin")
 
 
 class Tenants:
-    """Keeps them, for as long as it runs."""
+    """Keeps the pods up to date while it runs."""
 
     def __init__(self, *, hami: bool) -> None:
         self._hami = hami
@@ -39,13 +39,13 @@ class Tenants:
             self._tenants.pop(pod.uid, None)
 
     def known(self) -> Collection[Tenant] | None:
-        """Return all of them; None while they have not been listed."""
+        """Return all pods; None while they have not been listed."""
         if self._watch is None or not self._watch.synced.is_set():
             return None
         return self._tenants.values()
 
     async def fresh(self) -> Collection[Tenant] | None:
-        """Ask the API server, which is ahead of what it has told us; None: it does not answer."""
+        """Ask the API server, which may be ahead of our watch; None: it does not answer."""
         if self._client is None:
             return None
         try:

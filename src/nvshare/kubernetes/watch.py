@@ -10,14 +10,14 @@ from nvshare.kubernetes.client import PASSING, Client
 
 log = logging.getLogger("nvshare.pods")
 
-# A watch tells everything. To list all the same now and then makes up for what nobody thought of.
+# A watch reports everything. Listing now and then anyway repairs errors that are not foreseen.
 _RESYNC = 3600.0
 # A server that ends watches at once would otherwise be asked without a pause.
 _SHORTEST_WATCH = 1.0
 
 
 class PodWatch:
-    """A task that keeps a cache true, and tells of every change."""
+    """A task that keeps a cache up to date, and reports every change."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class PodWatch:
         self.synced = asyncio.Event()
 
     async def run(self) -> None:
-        """Go on until cancelled."""
+        """Run until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             began = loop.time()

@@ -1,4 +1,4 @@
-"""What a probe has at hand: driver, clock, NVML, how much memory it may use, where results go."""
+"""What a probe works with: driver, clock, NVML, the memory that it may use, and the readings."""
 
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ from nvshare.probe.nvml import Nvml
 from nvshare.probe.readings import Readings
 from nvshare.wire import environment
 
-# What things are tried with, and what they are tried with in a hurry.
+# The size of the memory to measure with, and the size for a quick run.
 PIECE = 1 << 30
 QUICK_PIECE = 64 * MIB
 
@@ -34,7 +34,7 @@ class Bench:
     readings: Readings
     piece: int
     quick: bool = False
-    # A cost in a table of many is less wrong when it is the median of several.
+    # Costs are the median of several rounds, which varies less.
     rounds: int = field(default=3)
 
     @property
@@ -52,7 +52,7 @@ class Bench:
 
     @contextlib.contextmanager
     def gpu(self, *, bare: bool = False) -> Iterator[Gpu]:
-        """Give a context of its own, and take it back; a bare one has no code in it yet."""
+        """Yield a new context, and release it; a bare one has no code loaded yet."""
         gpu = Gpu(self.driver, self.clock, self.ordinal)
         try:
             if not bare:
@@ -62,11 +62,11 @@ class Bench:
             try:
                 gpu.close()
             except CudaError:
-                # After an error that sticks to the context, only this gives a new one.
+                # After a sticky error of the context, only a reset gives a new one.
                 self.driver.function("cuDevicePrimaryCtxReset_v2")(gpu.device)
 
     def timed(self, gpu: Gpu, stream: int, action: Callable[[], None]) -> Took:
-        """Do something in an idle stream; return how long the call and the work took."""
+        """Run an action in an idle stream; return how long the call and the work took."""
         with gpu.event() as before, gpu.event() as after:
             gpu.record(before, stream)
             began = self.clock.now()
@@ -77,15 +77,15 @@ class Bench:
             return Took(call, max(gpu.between(before, after), 1e-9))
 
     def note_took(self, name: str, took: Took, size: int) -> None:
-        """Write down how long it took to move something."""
+        """Record how long a move took."""
         self.readings.note(f"{name}.call_s", took.call)
         self.readings.note(f"{name}.total_s", took.total)
         self.readings.note(f"{name}.gb_per_s", size / took.total / 1e9)
 
     def host_used(self) -> int | None:
-        """Return host memory in use, from some zero on: only differences mean anything.
+        """Return host memory in use, from an arbitrary zero: only differences are meaningful.
 
-        The host of an emulated GPU is emulated as well, and its node knows what is there.
+        The host of an emulated GPU is emulated as well, and its node counts the memory.
         """
         if self.node is None:
             available = read_memory().available
@@ -94,11 +94,11 @@ class Bench:
 
 
 def emulated_host_bytes(node: Path, pid: int) -> int | None:
-    """Return what an emulated node counts as host memory of a process, if it does count that."""
+    """Return the host memory of a process as an emulated node counts it, if it does."""
     try:
         process = read_report(node).process(pid)
     except (NvshareError, TypeError):
-        # A report that has more to tell than we know is of another version.
+        # A report with unknown fields is of another version.
         return None
     if process is None:
         return 0
@@ -111,7 +111,7 @@ def emulated_host_bytes(node: Path, pid: int) -> int | None:
 
 
 def fitting_piece(free: int, wanted: int) -> int:
-    """Return how much memory to try things with: less than wanted where there is little."""
+    """Return the size of the memory to measure with: less than wanted where there is little."""
     room = [wanted, free // 8]
     if os.environ.get(environment.EMULATOR_NODE) is None:
         host = read_memory()
@@ -123,5 +123,5 @@ def fitting_piece(free: int, wanted: int) -> int:
 
 
 def median(measure: Callable[[], float], rounds: int) -> float:
-    """Return the middle one of several measurements."""
+    """Return the median of several measurements."""
     return statistics.median(measure() for _ in range(rounds))

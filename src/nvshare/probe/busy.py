@@ -1,4 +1,4 @@
-"""Keeping a GPU busy with short kernels, a few of them ahead."""
+"""Keeps a GPU busy with short kernels, a few of them queued ahead."""
 
 import contextlib
 
@@ -9,7 +9,7 @@ _AHEAD = 4
 
 
 def keep_busy(gpu: Gpu, stream: int, seconds: float) -> int:
-    """Have kernels run one after the other for so long; return how many."""
+    """Run kernels one after the other for this many seconds; return how many."""
     until = gpu.clock.now() + seconds
     kernels = 0
     with contextlib.ExitStack() as stack:

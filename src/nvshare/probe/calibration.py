@@ -1,7 +1,7 @@
 """A profile of an emulated GPU, written from a report of a real one.
 
-What was measured says so, and when; what was not is that of the profile that is nearest, and is
-marked as assumed. Which fields there are is what ``nvshare.lab.emulator.profile`` says.
+A measured value is marked with its date; any other value comes from the nearest profile and is
+marked as assumed. ``nvshare.lab.emulator.profile`` defines the fields.
 """
 
 import json
@@ -34,7 +34,7 @@ def write_profile(report: Report) -> str:
 
 
 def nearest_profile(measured: Measured) -> tuple[str, Profile]:
-    """Return the known profile that is most like what was measured."""
+    """Return the known profile that is most similar to the measurements."""
     known = [(name, load_known(name)) for name in known_profiles()]
     return min(known, key=lambda one: _distance(one[1], measured))
 
@@ -51,7 +51,7 @@ def _distance(profile: Profile, measured: Measured) -> tuple[bool, float, float]
 
 
 def _put_together(nearest: Profile, measured: Measured) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return a profile that is valid, and what was measured and cannot be in one."""
+    """Return a valid profile, and the measured values that it cannot hold."""
     content = nearest.model_dump()
     refused: dict[str, str] = {}
     for field, value in _in_order(measured):
@@ -69,20 +69,20 @@ def _put_together(nearest: Profile, measured: Measured) -> tuple[dict[str, Any],
 
 
 def _in_order(measured: Measured) -> "list[tuple[str, float | str]]":
-    # A part of a whole is refused while the whole is still that of another GPU.
+    # Wholes first: a part is refused while its whole is still that of another GPU.
     wholes = ("memory.total_mib", "memory.usable_mib", "gpu.shared_kib_per_multiprocessor")
     first = [(field, measured[field]) for field in wholes if field in measured]
     return [*first, *((field, value) for field, value in measured.items())]
 
 
 def fitted(profile: Profile, table: str, key: str, value: float | str) -> float | int | str:
-    """Return a value of the type that the field has, with as many digits as are worth having."""
+    """Return a value of the field's type, rounded to the significant digits."""
     if isinstance(value, str):
         return value
     model: type[BaseModel] = type(getattr(profile, table))
     if model.model_fields[key].annotation is int:
         return round(value)
-    # What is known to the last bit keeps it.
+    # Exact values stay exact.
     return value if key.endswith("_mib") else float(f"{value:.{_DIGITS}g}")
 
 
@@ -112,7 +112,7 @@ def _origin(
 
 
 def _unknown(table: str, fields: dict[str, Any], measured: Measured) -> list[str]:
-    """What this version's emulated GPU has no field for is told, and does no harm."""
+    """Measured values for which this version has no field, as comments."""
     extra = [field for field in measured if field.startswith(f"{table}.")]
     names = [field.partition(".")[2] for field in extra]
     return [

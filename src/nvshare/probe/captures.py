@@ -1,7 +1,7 @@
-"""Capturing graphs with a side stream, again and again, and checking what they compute.
+"""Captures graphs with a side stream, again and again, and checks their results.
 
-What a program may do while it captures is narrow, and whatever is put under the program (the
-interposer, when a turn ends) must not do anything else in its streams.
+Few calls are allowed during a capture, and the interposer must not make any others in the program's
+streams when a turn ends.
 """
 
 import contextlib
@@ -12,13 +12,13 @@ from nvshare.probe.driver import NO_TIMING, CudaError
 from nvshare.probe.gpu import MIB, Gpu
 
 _SIZE = 4 * MIB
-# Half of a turn may pass while a capture is open.
+# A capture stays open for up to half of a turn.
 _PAUSE_S = 0.05
 _THREAD_LOCAL = 1
 
 
 def capture_again_and_again(gpu: Gpu, seconds: float) -> dict[str, Any]:
-    """Capture for so long; return how often, how often it failed, and how much was wrong."""
+    """Capture for this many seconds; return the number of captures, failures and wrong words."""
     until = gpu.clock.now() + seconds
     captures = failures = wrong = 0
     words = ""
@@ -35,7 +35,7 @@ def capture_again_and_again(gpu: Gpu, seconds: float) -> dict[str, Any]:
 
 
 class _Rig:
-    """Two streams, two events, and memory that each of the streams writes a half of."""
+    """Two streams, two events, and memory of which each stream writes a half."""
 
     def __init__(self, gpu: Gpu, stack: contextlib.ExitStack) -> None:
         self._gpu = gpu

@@ -8,13 +8,13 @@ from nvshare.wire import environment
 
 
 class Clock:
-    """Reads the time, and lets it pass."""
+    """Reads the time, and sleeps."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         self.speed = float(environ.get(environment.EMULATOR_SPEED) or 1)
 
     def now(self) -> float:
-        """Return seconds since some moment."""
+        """Return seconds since an arbitrary moment."""
         return time.perf_counter() * self.speed
 
     def sleep(self, seconds: float) -> None:

@@ -1,9 +1,9 @@
 """The constants of a GPU profile that follow from a report. Readings in, numbers out.
 
-A call on a single block cannot overlap with itself, so that its time is a sum, and its parts come
-apart by subtracting: a block that leaves for the first time, one that leaves again, and one that
-stays where it is. What the caller has to do for a block that comes back is in the time of a call on
-many, which returns while they are on their way.
+Work for a single block does not overlap, so the time of a call is a sum, and subtraction separates
+its parts: a block that leaves for the first time, one that leaves again, and one that stays where
+it is. The caller's work for a block that comes back is in the time of a call on many blocks, which
+returns while they are on their way.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,12 @@ Measured: TypeAlias = dict[str, float | str]
 
 _KIB = 1 << 10
 _MIB = 1 << 20
-# Of a prefetch, when it is the call that takes the time.
+# The part of a prefetch's time above which the call itself does the work.
 _NEARLY_ALL = 0.8
 
 
 def derive(readings: Readings) -> Measured:
-    """Return what was measured, by field of a profile, such as "bus.duplex"."""
+    """Return the measured values by field of a profile, such as "bus.duplex"."""
     found: Measured = {}
     for field, rule in _RULES.items():
         try:
@@ -49,7 +49,7 @@ def _reading(name: str, factor: float = 1.0) -> "Callable[[Readings], float]":
 
 
 def _known(name: str, factor: float = 1.0) -> "Callable[[Readings], float]":
-    """A number that drivers give as 0 when they do not want to tell."""
+    """A number that some drivers report as 0 instead of its value."""
 
     def read(readings: Readings) -> float:
         value = readings.number(name)
@@ -92,10 +92,10 @@ def _host_page(readings: Readings) -> float:
 
 
 def _beyond_copy(readings: Readings, way: str) -> float:
-    """What a block that goes this way costs beside its copy and the call."""
+    """The cost of moving a block in this direction, without its copy and the call."""
     call = readings.number(f"blocks.{way}.second.call_us")
     total = readings.number(f"blocks.{way}.second.total_us")
-    # If the call itself does it all, the events around it have nothing to add but their own time.
+    # If the call itself does all the work, the events around it add only their own time.
     count = "call_us" if call > _NEARLY_ALL * total else "total_us"
     moved, stayed = (
         readings.number(f"blocks.{which}.{count}") for which in (f"{way}.second", "stay")
@@ -108,7 +108,7 @@ def _host_map(readings: Readings) -> float:
 
 
 def _host_unmap(readings: Readings) -> float:
-    """Where the call leaves the copies behind, its own time is unmapping and little else."""
+    """Where the call does not wait for the copies, its own time is mostly unmapping."""
     call = readings.number("prefetch.in.second.call_s")
     if call > readings.number("prefetch.in.second.total_s") / 2:
         return _beyond_copy(readings, "in")
@@ -140,7 +140,7 @@ _RULES: dict[str, Callable[[Readings], float | str]] = {
     "bus.pcie_width": _known("machine.pcie_width"),
     "bus.host_to_device_gb_per_s": _known("bus.in.gb_per_s"),
     "bus.device_to_host_gb_per_s": _known("bus.out.gb_per_s"),
-    # By chance a little more or less than there can be.
+    # Noise may exceed the possible range a little.
     "bus.duplex": lambda readings: min(2.0, max(1.0, readings.number("bus.duplex"))),
     "managed.fault_gb_per_s": _known("faults.gb_per_s"),
     "managed.populate_gb_per_s": _known("prefetch.first_touch_gb_per_s"),

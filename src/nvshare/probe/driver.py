@@ -1,7 +1,7 @@
 """The few functions of the CUDA driver that the probes call, by ctypes. A call that fails raises.
 
-No package of bindings: they weigh more than all of nvshare, and who sends a report should have
-nothing to install. Names are those of the symbols in libcuda.so.1, whose meaning never changes;
+No package of bindings: they are larger than all of nvshare, and a user who sends a report should
+install nothing. Names are those of the symbols in libcuda.so.1, whose meaning never changes;
 ``cuMemPrefetchAsync`` is the first version, which takes the number of a device.
 """
 
@@ -83,7 +83,7 @@ _READ_AND_WRITE = 3
 
 
 class PhysicalMemory(ctypes.Structure):
-    """CUmemAllocationProp: what memory is to be created."""
+    """CUmemAllocationProp: the kind of memory to create."""
 
     _fields_ = (
         ("type", c_int),
@@ -96,7 +96,7 @@ class PhysicalMemory(ctypes.Structure):
 
 
 class Access(ctypes.Structure):
-    """CUmemAccessDesc: who may use it."""
+    """CUmemAccessDesc: which device may use it."""
 
     _fields_ = (("location_type", c_int), ("location_id", c_int), ("flags", c_int))
 
@@ -107,7 +107,7 @@ def physical_memory_of(device: int) -> PhysicalMemory:
 
 
 def access_of(device: int) -> Access:
-    """Let a GPU use memory."""
+    """Describe read and write access of a GPU."""
     return Access(_ON_DEVICE, device, _READ_AND_WRITE)
 
 
@@ -133,7 +133,7 @@ class Driver:
             raise NoDriverError(str(error)) from error
 
     def function(self, name: str) -> Function:
-        """Return a function as it is, for those who call it very often or expect it to fail."""
+        """Return the bare function, for callers that call it very often or expect it to fail."""
         function = getattr(self._library, name)
         function.argtypes = SIGNATURES[name]
         function.restype = c_int
@@ -150,7 +150,7 @@ class Driver:
             raise CudaError(name, code, self._name_of(code))
 
     def handle(self, name: str, *arguments: Any) -> int:
-        """Call a function that makes something; return what it has made."""
+        """Call a function that creates an object; return its handle."""
         made = c_void_p()
         self.call(name, ctypes.byref(made), *arguments)
         return made.value or 0

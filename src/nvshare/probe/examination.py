@@ -1,7 +1,7 @@
 """One examination of a GPU, from the first probe to the last. Shows nothing, saves nothing.
 
-A probe that fails says why in the readings, and the next one goes on with a new context. A call
-of the driver that never returns is told by ``overdue``, from a thread beside it.
+A probe that fails records the reason in the readings, and the next one starts with a new context.
+``overdue`` reports a call of the driver that never returns, from another thread.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ from nvshare.probe.nvml import Nvml
 from nvshare.probe.probes import PROBES
 from nvshare.probe.readings import Readings, Unavailable
 
-# Below this a piece is too small to tell anything from noise.
+# A smaller piece could not be told from noise.
 _LEAST = 16 * MIB
 # Together the probes should take five minutes at most.
 _PATIENCE_S = 600.0
@@ -31,7 +31,7 @@ _INTERPOSER = "libnvshare.so"
 
 @contextmanager
 def examination(ordinal: int, quick: bool) -> Iterator[Bench]:
-    """Make everything ready for the probes."""
+    """Prepare everything for the probes."""
     if host.loaded(_INTERPOSER):
         raise BadInputError(
             "this process is under nvshare itself",
@@ -66,7 +66,7 @@ def examination(ordinal: int, quick: bool) -> Iterator[Bench]:
 
 
 def examine(bench: Bench, begun: Callable[[str], None], ended: Callable[[], None]) -> None:
-    """Run every probe; ``begun`` is told its name before, and ``ended`` is called after each."""
+    """Run every probe; call ``begun`` with its name before, and ``ended`` after each."""
     for name, probe in PROBES.items():
         begun(name)
         began = time.monotonic()
@@ -82,7 +82,7 @@ def examine(bench: Bench, begun: Callable[[str], None], ended: Callable[[], None
 
 @contextmanager
 def overdue(action: Callable[[], None]) -> Iterator[None]:
-    """Do something if it all takes far too long: the driver may be stuck, and Python with it."""
+    """Run an action if the probes take far too long: the driver may hang, and Python with it."""
     timer = threading.Timer(_PATIENCE_S, action)
     timer.daemon = True
     timer.start()
@@ -93,7 +93,7 @@ def overdue(action: Callable[[], None]) -> Iterator[None]:
 
 
 def _forget_contents(bench: Bench) -> None:
-    """On a node that keeps no data, nothing can be said of what was in memory."""
+    """On a node that keeps no data, the contents of memory cannot be checked."""
     if bench.node is None or keeps_data(bench.node):
         return
     for name in [name for name in bench.readings.values if name.endswith("wrong_words")]:
@@ -102,7 +102,7 @@ def _forget_contents(bench: Bench) -> None:
 
 
 def _forget_copies(bench: Bench) -> None:
-    """On a node that keeps data, this machine's CPU makes copies and pages, and that takes long."""
+    """On a node that keeps data, times are those of this machine's CPU, which makes the copies."""
     if bench.node is None or not keeps_data(bench.node):
         return
     values = bench.readings.values

@@ -1,4 +1,4 @@
-"""What a report tells besides, with nothing expected of it: for its readers, and for profiles."""
+"""Facts of a report without an expectation: for its readers, and for profiles."""
 
 from nvshare.probe.readings import Readings
 from nvshare.probe.showing import change, gib, mib, number, plain, seconds, whole, yes_no

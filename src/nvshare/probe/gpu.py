@@ -1,7 +1,7 @@
-"""One GPU with a context on it, in words that the probes are written in. Frees what it has made.
+"""One GPU with a context on it, as the probes use it.
 
-Everything that is allocated is freed when the ``with`` block of its maker ends, whatever happens in
-it: a probe that fails leaves nothing behind for the next one.
+Everything that is allocated is freed when its ``with`` block ends, even after an error: a probe
+that fails leaves nothing behind for the next one.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from nvshare.probe.clock import Clock
 from nvshare.probe.driver import ATTACH_GLOBAL, NON_BLOCKING, TO_CPU, Driver
 
 MIB = 1 << 20
-# What the driver moves, and keeps count of, in one piece.
+# The unit in which the driver moves and counts memory.
 BLOCK = 2 * MIB
 
 Argument: TypeAlias = ctypes.c_uint64 | ctypes.c_uint32
@@ -27,7 +27,7 @@ _THREADS = 256
 
 @dataclass(frozen=True)
 class Took:
-    """How long something took, in seconds: the call itself, and until the GPU had done it."""
+    """How long work took, in seconds: the call itself, and until the GPU had finished."""
 
     call: float
     total: float
@@ -47,25 +47,25 @@ class Gpu:
         self._functions: dict[str, int] = {}
 
     def close(self) -> None:
-        """Give the context up, with all that is still in it."""
+        """Release the context, with everything that is still in it."""
         self.driver.call("cuDevicePrimaryCtxRelease_v2", self.device)
 
     def make_current(self) -> None:
-        """Use it in this thread."""
+        """Make it current in this thread."""
         self.driver.call("cuCtxSetCurrent", self.context)
 
     def free_and_total(self) -> tuple[int, int]:
-        """Return what cuMemGetInfo says."""
+        """Return the result of cuMemGetInfo."""
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
         self.driver.call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
         return free.value, total.value
 
     @contextlib.contextmanager
     def managed(self, size: int) -> Iterator[int]:
-        """Give managed memory that begins where a block begins."""
+        """Yield managed memory that begins at the beginning of a block."""
         address = self._allocate_managed(size)
         if address % BLOCK:
-            # No driver is known to do so with large ones; but nothing promises that it does not.
+            # No driver is known to do so with large ones, but nothing guarantees that.
             self.driver.call("cuMemFree_v2", address)
             address = self._allocate_managed(size + BLOCK)
         try:
@@ -80,7 +80,7 @@ class Gpu:
 
     @contextlib.contextmanager
     def plain(self, size: int) -> Iterator[int]:
-        """Give ordinary device memory."""
+        """Yield ordinary device memory."""
         address = ctypes.c_uint64()
         self.driver.call("cuMemAlloc_v2", ctypes.byref(address), size)
         try:
@@ -90,7 +90,7 @@ class Gpu:
 
     @contextlib.contextmanager
     def pinned(self, size: int) -> Iterator[int]:
-        """Give host memory that copies reach without a detour."""
+        """Yield page-locked host memory, which copies reach directly."""
         address = self.driver.handle("cuMemHostAlloc", size, 0)
         try:
             yield address
@@ -99,7 +99,7 @@ class Gpu:
 
     @contextlib.contextmanager
     def stream(self) -> Iterator[int]:
-        """Give a stream that waits for nobody."""
+        """Yield a non-blocking stream."""
         stream = self.driver.handle("cuStreamCreate", NON_BLOCKING)
         try:
             yield stream
@@ -108,7 +108,7 @@ class Gpu:
 
     @contextlib.contextmanager
     def event(self, flags: int = _SLOW_EVENT) -> Iterator[int]:
-        """Give an event."""
+        """Yield an event."""
         event = self.driver.handle("cuEventCreate", flags)
         try:
             yield event
@@ -130,12 +130,12 @@ class Gpu:
         return milliseconds.value / 1e3
 
     def prefetch(self, address: int, size: int, stream: int, *, out: bool = False) -> None:
-        """Ask for memory to be moved to this GPU, or out to the host."""
+        """Prefetch memory to this GPU, or out to the host."""
         target = TO_CPU if out else self.device
         self.driver.call("cuMemPrefetchAsync", address, size, target, stream)
 
     def load(self) -> None:
-        """Load all code and run it once: a driver compiles it, and does so late if it can."""
+        """Load all code and run it once: a driver compiles it, as late as it can."""
         with self.stream() as stream, self.plain(16) as memory:
             self.write(memory, 8, stream)
             self.count_wrong(memory, 8, memory + 8, stream)
@@ -175,11 +175,11 @@ class Gpu:
         self.launch("nvshare_spin", microseconds, stream, 1)
 
     def shield(self, stream: int, real_seconds: float = 0.05) -> None:
-        """Keep a stream busy while work is put behind it, which then runs without a gap."""
+        """Keep a stream busy while work is queued behind, which then runs without a gap."""
         self.spin(real_seconds * self.clock.speed, stream)
 
     def kernel_seconds(self, stream: int, launch: Callable[[], None]) -> float:
-        """Return how long a kernel takes, and nothing but the kernel."""
+        """Return how long the kernel alone takes."""
         with self.event() as before, self.event() as after:
             self.shield(stream, _SHORT_SHIELD_S)
             self.record(before, stream)
@@ -196,7 +196,7 @@ class Gpu:
 
 
 def parameter_list(arguments: Sequence[Argument]) -> "ctypes.Array[ctypes.c_void_p]":
-    """Return what cuLaunchKernel takes. It points to the arguments, which must outlive it."""
+    """Return the parameters for cuLaunchKernel: pointers to arguments, which must outlive them."""
     pointers = [ctypes.cast(ctypes.byref(one), ctypes.c_void_p) for one in arguments]
     made = (ctypes.c_void_p * len(pointers))(*pointers)
     made._arguments = list(arguments)  # type: ignore[attr-defined]  # noqa: SLF001
@@ -204,5 +204,5 @@ def parameter_list(arguments: Sequence[Argument]) -> "ctypes.Array[ctypes.c_void
 
 
 def _blocks(size: int) -> int:
-    # Enough for any GPU to have all its memory requests under way; the threads share the rest out.
+    # Enough threads to keep any GPU's memory busy; each of them handles several words.
     return max(1, min(2048, size // (8 * _THREADS)))

@@ -1,7 +1,7 @@
-"""A daemon of our own, for as long as it is needed, and what puts programs under it.
+"""A temporary daemon of our own, and the environment that puts programs under it.
 
-Not the machine's daemon: that one has programs of its own to look after, and settings that are
-not ours to change. Ours gives turns of a second, one program at a time.
+Not the machine's daemon: that one has programs of its own, and settings that are not ours to
+change. Ours gives turns of a second, one program at a time.
 """
 
 import contextlib
@@ -40,11 +40,11 @@ class Guests:
             raise Unavailable(error.what) from error
 
     def another(self) -> dict[str, str]:
-        """Return the environment of a program that shares no limits with the other ones."""
+        """Return the environment of a program in a group of its own."""
         return {**self.environ, environment.GROUP: os.urandom(16).hex()}
 
     def status(self) -> dict[str, Any]:
-        """Return what the daemon says of its programs."""
+        """Return the daemon's snapshot."""
         command = [sys.executable, "-m", "nvshare", "status", "--json"]
         done = subprocess.run(
             command, env=self._outside, capture_output=True, text=True, timeout=_PATIENCE_S
@@ -55,7 +55,7 @@ class Guests:
         return status
 
     def client(self, pid: int) -> dict[str, Any]:
-        """Return what it says of one of them; nothing, if it does not know it."""
+        """Return a program's entry in the snapshot, if it has one."""
         clients = [one for one in self.status()["clients"] if one["pid"] == pid]
         return clients[0] if clients else {}
 
@@ -63,7 +63,7 @@ class Guests:
 @contextlib.contextmanager
 def own_daemon() -> Iterator[Guests]:
     """Start a daemon, and end it."""
-    # What people have set for their daemon and programs is not meant for ours.
+    # The user's settings for daemon and programs do not apply to ours.
     outside = {
         name: value
         for name, value in without_preload(os.environ).items()
@@ -72,9 +72,9 @@ def own_daemon() -> Iterator[Guests]:
     with tempfile.TemporaryDirectory(prefix="nvshare-doctor-") as name:
         folder = Path(name)
         command = [sys.executable, "-m", "nvshare", "daemon", f"--socket-dir={folder}"]
-        # Should nobody be left to end it, it ends by itself.
+        # If this process dies first, the daemon ends by itself.
         options = ["--mode=serial", "--turn=1", "--config=/dev/null", "--idle-exit=60"]
-        # The GPU may have a daemon already, whose programs are left alone.
+        # The GPU may have a daemon already, whose programs must not be disturbed.
         options.append("--beside-others")
         with (folder / "daemon.log").open("wb") as log:
             process = subprocess.Popen(

@@ -1,6 +1,6 @@
-"""The helper: another process with a context on the same GPU, which does what it is told.
+"""The helper: another process with a context on the same GPU, which carries out orders.
 
-This is the end of those who tell; ``orders.py`` is the helper itself.
+This is the side that gives orders; ``orders.py`` is the helper itself.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ _PATIENCE_S = 90.0
 
 
 class Helper:
-    """A helper process, as long as the ``with`` block lasts. ``environ`` may put it elsewhere."""
+    """A helper process for a ``with`` block. ``environ`` may put it under a daemon."""
 
     def __init__(self, ordinal: int, environ: Mapping[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
@@ -41,7 +41,7 @@ class Helper:
     def tell(self, do: str, **arguments: Any) -> None:
         """Give an order."""
         assert self._process.stdin is not None  # noqa: S101 (it is a pipe)
-        # One that has ended says so when it is asked for its answer.
+        # A helper that has ended is reported when its answer is read.
         with contextlib.suppress(BrokenPipeError):
             print(json.dumps({"do": do, **arguments}), file=self._process.stdin, flush=True)
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 _SYS = Path("/sys")
-# A limit of version 1 that is none is the largest number of pages there can be.
+# Version 1 expresses "no limit" as the largest possible number of pages.
 _NO_LIMIT = 1 << 62
 
 
 @dataclass(frozen=True)
 class HostMemory:
-    """Bytes at one moment. What cannot be read is None."""
+    """Bytes at one moment. A value that cannot be read is None."""
 
     available: int | None
     resident: int | None
@@ -23,7 +23,7 @@ class HostMemory:
 
 
 def read_memory(proc: Path = _PROC, sys: Path = _SYS) -> HostMemory:
-    """Look at the memory of this machine, process and cgroup, now."""
+    """Read the current memory use of this machine, process and cgroup."""
     folder = memory_cgroup(proc, sys)
     return HostMemory(
         available=_field(proc / "meminfo", "MemAvailable"),
@@ -46,7 +46,7 @@ class MemoryCgroup:
     version: int
 
     def usage(self) -> int | None:
-        """Return what is charged to it. The root of version 2 does not tell."""
+        """Return the memory charged to it. The root of version 2 does not report it."""
         name = "memory.current" if self.version == 2 else "memory.usage_in_bytes"
         return _number(self.folder / name)
 
@@ -80,7 +80,7 @@ def memory_cgroup(proc: Path = _PROC, sys: Path = _SYS) -> MemoryCgroup | None:
 
 
 def _cgroup(top: Path, path: str, version: int) -> MemoryCgroup | None:
-    # In a container the path may be that of the host while its own cgroup is mounted as the top.
+    # In a container the path may be the host's, while the container's own cgroup is mounted as top.
     inside = top / path.lstrip("/")
     folder = inside if inside.is_dir() else top
     return MemoryCgroup(folder, top, version) if folder.is_dir() else None

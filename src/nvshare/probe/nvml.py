@@ -1,11 +1,11 @@
-"""What NVML says of one GPU. A value that it does not give is None: drivers differ in that."""
+"""What NVML reports of one GPU. A value that it does not have is None: drivers differ in that."""
 
 from collections.abc import Callable
 from typing import Any
 
 
 class Nvml:
-    """NVML, open until closed, and the GPU that has a certain UUID or PCI address."""
+    """An NVML session, and the GPU with a given UUID or PCI address."""
 
     def __init__(self, bus_id: str) -> None:
         import pynvml
@@ -15,7 +15,7 @@ class Nvml:
         self._handle = self._nvml.nvmlDeviceGetHandleByPciBusId(bus_id.encode())
 
     def close(self) -> None:
-        """End it."""
+        """Close the session."""
         self._nvml.nvmlShutdown()
 
     def _try(self, read: Callable[[Any], Any]) -> Any:
@@ -57,7 +57,7 @@ class Nvml:
         return self._of_gpu("nvmlDeviceGetMemoryInfo")
 
     def process_bytes(self) -> dict[int, int | None]:
-        """Return the memory of each process with a context; None: it is not told."""
+        """Return the memory of each process with a context; None: not reported."""
         found = self._of_gpu("nvmlDeviceGetComputeRunningProcesses") or []
         return {int(one.pid): _whole(one.usedGpuMemory) for one in found}
 
@@ -68,18 +68,18 @@ class Nvml:
         return {int(one.pid): int(one.smUtil) for one in found}, newest
 
     def compute_mode(self) -> str | None:
-        """Return how many contexts it lets in."""
+        """Return the compute mode: how many contexts the GPU admits."""
         modes = {0: "default", 1: "exclusive thread", 2: "prohibited", 3: "exclusive process"}
         mode = self._of_gpu("nvmlDeviceGetComputeMode")
         return None if mode is None else modes.get(int(mode), str(mode))
 
     def mig(self) -> bool | None:
-        """Return whether it is cut into instances; None: it cannot be."""
+        """Return whether the GPU is in MIG mode; None: it has none."""
         mode = self._of_gpu("nvmlDeviceGetMigMode")
         return None if mode is None else bool(mode[0])
 
     def pcie(self) -> tuple[int | None, int | None]:
-        """Return the highest generation and width that GPU and slot can have together."""
+        """Return the highest generation and width that both GPU and slot support."""
         generation = self._of_gpu("nvmlDeviceGetMaxPcieLinkGeneration")
         return _whole(generation), _whole(self._of_gpu("nvmlDeviceGetMaxPcieLinkWidth"))
 

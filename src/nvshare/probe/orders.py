@@ -1,7 +1,7 @@
-"""The helper process: reads one order per line, does it, and answers with a line.
+"""The helper process: reads one order per line, carries it out, and answers with a line.
 
-``python -m nvshare.probe.orders ORDINAL``; ``helper.py`` is the other end. It ends when nobody
-speaks to it any more, and with its parent.
+``python -m nvshare.probe.orders ORDINAL``; ``helper.py`` is the other side. It ends when its input
+is closed, and with its parent.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _SIGKILL = 9
 
 
 class Orders:
-    """What a helper can do. What it takes stays until it ends."""
+    """The orders that a helper knows. It keeps its allocations until it ends."""
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
@@ -37,11 +37,11 @@ class Orders:
         self._first_size = 0
 
     def hello(self) -> dict[str, Any]:
-        """Say that the context is there."""
+        """Confirm that the context exists."""
         return {}
 
     def fill(self, size: int, first: int) -> dict[str, Any]:
-        """Take managed memory: first some with a pattern in it, then the rest."""
+        """Allocate managed memory: first some with a pattern in it, then the rest."""
         self._first, self._first_size = self._open.enter_context(self._gpu.managed(first)), first
         self._gpu.write(self._first, first, self._stream)
         self._gpu.wait(self._stream)
@@ -62,12 +62,12 @@ class Orders:
         return {"seconds": seconds, "wrong": gpu.read_number(self._result)}
 
     def plain(self, size: int) -> dict[str, Any]:
-        """Take ordinary memory."""
+        """Allocate ordinary memory."""
         self._open.enter_context(self._gpu.plain(size))
         return {}
 
     def busy(self, seconds: float) -> dict[str, Any]:
-        """Compute all the time, for so long."""
+        """Compute without a pause for this many seconds."""
         return {"kernels": keep_busy(self._gpu, self._stream, seconds)}
 
     def launch(self, count: int) -> dict[str, Any]:
@@ -84,13 +84,13 @@ class Orders:
         return {"library": runtime.path}
 
     def capture(self, seconds: float) -> dict[str, Any]:
-        """Capture graphs for so long, with a second stream in each."""
+        """Capture graphs for this many seconds, with a second stream in each."""
         return capture_again_and_again(self._gpu, seconds)
 
 
 def main(ordinal: int) -> None:
-    """Do as told until nobody speaks."""
-    # Nobody else knows what this process holds of the GPU.
+    """Carry out orders until the input is closed."""
+    # If the parent dies, no other process would end this one, which holds memory of the GPU.
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, _SIGKILL)
     driver = Driver()
     driver.call("cuInit", 0)

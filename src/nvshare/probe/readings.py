@@ -1,7 +1,7 @@
-"""What the probes have found out: values by name, and reasons for what could not be had.
+"""The results of the probes: values by name, and reasons for missing values.
 
 A name has dots in it: ``prefetch.out.first.seconds``. A reason may be given for one name, or for
-all that begin with some words, as when a whole probe has failed.
+all names with a prefix, as when a whole probe has failed.
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ Value: TypeAlias = int | float | str | bool
 
 
 class MissingError(Exception):
-    """A reading that there is none of."""
+    """A reading is missing."""
 
 
 class Unavailable(Exception):  # noqa: N818 (not an error of anybody's)
-    """What a probe wants to know cannot be known here; the text says why."""
+    """A probe cannot measure its subject here; the text says why."""
 
 
 class Readings:
@@ -30,14 +30,14 @@ class Readings:
     def note(
         self, name: str, value: Value | None, why_not: str = "the driver does not tell"
     ) -> None:
-        """Write a value down; None is none."""
+        """Record a value; None means that there is none."""
         if value is None:
             self.miss(name, why_not)
         else:
             self.values[name] = value
 
     def miss(self, name: str, why: str) -> None:
-        """Write down why there is none; for all names that begin so."""
+        """Record why values are missing, for all names with this prefix."""
         self.absent[name] = why
 
     def get(self, name: str) -> Value:

@@ -1,4 +1,4 @@
-"""The file that a report is: all readings, and the lines that were made of them. JSON."""
+"""The report as a JSON file: all readings, and the lines derived from them."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from nvshare.probe.readings import Readings, Value
 from nvshare.probe.verdict import Line, Verdict, judge
 
 FORMAT = "nvshare-doctor-gpu 1"
-# What lines are about, in the order of the table: their names begin with it, as those of readings.
+# The topics of lines, in the order of the table. Names of lines and readings begin with them.
 TOPICS = (
     "machine",
     "memory",
@@ -33,7 +33,7 @@ TOPICS = (
 
 @dataclass(frozen=True)
 class Report:
-    """What ``nvshare doctor --gpu`` has found. ``unfinished`` names the probe that it ended in."""
+    """The findings of ``nvshare doctor --gpu``. ``unfinished``: the probe in which it stopped."""
 
     version: str
     date: str
@@ -45,7 +45,7 @@ class Report:
     lines: list[Line] = field(default_factory=list)
 
     def judged(self) -> "Report":
-        """Return it with lines: those of facts and expectations, by what they are about."""
+        """Return the report with the lines of facts and expectations, by topic."""
         lines = judge(self.readings, (*FACTS, *EXPECTATIONS))
         lines.sort(key=lambda line: TOPICS.index(line.name.partition(".")[0]))
         return replace(self, lines=lines)
@@ -75,7 +75,7 @@ def write_report(report: Report) -> str:
 
 
 def load_report(path: Path) -> Report:
-    """Read a file; it is judged again, by the table of this version."""
+    """Read a file, and judge it again by the table of this version."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

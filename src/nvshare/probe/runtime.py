@@ -1,4 +1,4 @@
-"""Kernels through libcudart, the CUDA runtime, where there is one that can load code by itself."""
+"""Launches kernels through libcudart, the CUDA runtime, where one can load code by itself."""
 
 import ctypes
 import sysconfig
@@ -25,7 +25,7 @@ class Runtime:
 
     @staticmethod
     def find() -> "Runtime":
-        """Return the one that a program would get, or one of the packages that are installed."""
+        """Return the runtime that a program would get, or one of an installed package."""
         too_old = []
         for path in (*_NAMES, *_installed()):
             try:
@@ -40,7 +40,7 @@ class Runtime:
         raise Unavailable("there is no libcudart here (the package nvidia-cuda-runtime has one)")
 
     def launch(self, count: int) -> None:
-        """Launch a kernel that does nothing, so many times."""
+        """Launch a kernel that does nothing, this many times."""
         library, kernel = c_void_p(), c_void_p()
         code = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
         none = [None, None, c_uint(0)]

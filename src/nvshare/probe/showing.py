@@ -1,4 +1,4 @@
-"""Readings as people read them. Each function makes one that shows a reading of a certain name."""
+"""Readings as text for people. Each function returns one that shows the reading of a given name."""
 
 from nvshare.probe.readings import Readings
 from nvshare.probe.verdict import Show
@@ -8,7 +8,7 @@ _GIB = 1 << 30
 
 
 def plain(name: str) -> Show:
-    """As it is."""
+    """Return the value as it is."""
     return lambda readings: str(readings.get(name))
 
 
@@ -23,7 +23,7 @@ def seconds(name: str) -> Show:
 
 
 def duration(time: float) -> str:
-    """Write a time down, in a unit that fits it."""
+    """Format a time, in a unit that fits it."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if time >= size:
             return f"{time / size:.3g} {unit}"
@@ -36,7 +36,7 @@ def whole(name: str, unit: str = "") -> Show:
 
 
 def yes_no(name: str) -> Show:
-    """Whether."""
+    """Return "yes" or "no"."""
     return lambda readings: "yes" if readings.get(name) else "no"
 
 
@@ -51,16 +51,16 @@ def mib(name: str) -> Show:
 
 
 def change(reading: str, first: str, then: str) -> Show:
-    """Return how a count of memory changes from one step to another."""
+    """Return how a counter of memory changes from one step to another."""
     return lambda readings: f"{changed(readings, reading, first, then) / _MIB:+,.0f} MiB"
 
 
 def changed(readings: Readings, reading: str, first: str, then: str) -> float:
-    """Return the bytes by which a count is more in a later step."""
+    """Return the bytes by which a counter has grown in a later step."""
     later = readings.number(f"memory.{then}.{reading}")
     return later - readings.number(f"memory.{first}.{reading}")
 
 
 def piece(readings: Readings) -> float:
-    """Return the bytes that were moved about."""
+    """Return the size of the memory that was moved."""
     return readings.number("memory.piece_bytes")

@@ -1,6 +1,6 @@
-"""From readings to lines: what was measured, what was expected, and whether that is the same.
+"""Turns readings into lines: what was measured, what was expected, and whether both agree.
 
-A function of readings and table, without a GPU: a report can be judged again, anywhere.
+A function of readings and table, without a GPU: a report can be judged again anywhere.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,18 +15,18 @@ Test: TypeAlias = Callable[[Readings], bool]
 
 
 class Verdict(Enum):
-    """How a line ends."""
+    """The verdict of a line."""
 
     OK = "ok"
     BAD = "BAD"
-    # Nothing is expected of it: it is there for whoever reads the report, and for profiles.
+    # No expectation: it is there for readers of the report, and for profiles.
     INFO = "info"
     UNKNOWN = "n/a"
 
 
 @dataclass(frozen=True)
 class Fact:
-    """Something worth telling, of which nothing is expected."""
+    """A fact without an expectation."""
 
     name: str
     what: str
@@ -42,7 +42,7 @@ class Expectation:
     show: Show
     test: Test
     expected: str
-    # Who says so, and which decision of nvshare's design hangs on it.
+    # Where the expectation comes from, and which decision of nvshare's design depends on it.
     source: str
     decision: str
 
@@ -61,7 +61,7 @@ class Line:
 
 
 def judge(readings: Readings, table: "Iterable[Fact | Expectation]") -> list[Line]:
-    """Hold readings against a table."""
+    """Compare readings with a table."""
     return [_judge(readings, entry) for entry in table]
 
 

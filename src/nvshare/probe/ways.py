@@ -1,15 +1,15 @@
-"""Which of both ways of moving memory is the faster one on a GPU, by what was measured there."""
+"""Which way of moving memory is faster on a GPU, managed or explicit, by its readings."""
 
 from nvshare.probe.readings import MissingError, Readings
 
-# One has to be better by so much to be worth a change of what is the default.
+# The better way must be better by this much to justify a change of the default.
 _MARGIN = 0.1
 
 
 def recommend(readings: Readings) -> str:
-    """Return what to set, in words for a person; empty if nothing can be said.
+    """Return a recommendation for the user; empty if there is none.
 
-    At a change of turn one program leaves while the next one comes: so both directions count.
+    At a change of turn one program leaves while the next one comes, so both directions count.
     """
     if readings.values.get("machine.virtual_memory_management") == 0:
         return "The GPU cannot map memory: the setting allocation=managed, the default, is right."

@@ -1,5 +1,5 @@
 """The web page: snapshots of one node or of a cluster, as a browser shows them (docs/web.md).
 
-It knows nothing of the daemon but its snapshots. Whoever starts it hands in a source of them, and
-it has the rights of that process, no more: it is not part of the daemon.
+It knows only snapshots of the daemon, from a source that its caller passes in. It has the rights of
+its own process and no more: it is not part of the daemon.
 """

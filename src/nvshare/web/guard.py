@@ -1,10 +1,9 @@
-"""Who gets in, and what browsers are told to keep to. Every answer passes here.
+"""Access checks, and the security headers for browsers. Every request and answer passes here.
 
-A page of somebody else, in the same browser, can send requests to this machine. It can read
-nothing without the token, which it has no way to know. It cannot send it either: the token is in
-no cookie that a browser would add by itself. What is left is a name of somebody else's that is
-made to mean this machine (DNS rebinding): only addresses, localhost and names that were chosen are
-answered to.
+A foreign page in the same browser can send requests to this machine. Without the token it can read
+nothing, and it cannot know the token. It cannot make the browser send it either: the token is not
+in a cookie. That leaves foreign names that resolve to this machine (DNS rebinding): the server
+answers only to addresses, to localhost and to configured names.
 """
 
 import ipaddress
@@ -48,13 +47,13 @@ class Guard:
         self._hosts = {"localhost", *(name.lower() for name in hosts)}
 
     def protect(self, app: web.Application) -> None:
-        """Put it in front of an application."""
+        """Install the checks in front of an application."""
         app.middlewares.append(self.check)
         app.on_response_prepare.append(_add_headers)
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Let a request through, or say why not."""
+        """Let a request through, or refuse it with a reason."""
         if not self._is_ours(request.headers.getall(hdrs.HOST, [])):
             return refuse(
                 403,
@@ -85,7 +84,7 @@ class Guard:
 
 
 def refuse(status: int, what: str, why: str | None = None, do: str | None = None) -> web.Response:
-    """Return an error that is meant for a person, in the form of the daemon's own API."""
+    """Return an error for the user, in the form of the daemon's own API."""
     return web.json_response({"error": {"what": what, "why": why, "do": do}}, status=status)
 
 
@@ -102,7 +101,7 @@ def _host_of(given: str) -> str:
 
 
 def _is_address(name: str) -> bool:
-    # An address cannot be made to mean another machine, as a name can.
+    # A name can be made to resolve to another machine; an address cannot.
     try:
         ipaddress.ip_address(name)
     except ValueError:

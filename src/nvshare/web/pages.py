@@ -1,4 +1,4 @@
-"""The files of the page. They are the same everywhere, tell nothing, and so need no token."""
+"""The files of the page. They are the same everywhere and contain no data, so need no token."""
 
 from importlib.resources import files
 
@@ -16,7 +16,7 @@ _FIRST = "index.html"
 
 
 def page_routes() -> list[web.RouteDef]:
-    """Return a route for each file: there is no path that could lead elsewhere."""
+    """Return a route for each file, so that no path can lead elsewhere."""
     routes = []
     for file in files("nvshare.web").joinpath("page").iterdir():
         suffix = file.name[file.name.rfind(".") :]

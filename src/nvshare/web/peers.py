@@ -1,7 +1,7 @@
 """The same page's servers on other nodes of a cluster: found by one name, asked with one token.
 
-The name is that of a headless Service: all addresses of it are nodes. Nobody asks the API server,
-so that nobody has to be allowed to.
+The name is that of a headless Service: all its addresses are nodes. The API server is not asked, so
+no permission for it is needed.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from nvshare.web.views import NodeView
 # How often the name is looked up.
 _PERIOD = 10.0
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
-# Of one answer: far more than a thousand programs take.
+# Bytes of one answer: far more than a thousand programs need.
 _LARGEST = 32 << 20
-# All that can be wrong with an answer. What makes no sense is a ValueError.
+# Everything that can be wrong with an answer. An invalid one is a ValueError.
 _TROUBLE = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError)
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -43,23 +43,23 @@ class Peers:
         self._by_name: dict[str, str] = {}
 
     async def start(self) -> None:
-        """Be ready to ask."""
+        """Open the session."""
         # No proxy of the environment is to see the token.
         self._session = aiohttp.ClientSession(
             headers=self._headers, timeout=_TIMEOUT, trust_env=False
         )
 
     async def close(self) -> None:
-        """Ask nobody any more."""
+        """Close the session."""
         await self._session.close()
 
     async def views(self, after: int) -> list[NodeView]:
-        """Ask all of them at once. Who does not answer is shown with the reason."""
+        """Ask all nodes at once. A node that does not answer is shown with the reason."""
         await self._look_up()
         return list(await asyncio.gather(*(self._view(one, after) for one in self._addresses)))
 
     async def ask(self, node: str, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Have another node answer a request; return the status of its answer, and the answer."""
+        """Forward a request to another node; return the status and the body of its answer."""
         address = self._by_name.get(node)
         if address is None:
             raise BadInputError(f'there is no node "{node}"', do="reload the page")
@@ -76,7 +76,7 @@ class Peers:
             async with self._session.get(
                 f"{self._url(address)}/v1/node",
                 params={"after": str(after)},
-                # Whoever is led elsewhere would take the token along.
+                # A redirect would send the token elsewhere.
                 allow_redirects=False,
             ) as answer:
                 if answer.status != 200:
@@ -92,7 +92,7 @@ class Peers:
         if loop.time() - self._looked_up < _PERIOD:
             return
         self._looked_up = loop.time()
-        # Those that were known stay known if nobody can tell just now.
+        # Known nodes stay known while the name cannot be resolved.
         with contextlib.suppress(OSError):
             self._addresses = sorted(set(await self._resolve(self._host, self._port)))
         self._by_name = {n: a for n, a in self._by_name.items() if a in self._addresses}

@@ -1,4 +1,4 @@
-"""What is served, from a listening socket to its end.
+"""The web server: its routes, and serving on a socket until the end.
 
     GET  /, /app.js, …                the page; all that follows needs the token
     GET  /v1/view?after=TIME          all nodes (nvshare.web.views.View), samples since then
@@ -34,7 +34,7 @@ _CHANGEABLE = set(ClientLimits.model_fields)
 
 
 class WebServer:
-    """The handlers, and what they ask."""
+    """The handlers, with the sources of their data."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class WebServer:
         self._peers = peers
 
     def application(self) -> web.Application:
-        """Return what a site serves."""
+        """Return the application that serves the site."""
         app = web.Application(client_max_size=_LARGEST)
         self._guard.protect(app)
         app.middlewares.append(_explain)
@@ -91,7 +91,7 @@ class WebServer:
                 await self._peers.close()
 
     async def view(self, request: web.Request) -> web.Response:
-        """Show all nodes, this one as it is known here."""
+        """Show all nodes; this one from local data."""
         after = _number(request.query, "after", 0)
         own = await self._watcher.view(after)
         others = [] if self._peers is None else await self._peers.views(after)
@@ -106,7 +106,7 @@ class WebServer:
         )
 
     async def why(self, request: web.Request) -> web.Response:
-        """Say what a program's time went to, and what would help."""
+        """Say how a program's time was spent, and what would help."""
         name, program = request.query.get("node", ""), _number(request.query, "program")
         if self._is_elsewhere(name):
             return await self._forward(name, "GET", f"/v1/why?program={program}")
@@ -116,7 +116,7 @@ class WebServer:
         return _json(json.dumps({"sentences": explain(status, program).sentences()}))
 
     async def limits(self, request: web.Request) -> web.Response:
-        """Change limits of a program, and of all that share them."""
+        """Change the limits of a program, and so of its whole group."""
         body = parse_body(await request.read())
         name, program, changes = body.get("node", ""), _program(body), body.get("changes")
         if not isinstance(changes, dict) or not changes or not set(changes) <= _CHANGEABLE:
@@ -131,7 +131,7 @@ class WebServer:
         return _json(json.dumps({"group": group.model_dump()}))
 
     async def park(self, request: web.Request) -> web.Response:
-        """Take a program off its GPUs, with all that share its limits, or let it go on."""
+        """Park a program with its whole group, or let it continue."""
         body = parse_body(await request.read())
         name, program, parked = body.get("node", ""), _program(body), body.get("parked")
         if not isinstance(parked, bool):

@@ -1,4 +1,4 @@
-"""Where snapshots come from, and who carries changes out: for the page, that is all of nvshare."""
+"""The source of snapshots, which also makes changes: all that the page knows of nvshare."""
 
 from typing import Any, Protocol
 
@@ -15,7 +15,7 @@ class Source(Protocol):
         """Whether limits can be changed from here."""
 
     def change_limits(self, program: int, changes: dict[str, Any]) -> GroupStatus:
-        """Change the limits of a program, and of all that share them."""
+        """Change the limits of a program, and so of its whole group."""
 
     def park(self, program: int, parked: bool) -> GroupStatus:
-        """Take a program, and all that share its limits, off the GPUs; or let them go on."""
+        """Park a program with its whole group, or let it continue."""

@@ -1,4 +1,4 @@
-"""The last minutes of a node, from one snapshot after the other: who ran, moved and waited."""
+"""The last minutes of a node, from successive snapshots: which programs ran, moved and waited."""
 
 from collections import deque
 
@@ -6,8 +6,8 @@ from nvshare.telemetry.snapshot import ClientStatus, NodeStatus, TimeParts
 from nvshare.web.views import Lane, Sample
 
 KEPT = 300_000
-# Nobody has looked for so long: what was in between is not known in any detail. A machine that is
-# too busy to look for some seconds still tells what they went to.
+# A longer gap between snapshots is not shown: its details are not known. A gap of some seconds, on
+# a busy machine, still shows how they were spent.
 _GAP = 15_000
 _MIB = 1 << 20
 _PARTS = tuple(TimeParts.model_fields)
@@ -26,7 +26,7 @@ class Timeline:
     def add(self, now: int, status: NodeStatus) -> None:
         """Take a snapshot in."""
         if status.pid != self._daemon:
-            # Another daemon begins to count anew.
+            # A new daemon counts from zero.
             self._forget()
             self._daemon = status.pid
         if self._before and 0 < now - self._last <= _GAP:
@@ -39,11 +39,11 @@ class Timeline:
             self._samples.popleft()
 
     def after(self, moment: int) -> tuple[Sample, ...]:
-        """Return what has been seen since a moment."""
+        """Return the samples since a moment."""
         return tuple(one for one in self._samples if one.until > moment)
 
     def lanes(self) -> tuple[Lane, ...]:
-        """Return those that samples are about, and those that are there now."""
+        """Return the programs of the samples, and those that are connected now."""
         return tuple(self._lanes.values())
 
     def _forget(self) -> None:
@@ -52,7 +52,7 @@ class Timeline:
         self._before = {}
 
     def _row(self, client: ClientStatus) -> tuple[int, ...]:
-        """Return what its time went to since the snapshot before, and where its memory is."""
+        """Return how its time since the previous snapshot was spent, and where its memory is."""
         before = self._before.get(client.id, TimeParts())
         spent = [getattr(client.attribution, part) - getattr(before, part) for part in _PARTS]
         total = sum(spent)

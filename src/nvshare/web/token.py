@@ -1,4 +1,4 @@
-"""The token: who has it may look, and change what this process may change."""
+"""The token. Its holder may see and change what this process may see and change."""
 
 import hmac
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from nvshare.errors import BadInputError, NvshareError
 
 _BYTES = 32
-# As text: 128 bits, in the densest form that people use.
+# 128 bits as text, in the densest usual encoding.
 _SHORTEST = 22
 
 
@@ -19,12 +19,12 @@ def make_token() -> str:
 
 
 def is_token(given: str, token: str) -> bool:
-    """Compare, in a time that tells nothing about where they differ."""
+    """Compare in constant time."""
     return hmac.compare_digest(given.encode(), token.encode())
 
 
 def keep_token(path: Path) -> str:
-    """Return the token of a file; one that is not there is made, for its owner alone."""
+    """Return the token of a file; create a missing file, readable by its owner alone."""
     try:
         return _read(path)
     except FileNotFoundError:
@@ -45,7 +45,7 @@ def _read(path: Path) -> str:
     with path.open(encoding="utf-8", errors="replace") as file:
         mode = os.fstat(file.fileno()).st_mode
         text = file.read(4096).strip()
-    # Kubernetes gives secrets to a group that has no members but the container's user.
+    # Kubernetes makes secrets readable for a group whose only member is the container's user.
     if mode & (stat.S_IRWXO | stat.S_IWGRP):
         raise BadInputError(
             f"the token in {path} is not a secret",

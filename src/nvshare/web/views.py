@@ -1,4 +1,4 @@
-"""What a browser is sent, as values: nodes with their snapshots and their last minutes."""
+"""The values that a browser is sent: nodes with their snapshots and their last minutes."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -10,7 +10,7 @@ class _Model(BaseModel):
 
 
 class Lane(_Model):
-    """A program that the timeline has something of, whether it is still there or not."""
+    """A program in the timeline, whether it is still connected or not."""
 
     id: int
     device: str
@@ -24,7 +24,7 @@ class Sample(_Model):
     """What programs did between two snapshots.
 
     ``programs`` has for each id six parts of that time in percent, in the order of TimeParts, then
-    what it had on the GPU and what was away on the host, in MiB.
+    its memory on the GPU and its memory away on the host, in MiB.
     """
 
     # Milliseconds of Unix time.
@@ -34,7 +34,7 @@ class Sample(_Model):
 
 
 class NodeView(_Model):
-    """One node. Without a status there is a problem, and it says which."""
+    """One node. Without a status, ``problem`` says why."""
 
     name: str
     problem: str | None = None

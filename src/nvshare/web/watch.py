@@ -1,4 +1,4 @@
-"""Looks at a daemon once a second while somebody looks at the page, however many do."""
+"""Reads a daemon once a second while the page is open, in however many browsers."""
 
 import asyncio
 import time
@@ -11,9 +11,9 @@ from nvshare.web.timeline import Timeline
 from nvshare.web.views import NodeView
 
 _PERIOD = 1.0
-# A page that is loaded again, or comes back from the background, finds its past.
+# Reading continues this long, so that a page that is reloaded or visible again finds its past.
 _PATIENCE = 300.0
-# What is older than this is not shown as the present.
+# An older snapshot is not shown as current.
 _FRESH = 2.0
 
 Clock = Callable[[], float]
@@ -36,7 +36,7 @@ class Watcher:
         self._wanted = asyncio.Event()
 
     async def run(self) -> None:
-        """Go on until cancelled."""
+        """Run until cancelled."""
         while True:
             if self._clock() >= self._wanted_until:
                 self._wanted.clear()
@@ -45,7 +45,7 @@ class Watcher:
             await asyncio.sleep(_PERIOD)
 
     async def view(self, after: int) -> NodeView:
-        """Return the node as it is now, and what has happened since a moment."""
+        """Return the node as it is now, with the samples since a moment."""
         await self.attend()
         return NodeView(
             name=self.name,
@@ -57,28 +57,28 @@ class Watcher:
         )
 
     async def attend(self) -> NodeStatus | None:
-        """Note that somebody is there, and return what there is to be seen."""
+        """Note that a page is open, and return the newest snapshot."""
         self._wanted_until = self._clock() + _PATIENCE
         self._wanted.set()
         await self._refresh(_FRESH)
         return self._status
 
     def expire(self) -> None:
-        """Look anew before anybody is told anything: something was changed."""
+        """Read again before the next answer, because something was changed."""
         self._looked = 0.0
 
     async def _refresh(self, age: float) -> None:
-        """Look, unless that was done lately. Whoever comes meanwhile waits for the same look."""
+        """Read the daemon, unless that was done lately. Concurrent callers share one read."""
         async with self._looking:
             if 0 <= self._clock() - self._looked < age:
                 return
             try:
-                # It waits for the daemon, and others are not to wait for that.
+                # In a thread: other requests must not wait for the daemon.
                 self._status = await asyncio.to_thread(self._source.status)
                 self._may_change = self._source.may_change()
                 self._problem = None
             except (NvshareError, ValueError, OSError) as error:
-                # A daemon that is about to end, or of another version, is no reason to end here.
+                # A daemon that is ending, or of another version, must not end this loop.
                 self._status, self._may_change = None, False
                 self._problem = error.in_a_line if isinstance(error, NvshareError) else str(error)
             self._looked = self._clock()

@@ -1,4 +1,4 @@
-"""How long a GPU stands still while memory moves."""
+"""How long a GPU is idle while memory moves."""
 
 from collections.abc import Iterator, Sequence
 

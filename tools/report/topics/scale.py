@@ -8,7 +8,7 @@ from tools.report.section import Headline, Topic
 
 
 def _rate(line: Line) -> float:
-    """Return simulated seconds in a real one."""
+    """Return simulated seconds per real second."""
     return float(line["simulated_s"]) / max(float(line["seconds"]), 0.01)
 
 

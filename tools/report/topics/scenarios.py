@@ -6,7 +6,7 @@ from tools.report.chart import Bar, Chart
 from tools.report.lines import Line, of_bench
 from tools.report.section import PLACES, Headline, Topic
 
-# A longer bar ends here, with an arrow at its text: all others would be too short to see.
+# A longer bar is cut here, with an arrow at its text: all others would be too short to see.
 _LONGEST_RATIO = 1.2
 
 

@@ -12,7 +12,7 @@ def _select(lines: Sequence[Line]) -> list[Line]:
 
 
 def _judged(lines: Sequence[Line]) -> list[Line]:
-    """Keep cases with a tolerance. Where turns are taken for memory, a ratio is judged instead."""
+    """Keep cases with a tolerance. Cases with turns because of memory have a ratio instead."""
     return [
         line
         for line in lines

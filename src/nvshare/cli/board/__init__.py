@@ -1,6 +1,6 @@
-"""A snapshot as people see it: GPUs with their memory, and the programs on them.
+"""Draws a snapshot for people: the GPUs with their memory, and the programs on them.
 
-`nvshare status` prints it once, `nvshare top` again and again. It asks nobody.
+`nvshare status` prints it once, `nvshare top` repeatedly. It does not talk to the daemon.
 """
 
 from nvshare.cli.board.board import Board

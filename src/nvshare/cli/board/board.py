@@ -1,4 +1,4 @@
-"""All of a snapshot, as wide as there is room."""
+"""The whole board, drawn from a snapshot in the width of the terminal."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ class Board:
 
 
 def head(status: NodeStatus, width: int, glyphs: Glyphs) -> list[RenderableType]:
-    """Draw what stands above the programs."""
+    """Draw the lines above the table of programs."""
     about = f"nvshare {status.version}, daemon {status.pid}, up {duration(status.uptime_seconds)}"
     lines: list[RenderableType] = [Text(about), Text(host(status.host))]
     for gpu in status.devices:
@@ -44,6 +44,6 @@ def head(status: NodeStatus, width: int, glyphs: Glyphs) -> list[RenderableType]
 
 
 def by_gpu(status: NodeStatus) -> Sequence[ClientStatus]:
-    """Return all programs, by GPU and then by when they came."""
+    """Return all programs, sorted by GPU and then by arrival."""
     index = {gpu.uuid: gpu.index for gpu in status.devices}
     return sorted(status.clients, key=lambda one: (index.get(one.device, -1), one.id))

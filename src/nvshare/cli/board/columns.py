@@ -1,4 +1,4 @@
-"""A table without lines between its columns, which are left out where there is no room."""
+"""A table without rules between columns. Columns that do not fit are left out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-# Between two columns: as wide as there is room for without leaving one out for it.
+# Gaps between two columns: the widest that does not cost a column.
 _GAPS = (2, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. Of those with a ``rank``, the highest is the first to be left out."""
+    """A column. The column with the highest ``rank`` is left out first; without one, never."""
 
     heading: str
     rank: int = 0

@@ -1,4 +1,4 @@
-"""One program looked at closely: what its time went to, and why."""
+"""The details of one program: how its time was spent, and why."""
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -22,7 +22,7 @@ _BAR = 30
 def draw_details(
     status: NodeStatus, client: ClientStatus, width: int, glyphs: Glyphs
 ) -> list[RenderableType]:
-    """Draw the six parts, over the last minute and since it connected, and the reasons."""
+    """Draw the six parts of its time, for the last minute and since it connected, with reasons."""
     lately, ever = client.recent.attribution, client.attribution
     bar = max(0, min(_BAR, width - 40))
     whole = duration(client.connected_seconds)

@@ -1,4 +1,4 @@
-"""Bars and little curves out of characters. Knows nothing about GPUs."""
+"""Bars and small curves made of characters. Knows nothing about GPUs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class Glyphs:
     """The characters that a terminal can show."""
 
-    # From nothing to all of it.
+    # From empty to full.
     levels: str
     full: str
     free: str
@@ -20,16 +20,16 @@ ASCII = Glyphs(levels=" .:-=+*%#", full="#", free=".", away="~")
 
 
 def curve(percents: Sequence[int], length: int, glyphs: Glyphs) -> str:
-    """Draw the last of some percentages; what there is none for yet is blank."""
+    """Draw the latest percentages; cells without a value yet are blank."""
     most = len(glyphs.levels) - 1
     shown = percents[-length:]
-    # Whatever is more than nothing is to be seen.
+    # Any value above zero must be visible.
     marks = [min(most, max(p > 0, round(p * most / 100))) for p in shown]
     return "".join(glyphs.levels[mark] for mark in marks).rjust(length)
 
 
 def split_cells(sizes: Sequence[int], cells: int) -> list[int]:
-    """Divide cells in proportion; who has something has a cell, if there are enough."""
+    """Divide cells in proportion; every non-zero amount gets a cell, if there are enough."""
     total = sum(sizes)
     if not total:
         return [0] * len(sizes)

@@ -1,4 +1,4 @@
-"""One GPU in two lines: who has it and who waits, and its memory as a bar."""
+"""One GPU in two lines: its holders and waiting programs, and its memory as a bar."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from nvshare.telemetry.words import duration, gib
 
 _LONGEST_BAR = 40
 _SHORTEST_BAR = 10
-# More names than these make no line better.
+# More names would make the line harder to read.
 _NAMES = 2
 _SPAN = 10
 
@@ -25,12 +25,12 @@ def draw_gpu(
 
 
 def used_percent(clients: Sequence[ClientStatus]) -> float:
-    """Return how much of the last seconds programs had work on a GPU, at most all of it."""
+    """Return the part of the last seconds in which programs had work on a GPU, at most 100 %."""
     return min(100.0, sum(one.used_percent.get(_SPAN, 0.0) for one in clients))
 
 
 def _head(gpu: DeviceStatus, clients: Sequence[ClientStatus], width: int) -> Text:
-    """Say what fits, the most important first."""
+    """Draw the facts that fit, the most important first."""
     state = [f"GPU {gpu.index}", f"{used_percent(clients):.0f} % busy"]
     if gpu.lost_seconds is not None:
         state[1] = f"lost {duration(gpu.lost_seconds)} ago"
@@ -65,7 +65,7 @@ def _turn_length(gpu: DeviceStatus) -> str:
 
 
 def _memory(gpu: DeviceStatus, clients: Sequence[ClientStatus], width: int, glyphs: Glyphs) -> Text:
-    """Draw what is on the GPU, what is free of it, and behind that what is away on the host."""
+    """Draw the memory on the GPU, the free memory, and after them the memory that is away."""
     away = sum(one.swapped_out for one in clients)
     outside = sum(one.memory for one in gpu.outside)
     there = max(0, gpu.allocated - away)

@@ -1,4 +1,4 @@
-"""The programs as a table: what each column says, and which are left out first."""
+"""The table of programs: what each column shows, and which columns are left out first."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _STYLES = {"running": "green", "waiting": "yellow", "yielding": "magenta", "idle
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a cell may have to know beside its program."""
+    """What a cell may need besides its program."""
 
     index: dict[str, int]
     glyphs: Glyphs
@@ -34,7 +34,7 @@ class _Field:
 
 
 def used(client: ClientStatus) -> float:
-    """Return how much of the last seconds a program had work on the GPU, in percent."""
+    """Return the part of the last seconds in which a program had work on the GPU, in percent."""
     return client.used_percent.get(_SPAN, 0.0)
 
 
@@ -54,14 +54,14 @@ def held_back(client: ClientStatus) -> float:
 
 
 def state(client: ClientStatus) -> str:
-    """What a program is at. A mark: it was told to give way, and has not."""
+    """The state of a program. A mark means that it was told to give way and has not yet."""
     if client.parked and client.state in ("idle", "waiting"):
         return "parked"
     return f"{client.state}!" if client.overdue or client.cannot_drain else client.state
 
 
 def limit(client: ClientStatus) -> str:
-    """Memory, compute and priority, short. A mark: it is over its limit."""
+    """Memory, compute and priority, abbreviated. A mark means that it is over its limit."""
     limits = client.limits
     words = []
     if limits.memory_limit is not None:
@@ -109,9 +109,9 @@ def draw_programs(
     glyphs: Glyphs,
     selected: int | None = None,
 ) -> Table:
-    """Draw programs in this order; the one that is selected stands out."""
+    """Draw programs in this order, with the selected one highlighted."""
     place = Place({gpu.uuid: gpu.index for gpu in status.devices}, glyphs)
-    # Which GPU it is on says something only if there are several.
+    # The GPU column is useful only if there are several GPUs.
     fields = FIELDS if len(status.devices) != 1 else FIELDS[1:]
     rows = [[field.cell(one, place) for field in fields] for one in clients]
     styles = [("reverse " if one.id == selected else "") + _STYLES[one.state] for one in clients]

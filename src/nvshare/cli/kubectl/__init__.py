@@ -1,1 +1,1 @@
-"""``kubectl nvshare``: nvshare across a cluster. What one may do is what kubectl may do."""
+"""``kubectl nvshare``: nvshare across a cluster, with the permissions that kubectl has."""

@@ -1,4 +1,4 @@
-"""The cluster, through kubectl: its login, its context and its permissions are used as they are."""
+"""The cluster, through kubectl: with its login, its context and its permissions."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ _SECONDS = 60.0
 
 @dataclass(frozen=True)
 class NodeView:
-    """A node with nvshare: what its daemon says, or why it says nothing."""
+    """A node with nvshare: its daemon's snapshot, or the reason why there is none."""
 
     name: str
     status: NodeStatus | None

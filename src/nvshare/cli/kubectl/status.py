@@ -1,4 +1,4 @@
-"""``kubectl nvshare status``: the GPUs of all nodes and who shares them."""
+"""``kubectl nvshare status``: the GPUs of all nodes and the programs that share them."""
 
 import click
 from rich.text import Text

@@ -10,19 +10,19 @@ from nvshare.cli.output import Column, Rows
 from nvshare.lab.sim.figures import Figures
 from nvshare.lab.sim.report import Client, Summary
 
-# More programs than this are not listed one by one.
+# More programs than this are not listed individually.
 MOST_ROWS = 60
 
 
 def draw(summaries: Sequence[Summary]) -> RenderableType:
-    """Draw one result in full; of several, what tells them apart."""
+    """Draw one result in full; of several, only the totals."""
     if len(summaries) == 1:
         return Group(draw_clients(summaries[0].clients), draw_totals(summaries))
     return draw_totals(summaries)
 
 
 def draw_figures(figures: Figures) -> RenderableType:
-    """Draw a result, wherever it comes from."""
+    """Draw one result of a simulation or a trial."""
     if isinstance(figures, Summary):
         return draw([figures])
     clients = Rows("program", "GPU", "took", "it/s")

@@ -1,4 +1,4 @@
-"""``nvshare simulate``: try a way of sharing on simulated GPUs."""
+"""``nvshare simulate``: play a scenario on simulated GPUs."""
 
 from pathlib import Path
 

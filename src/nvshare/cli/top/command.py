@@ -1,4 +1,4 @@
-"""The verb: looks at the daemon once a second, and does what keys say."""
+"""The verb: asks the daemon once a second, and acts on keys."""
 
 import contextlib
 import io
@@ -42,7 +42,7 @@ def top(interval: float) -> None:
 
 
 class _Top:
-    """One look after the other."""
+    """The loop: read a snapshot, draw it, act on keys."""
 
     def __init__(self, daemon: Daemon, status: NodeStatus, interval: float) -> None:
         self._daemon = daemon
@@ -51,7 +51,7 @@ class _Top:
         self._state = State()
 
     def run(self) -> None:
-        """Go on until a person has seen enough, or the daemon is gone: that is an error."""
+        """Run until the user quits; a daemon that goes away is an error."""
         with Screen() as screen:
             due = time.monotonic() + self._interval
             while not self._state.is_over:
@@ -69,7 +69,7 @@ class _Top:
                 self._status = self._daemon.status()
 
     def _change(self, change: Change) -> str:
-        """Change limits; return what a person should know about it."""
+        """Change limits; return a message for the user."""
         try:
             group = self._daemon.change_limits(str(change.pid), change.changes)
         except BadInputError as error:
@@ -81,7 +81,7 @@ class _Top:
 
 
 def _paper(width: int, height: int) -> Console:
-    """Return what is drawn on: as the terminal is, but kept back."""
+    """Return a console like the terminal's whose output is captured instead of shown."""
     encoding = sys.stdout.encoding or "utf-8"
     page = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="replace")
     return Console(file=page, width=width, height=height, force_terminal=True, highlight=False)

@@ -1,4 +1,4 @@
-"""A snapshot and what a person has chosen, as the lines of a screen. Asks nobody."""
+"""A snapshot and the user's choices, as the lines of a screen. Does not talk to the daemon."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from nvshare.cli.top.state import State
 from nvshare.limits.table import LIMITS
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
-# Below these, programs would have no room.
+# The table of programs always gets this many rows.
 _LEAST_ROWS = 3
 KEYS = "  ".join(
     [
@@ -49,7 +49,7 @@ def frame(status: NodeStatus, state: State, paper: Console) -> list[str]:
 def window(
     clients: Sequence[ClientStatus], selected: int | None, rows: int
 ) -> Sequence[ClientStatus]:
-    """Return as many as there is room for, with the one that is selected among them."""
+    """Return as many programs as fit, the selected one among them."""
     numbers = [one.id for one in clients]
     place = numbers.index(selected) if selected in numbers else 0
     first = max(0, min(place - rows // 2, len(clients) - rows))

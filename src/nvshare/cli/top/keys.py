@@ -1,4 +1,4 @@
-"""Bytes of a terminal to keys: characters, and names for those that are none."""
+"""Turns bytes of a terminal into keys: characters, and names for all other keys."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ _LONGEST = max(map(len, _SEQUENCES))
 
 
 def keys(data: bytes) -> Iterator[str]:
-    """Return the keys that were pressed. What a terminal sends for other keys is skipped."""
+    """Return the keys that were pressed. Unknown escape sequences are skipped."""
     text = data.decode(errors="ignore")
     while text:
         found = next((text[:n] for n in range(_LONGEST, 0, -1) if text[:n] in _SEQUENCES), "")
@@ -34,7 +34,7 @@ def keys(data: bytes) -> Iterator[str]:
 
 
 def _after_sequence(text: str) -> str:
-    """Return what follows a sequence that means nothing here: it ends with a letter or ~."""
+    """Return the text after an unknown sequence, which ends with a letter or ~."""
     for place in range(2, len(text)):
         if text[place].isalpha() or text[place] == "~":
             return text[place + 1 :]

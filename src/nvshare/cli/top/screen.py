@@ -1,4 +1,4 @@
-"""A terminal as a page that is written over: what stays the same is not sent again."""
+"""A terminal as a page that is overwritten: unchanged lines are not sent again."""
 
 import contextlib
 import os
@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from types import FrameType, TracebackType
 from typing import Any
 
-# The terminal's other page, without a cursor; and back.
+# Switch to the alternate screen without a cursor, and back.
 _ENTER = "\x1b[?1049h\x1b[?25l"
 _LEAVE = "\x1b[?25h\x1b[?1049l"
-# Terminals that know it show all that is between these at once; others do not mind.
+# Terminals that know these show everything between them at once; others ignore them.
 _BEGIN = "\x1b[?2026h"
 _END = "\x1b[?2026l"
 
 
 class Screen:
-    """The terminal, from when it is entered until it is left as it was."""
+    """The terminal, as a context: it is restored at the end."""
 
     def __init__(self) -> None:
         self._input = sys.stdin.fileno()
@@ -31,7 +31,7 @@ class Screen:
 
     def __enter__(self) -> "Screen":
         self._settings = termios.tcgetattr(self._input)
-        # A terminal that is left by a signal is left as it was, too.
+        # The terminal is restored after a signal, too.
         self._handler = signal.signal(signal.SIGTERM, _end)
         tty.setcbreak(self._input)
         _write(_ENTER)
@@ -64,7 +64,7 @@ class Screen:
             _write(f"{_BEGIN}{clear}{text}{_END}")
 
     def read(self, seconds: float) -> bytes:
-        """Return what was typed, after at most this time."""
+        """Return the bytes that were typed, after at most this time."""
         ready, _, _ = select.select([self._input], [], [], max(0.0, seconds))
         if not ready:
             return b""
@@ -76,13 +76,13 @@ class Screen:
 
 
 def changes(before: Sequence[str], after: Sequence[str]) -> str:
-    """Return what a terminal has to be sent to show other lines than it does."""
+    """Return the bytes that change a terminal from the old lines to the new ones."""
     sent = []
     for row in range(max(len(before), len(after))):
         old = before[row] if row < len(before) else None
         new = after[row] if row < len(after) else ""
         if old != new:
-            # What is behind the end of the line goes.
+            # Clear the rest of the line.
             sent.append(f"\x1b[{row + 1};1H{new}\x1b[0m\x1b[K")
     return "".join(sent)
 

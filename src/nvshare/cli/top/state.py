@@ -15,7 +15,7 @@ def _gpu_order(status: NodeStatus) -> Callable[[ClientStatus], Any]:
     return lambda one: (index.get(one.device, -1), one.id)
 
 
-# What programs are sorted by, in the order in which the key goes through them.
+# The sort orders, in the order in which the key steps through them.
 SORTS: dict[str, Callable[[ClientStatus], Any] | None] = {
     "GPU": None,
     "GPU %": lambda one: -used(one),
@@ -30,7 +30,7 @@ SORTS: dict[str, Callable[[ClientStatus], Any] | None] = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a person wants to be changed: limits of a program."""
+    """A change of a program's limits that the user asks for."""
 
     pid: int
     changes: dict[str, Any]
@@ -48,7 +48,7 @@ class Prompt:
 
 @dataclass(slots=True)
 class State:
-    """What a person has chosen. ``message`` is shown once, until the next key."""
+    """The user's choices. ``message`` is shown until the next key."""
 
     sort: str = "GPU"
     is_reversed: bool = False
@@ -61,7 +61,7 @@ class State:
     is_over: bool = False
 
     def shown(self, status: NodeStatus) -> list[ClientStatus]:
-        """Return the programs that pass the filter, in their order. One of them is selected."""
+        """Return the programs that pass the filter, sorted. One of them is selected."""
         found = [one for one in status.clients if self._passes(one)]
         found.sort(key=_gpu_order(status))
         order = SORTS[self.sort]
@@ -79,7 +79,7 @@ class State:
         return any(word in text.lower() for text in (*words, str(client.pid)))
 
     def press(self, key: str, shown: Sequence[ClientStatus]) -> Change | None:
-        """Do what a key says; return what only the daemon can do."""
+        """Act on a key; return the change that the daemon has to make, if there is one."""
         self.message = ""
         if self.prompt is not None:
             return self._type(self.prompt, key)
@@ -120,13 +120,13 @@ class State:
             self.selected = numbers[max(0, min(place, len(numbers) - 1))]
 
     def ask(self, shown: Sequence[ClientStatus], what: str, field: str) -> None:
-        """Ask for a new limit of the program that is selected."""
+        """Ask for a new limit of the selected program."""
         for one in shown:
             if one.id == self.selected:
                 self.prompt = Prompt(f"{what} of {one.program} (pid {one.pid})", field, one.pid)
 
     def next_sort(self) -> None:
-        """Sort by something else."""
+        """Switch to the next sort order."""
         names = list(SORTS)
         self.sort = names[(names.index(self.sort) + 1) % len(names)]
 
@@ -139,11 +139,11 @@ class State:
         self.is_over = True
 
     def close(self) -> None:
-        """Leave what was opened."""
+        """Close the help and the details."""
         self.shows_help = self.shows_details = False
 
     def begin_filter(self) -> None:
-        """Ask what to show."""
+        """Ask for a filter."""
         self.prompt = Prompt("Show only those with", "filter", text=self.filter)
 
 

@@ -1,4 +1,4 @@
-"""What nvshare expects of a machine, its driver and its GPU, before anything is tried."""
+"""What nvshare expects of a machine, its driver and its GPU, before anything is measured."""
 
 from nvshare.probe.readings import Readings
 from nvshare.probe.showing import gib, plain, yes_no

@@ -1,4 +1,4 @@
-"""What nvshare expects of managed memory: who counts it, and how it moves."""
+"""What nvshare expects of managed memory: which counters include it, and how it moves."""
 
 from nvshare.probe.host import kernel_version
 from nvshare.probe.readings import Readings
@@ -6,7 +6,7 @@ from nvshare.probe.showing import change, changed, piece, seconds, whole
 from nvshare.probe.verdict import Expectation
 
 _MIB = 1 << 20
-# The driver takes GPU memory in batches of 64 blocks, and keeps what is left of one.
+# The driver takes GPU memory in batches of 64 blocks, and keeps the unused rest of a batch.
 _BATCH = 128 * _MIB
 
 

@@ -1,4 +1,4 @@
-"""What nvshare expects where several programs share a GPU: who makes room, who is seen."""
+"""What nvshare expects where several programs share a GPU: whose memory leaves, what NVML sees."""
 
 from nvshare.probe.readings import Readings
 from nvshare.probe.showing import duration, whole
@@ -8,7 +8,7 @@ _MIB = 1 << 20
 
 
 def _by_faults(readings: Readings) -> float:
-    """How long it would take if all of it had to come by faults."""
+    """How long it would take if all memory had to come in by faults."""
     return readings.number("crowded.piece_bytes") / readings.number("faults.gb_per_s") / 1e9
 
 

@@ -1,4 +1,4 @@
-"""The probes, in the order in which they run. What a probe's readings begin with is its name."""
+"""The probes, in the order in which they run. The names of readings begin with the probe's."""
 
 from collections.abc import Callable
 from typing import TypeAlias

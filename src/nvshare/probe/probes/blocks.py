@@ -1,8 +1,8 @@
-"""What one block costs: a call for each, so that nothing overlaps and constants come apart.
+"""The cost of one block: a call for each, so that nothing overlaps and constants can be separated.
 
 A block that leaves for the first time needs pages on the host; each time it leaves it is mapped
-there; when it comes back it is unmapped. A call on blocks that are where they should be does
-nothing but look at them.
+there; when it comes back it is unmapped. A call on blocks that are already in place only checks
+them.
 """
 
 import statistics
@@ -45,7 +45,7 @@ def _middle(took: list[Took]) -> float:
 
 
 def _many(bench: Bench) -> None:
-    """What a call costs for each block that is there already, whatever the call itself costs."""
+    """The cost for each block that is already in place, without the call's fixed cost."""
     few, many = 2 * BLOCK, bench.piece
     with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(many) as address:
         gpu.prefetch(address, many, stream)

@@ -16,7 +16,7 @@ def probe(bench: Bench) -> None:
         gpu = stack.enter_context(bench.gpu())
         lanes = [_Lane(gpu, size, stack, out) for out in (False, True)]
         for lane in lanes:
-            # The first copies make pages and mappings.
+            # The first copies also create pages and mappings.
             lane.copy()
             gpu.wait(lane.stream)
         into, out = (_alone(bench, gpu, lane) for lane in lanes)
@@ -27,7 +27,7 @@ def probe(bench: Bench) -> None:
 
 
 class _Lane:
-    """A stream in which copies go one way."""
+    """A stream with copies in one direction."""
 
     def __init__(self, gpu: Gpu, size: int, stack: contextlib.ExitStack, out: bool) -> None:
         self._gpu, self._size, self._out = gpu, size, out

@@ -1,7 +1,7 @@
 """What calls cost the caller, how soon a kernel runs, and how many launches fit in the queue.
 
-The costs have Python's own in them, which is measured beside them and taken off; they are good
-for telling a call that does something in memory from one that asks the kernel.
+The costs include Python's own, which is measured separately and subtracted. They are good enough
+to tell a call that only works in memory from one that enters the kernel.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from nvshare.probe.gpu import Gpu, parameter_list
 _CALLS = 400
 _BEHIND = 200
 _DEEPEST = 20_000
-# Real seconds: Python needs them to get so many launches in.
+# Real seconds: Python needs them for so many launches.
 _LONG_SHIELD_S = 0.5
 _BLOCKED_S = 0.02
 
@@ -33,19 +33,19 @@ def probe(bench: Bench) -> None:
         _costs(bench, gpu, stream, event, kernel)
         floor = _floor(gpu, stream, kernel.launch)
         bench.readings.note("calls.kernel_floor_us", floor * 1e6)
-        # Before a kernel is on its way, Python has to get eleven arguments ready.
+        # Python has to prepare eleven arguments before each launch.
         own = (_cost(kernel.pretend) - _cost(lambda: _nothing(1))) * 1e-9 * bench.clock.speed
         latency = _latency(bench, gpu, stream, kernel.launch) - floor - own
         bench.readings.note("calls.launch_latency_us", max(0.0, latency) * 1e6)
         _depth(bench, gpu, stream, kernel.launch)
 
 
-# A function that does nothing: what it costs is Python's own.
+# A function that does nothing: its cost is Python's own.
 _nothing: Callable[..., int] = ctypes.CDLL(None).abs
 
 
 class _Kernel:
-    """A kernel that does next to nothing, with everything made ready before."""
+    """A kernel that does almost nothing, with everything prepared in advance."""
 
     def __init__(self, gpu: Gpu, stream: int, memory: int) -> None:
         self._function = gpu.driver.function("cuLaunchKernel")
@@ -61,7 +61,7 @@ class _Kernel:
         return self._function(*self._arguments)
 
     def pretend(self) -> int:
-        """Call something else with the same arguments, which takes no notice of them."""
+        """Call a function that ignores its arguments, with the same arguments."""
         return int(self._pretence(*self._arguments))
 
 
@@ -85,7 +85,7 @@ def _costs(bench: Bench, gpu: Gpu, stream: int, event: int, kernel: _Kernel) -> 
 
 
 def _cost(call: Callable[..., object]) -> float:
-    """Return nanoseconds of real time: what the caller's CPU does is never emulated."""
+    """Return nanoseconds of real time: the caller's CPU is never emulated."""
     spent = []
     for _ in range(_CALLS):
         began = time.perf_counter_ns()
@@ -95,7 +95,7 @@ def _cost(call: Callable[..., object]) -> float:
 
 
 def _floor(gpu: Gpu, stream: int, launch: Callable[[], int]) -> float:
-    """Return the shortest time between kernels, from many that wait behind a long one."""
+    """Return the shortest time between kernels, from many queued behind a long one."""
     with gpu.event() as before, gpu.event() as after:
         gpu.shield(stream)
         gpu.record(before, stream)
@@ -107,7 +107,7 @@ def _floor(gpu: Gpu, stream: int, launch: Callable[[], int]) -> float:
 
 
 def _latency(bench: Bench, gpu: Gpu, stream: int, launch: Callable[[], int]) -> float:
-    """Return how much later the next event is when a kernel comes before it in an idle stream."""
+    """Return how much a kernel in an idle stream delays the event after it."""
     record = gpu.driver.function("cuEventRecord")
     lane = ctypes.c_void_p(stream)
     with gpu.event() as before, gpu.event() as after:
@@ -120,21 +120,21 @@ def _latency(bench: Bench, gpu: Gpu, stream: int, launch: Callable[[], int]) -> 
             gpu.wait(stream)
             return gpu.between(before, after)
 
-        # The least, since a machine that does something else in between only makes it longer.
+        # The minimum, because other load on the machine only adds time.
         rounds = 100 if bench.quick else 500
         empty = min(once(lambda: None) for _ in range(rounds))
         return min(once(launch) for _ in range(rounds)) - empty
 
 
 def _depth(bench: Bench, gpu: Gpu, stream: int, launch: Callable[[], int]) -> None:
-    """Find out how many launches go in before a call has to wait."""
+    """Find out how many launches are queued before a call has to wait."""
     gpu.shield(stream, _LONG_SHIELD_S)
     depth = None
     for count in range(_DEEPEST):
         began = time.perf_counter()
         launch()
         if time.perf_counter() - began > _BLOCKED_S:
-            # The one that keeps the others waiting is in the queue, too.
+            # The kernel that blocks the stream is in the queue, too.
             depth = count + 1
             break
     gpu.wait(stream)

@@ -1,4 +1,4 @@
-"""A program that captures graphs while turns come and go: it must not notice."""
+"""A program that captures graphs while turns change: it must not be affected."""
 
 from nvshare.probe.bench import Bench
 from nvshare.probe.guests import own_daemon
@@ -9,14 +9,14 @@ _QUICK_SECONDS = 4.0
 
 
 def probe(bench: Bench) -> None:
-    """Have one capture and one compute, under a daemon that gives turns of a second."""
+    """Let one program capture and one compute, under a daemon with turns of a second."""
     seconds = (_QUICK_SECONDS if bench.quick else _SECONDS) * bench.clock.speed
     with (
         own_daemon() as guests,
         Helper(bench.ordinal, guests.environ) as helper,
         Helper(bench.ordinal, guests.another()) as rival,
     ):
-        # Both have their contexts before either begins.
+        # Both create their contexts before either begins.
         helper.tell("hello")
         rival.ask("hello")
         helper.answer()

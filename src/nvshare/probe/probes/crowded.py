@@ -1,4 +1,4 @@
-"""A prefetch onto a GPU that another process has filled: whose memory goes, and how fast."""
+"""A prefetch onto a GPU that another process has filled: whose memory leaves, and how fast."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ def probe(bench: Bench) -> None:
     """Have a helper fill the GPU, and prefetch onto it."""
     if bench.readings.values.get("machine.others"):
         raise Unavailable("other programs are on this GPU, and would be pushed out of it")
-    # Of a batch that the driver has taken at once, up to 128 MiB may be left over on a full GPU.
+    # On a full GPU, up to 128 MiB of a batch that the driver has taken may be unused.
     size = max(bench.piece, fitting_piece(bench.nvml.free_bytes() or 0, _LEAST))
     if size < _LEAST:
         raise Unavailable("there is too little memory to tell who is pushed out")
@@ -29,7 +29,7 @@ def probe(bench: Bench) -> None:
             gpu.prefetch(address, size, stream, out=True)
             gpu.wait(stream)
             free = gpu.free_and_total()[0]
-            # What has left may still have its place on the GPU, which nobody counts as free.
+            # Memory that has left may still occupy the GPU, and is not counted as free then.
             kept = 0 if free - before > size // 2 else size
             filled = helper.ask("fill", size=free + kept, first=size)
             bench.readings.note("crowded.free_bytes", filled["free"])
@@ -43,7 +43,7 @@ def probe(bench: Bench) -> None:
 
 
 def _read(bench: Bench, gpu: Gpu, stream: int, address: int, size: int) -> float:
-    """Have a kernel read it all; return the seconds."""
+    """Have a kernel read all of it; return the seconds."""
     with gpu.plain(8) as wrong:
         gpu.driver.call("cuMemsetD8Async", wrong, 0, 8, stream)
         gpu.wait(stream)

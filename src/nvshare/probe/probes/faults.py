@@ -1,4 +1,4 @@
-"""Memory on the host that a kernel touches: it comes by faults, and how fast."""
+"""A kernel that touches memory on the host: how fast faults bring it in."""
 
 from nvshare.probe.bench import Bench
 

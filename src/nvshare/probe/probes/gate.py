@@ -1,4 +1,4 @@
-"""Whether kernels come by the gate of the interposer, however a program launches them."""
+"""Whether kernels pass the gate of the interposer, however a program launches them."""
 
 import time
 
@@ -8,15 +8,15 @@ from nvshare.probe.helper import Helper
 from nvshare.probe.readings import Unavailable
 
 _LAUNCHES = 2000
-# What is still in flight is not counted yet.
+# Work in flight is not counted yet.
 _NEARLY = 0.9
-# A program tells the daemon what it has done now and then.
+# A program reports its work to the daemon only now and then.
 _PATIENCE_S = 5.0
 _LOOK_S = 0.2
 
 
 def probe(bench: Bench) -> None:
-    """Launch under a daemon, and ask it what it has seen."""
+    """Launch under a daemon, and ask the daemon what it has counted."""
     readings = bench.readings
     readings.note("gate.launches", _LAUNCHES)
     with own_daemon() as guests, Helper(bench.ordinal, guests.environ) as helper:
@@ -34,7 +34,7 @@ def probe(bench: Bench) -> None:
 
 
 def _seen(guests: Guests, pid: int, before: int) -> int:
-    """Return how many launches the daemon knows of, once that is what it should be."""
+    """Return how many launches the daemon has counted; wait until they are as many as expected."""
     until = time.monotonic() + _PATIENCE_S
     while True:
         client = guests.client(pid)

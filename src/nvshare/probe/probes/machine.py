@@ -1,4 +1,4 @@
-"""What machine, driver and GPU say of themselves, and whether CUDA and NVML mean the same GPU."""
+"""What machine, driver and GPU report, and whether CUDA and NVML mean the same GPU."""
 
 import ctypes
 import os
@@ -36,7 +36,7 @@ _ATTRIBUTES = {
 
 
 def probe(bench: Bench) -> None:
-    """Ask everybody."""
+    """Read the properties of driver, GPU and machine."""
     _driver(bench)
     _gpu(bench)
     _identity(bench)

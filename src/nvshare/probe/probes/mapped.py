@@ -1,7 +1,7 @@
-"""The other way of moving memory: created, mapped and copied by ourselves; docs/explicit.md.
+"""Explicit memory, which nvshare itself creates, maps and copies (docs/explicit.md).
 
-What leaves is copied, unmapped and released chunk by chunk; what comes is created and mapped at its
-old address, and copied. To lock the pages of the host is done once, as nvshare does.
+To leave, memory is copied, unmapped and released chunk by chunk; to come back, it is created,
+mapped at its old address, and copied. The pages of the host are locked once, as in nvshare.
 """
 
 import contextlib
@@ -14,12 +14,12 @@ from nvshare.probe.driver import CudaError, access_of, physical_memory_of
 from nvshare.probe.gpu import BLOCK, MIB, Gpu
 from nvshare.probe.readings import Unavailable
 
-# What the interposer begins with (moves/lane.h); less where there is little memory.
+# The interposer's first chunk size (moves/lane.h); less where there is little memory.
 CHUNK = 32 * MIB
 
 
 def probe(bench: Bench) -> None:
-    """Move a piece each way, and then one half out while the other one comes in."""
+    """Move a piece each way, and then one half out while the other half comes in."""
     readings = bench.readings
     if not readings.values.get("machine.virtual_memory_management"):
         raise Unavailable("the GPU cannot map memory")
@@ -43,7 +43,7 @@ def probe(bench: Bench) -> None:
 
 
 class _Piece:
-    """Addresses with chunks of memory behind them, or with none, and a place on the host."""
+    """A range of addresses, with chunks of memory mapped or not, and its place on the host."""
 
     def __init__(self, gpu: Gpu, host: int, size: int, chunk: int) -> None:
         self._gpu, self._host, self._chunk, self.size = gpu, host, chunk, size
@@ -62,12 +62,12 @@ class _Piece:
         self._gpu.driver.call("cuMemAddressFree", self.address, self.size)
 
     def create(self) -> None:
-        """Have memory, with anything in it."""
+        """Create memory with arbitrary contents."""
         for at in range(0, self.size, self._chunk):
             self._make(at)
 
     def leave(self) -> None:
-        """Move out: a chunk goes when its copy is done, while later ones are on their way."""
+        """Move out: release each chunk when its copy is done, while later ones are copied."""
         call = self._gpu.driver.call
         with self._gpu.stream() as stream, contextlib.ExitStack() as stack:
             waiting = []
@@ -83,7 +83,7 @@ class _Piece:
                 self._drop(at)
 
     def come(self) -> None:
-        """Move in: memory is made for the next chunk while the last one is copied."""
+        """Move in: create memory for the next chunk while the previous one is copied."""
         with self._gpu.stream() as stream:
             for at in range(0, self.size, self._chunk):
                 self._make(at)
@@ -117,7 +117,7 @@ def _locked(bench: Bench, gpu: Gpu, size: int) -> Iterator[int]:
 
 
 def _wrong(gpu: Gpu, piece: _Piece, stream: int) -> int:
-    """Return how many words are not as they were written."""
+    """Return how many words differ from those written."""
     with gpu.plain(8) as wrong:
         gpu.driver.call("cuMemsetD8Async", wrong, 0, 8, stream)
         gpu.count_wrong(piece.address, piece.size, wrong, stream)
@@ -126,7 +126,7 @@ def _wrong(gpu: Gpu, piece: _Piece, stream: int) -> int:
 
 
 def _both(bench: Bench, gpu: Gpu, host: int, half: int, chunk: int) -> float:
-    """Return how long it takes until one has left and another one has come, at the same time."""
+    """Return how long it takes to move one out and another in at the same time."""
     with (
         _Piece(gpu, host, half, chunk) as leaving,
         _Piece(gpu, host + half, half, chunk) as coming,

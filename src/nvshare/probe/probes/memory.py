@@ -1,4 +1,4 @@
-"""Who counts what: every count of memory, at each step in the life of a piece of managed memory."""
+"""Every counter of memory, at each step in the life of a piece of managed memory."""
 
 import os
 
@@ -45,7 +45,7 @@ def _walk(bench: Bench, gpu: Gpu) -> None:
 
 
 def _read(bench: Bench, step: str, gpu: Gpu | None) -> None:
-    """Write down what everybody says now."""
+    """Record all counters."""
     readings, name = bench.readings, f"memory.{step}"
     if gpu is not None:
         readings.note(f"{name}.cuda_free", gpu.free_and_total()[0])

@@ -27,7 +27,7 @@ def probe(bench: Bench) -> None:
 
 
 def _resident(gpu: Gpu, stream: int, address: int, size: int) -> float:
-    """Return how long a kernel takes to write memory that is there: one of several in a row."""
+    """Return how long a kernel takes to write resident memory: one of several in a row."""
     with gpu.event() as before, gpu.event() as after:
         gpu.shield(stream)
         gpu.record(before, stream)
@@ -45,7 +45,7 @@ def _move(bench: Bench, gpu: Gpu, stream: int, address: int, size: int, name: st
 
 
 def _check(bench: Bench, gpu: Gpu, stream: int, address: int, size: int) -> None:
-    """Whether what went out and came back is what was written."""
+    """Whether memory that went out and came back has its contents."""
     with gpu.plain(8) as wrong:
         gpu.driver.call("cuMemsetD8Async", wrong, 0, 8, stream)
         gpu.count_wrong(address, size, wrong, stream)
@@ -54,26 +54,26 @@ def _check(bench: Bench, gpu: Gpu, stream: int, address: int, size: int) -> None
 
 
 def _both(bench: Bench, gpu: Gpu, stream: int, address: int, size: int) -> None:
-    """One half leaves while the other one comes, each in a stream and a thread of its own."""
+    """Move one half out while the other comes in, each in a stream and a thread of its own."""
     half = size // 2 // BLOCK * BLOCK
     near, far = address, address + half
     alone, together = [], []
     for _ in range(bench.rounds):
-        # The near half has to be on the GPU now, and the far one on the host.
+        # The near half must be on the GPU now, and the far one on the host.
         gpu.prefetch(near, half, stream)
         gpu.prefetch(far, half, stream, out=True)
         gpu.wait(stream)
         out = _seconds(bench, gpu, [(near, half, True)])
         alone.append(out + _seconds(bench, gpu, [(near, half, False)]))
         together.append(_seconds(bench, gpu, [(near, half, True), (far, half, False)]))
-    # The least, since a machine that does something else in between only makes it longer.
+    # The minimum, because other load on the machine only adds time.
     bench.readings.note("prefetch.both.total_s", min(together))
     bench.readings.note("prefetch.both.gb_per_s", 2 * half / min(together) / 1e9)
     bench.readings.note("prefetch.both.gain", min(alone) / min(together))
 
 
 def _seconds(bench: Bench, gpu: Gpu, moves: "list[tuple[int, int, bool]]") -> float:
-    """Return how long it takes until all of these are done, when they begin together."""
+    """Return how long all of these moves take when they begin together."""
     begin = threading.Barrier(len(moves) + 1)
     ends: list[float] = []
 

@@ -14,7 +14,7 @@ _PLAIN = 64 * MIB
 
 
 def probe(bench: Bench) -> None:
-    """Be busy together."""
+    """Keep the GPU busy from both processes."""
     readings, nvml = bench.readings, bench.nvml
     with bench.gpu() as gpu, gpu.stream() as stream, Helper(bench.ordinal) as helper:
         helper.ask("hello")

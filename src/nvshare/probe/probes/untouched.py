@@ -1,4 +1,4 @@
-"""Memory that nobody has ever touched, asked to the host: whether it comes into being there."""
+"""A prefetch of untouched memory to the host: whether pages are created for it."""
 
 from nvshare.probe.bench import Bench
 

@@ -1,4 +1,4 @@
-// Speaks to the server. The token comes behind "#" in the URL, which browsers send to nobody; it is taken out of the address
+// Talks to the server. The token comes after "#" in the URL, a part that browsers do not send; it is removed from the address
 // bar at once, kept for this tab, and sent in a header, which no other page can make a browser send here.
 const KEY = "nvshare-token";
 
@@ -11,7 +11,7 @@ export class Refused extends Error {
 
 export function takeToken() {
   const given = decodeURIComponent(location.hash.slice(1));
-  // "#programs" and the like are places of this page.
+  // "#programs" and the like are anchors of this page.
   if (given.length >= 22) {
     sessionStorage.setItem(KEY, given);
     history.replaceState(null, "", location.pathname);

@@ -1,4 +1,4 @@
-// Puts the parts together: asks once a second while the page is seen, and shows what has come.
+// Puts the parts together: asks the server once a second while the page is visible, and shows the answer.
 import { Refused, dropToken, setToken, takeToken, view } from "./api.js";
 import { $, el, keep, setAttribute, setText } from "./dom.js";
 import { showGpus } from "./gpus.js";
@@ -9,7 +9,7 @@ import { startTheme } from "./theme.js";
 import { PARTS, PART_WORDS, counted, duration, gib, namespaceOf, usedPercent } from "./words.js";
 
 const PERIOD = 1000;
-// After a failure: longer and longer, up to this.
+// The longest wait after failures; waits grow up to this.
 const LONGEST = 8000;
 
 const store = new Store();
@@ -152,7 +152,7 @@ function listen() {
       $("filter").focus();
     }
   });
-  // A page that nobody sees asks for nothing. What it has missed it is told when it is back.
+  // A hidden page asks for nothing. It gets what it has missed when it is visible again.
   document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : !$("board").hidden && look()));
   addEventListener("hashchange", () => takeToken() && begin());
   addEventListener("resize", show);

@@ -1,4 +1,4 @@
-// Small helpers. Text is only ever set as text: names of programs come from strangers.
+// Small helpers. Text is only ever set as text: names of programs are untrusted.
 export const $ = (id) => document.getElementById(id);
 
 export function el(tag, attributes = {}, ...children) {
@@ -12,7 +12,7 @@ export function el(tag, attributes = {}, ...children) {
   return made;
 }
 
-// Writes only what differs, so that selections, focus and screen readers are left alone.
+// Writes only if the text differs, so that selections, focus and screen readers are not disturbed.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -22,7 +22,7 @@ export function setAttribute(element, name, value) {
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
-// Makes the children of an element those of a list: kept by key, made and removed as needed, in the list's order.
+// Makes the children of an element match a list: kept by key, made and removed as needed, in the list's order.
 export function keep(parent, items, keyOf, make) {
   const known = (parent.kept ??= new Map());
   const wanted = new Set(items.map(keyOf));

@@ -1,11 +1,11 @@
-// Canvases: the lane of one program, and the memory of one GPU over time. Gets samples, asks nobody.
+// Canvases: the lane of one program, and the memory of one GPU over time. Draws samples that it is given.
 import { PARTS } from "./words.js";
 import { colour, programColour } from "./theme.js";
 
-// Places of memory in a sample, behind the six parts: on the GPU, and away.
+// Indexes of memory in a sample, after the six parts: on the GPU, and away.
 const HERE = 6;
 const AWAY = 7;
-// Bottom to top. What is idle is the empty rest.
+// Bottom to top. Idle time is the empty rest.
 const STACK = ["computing", "memory_in", "memory_out", "held_back", "waiting"].map((name) => [name, PARTS.indexOf(name)]);
 
 function prepare(canvas) {
@@ -23,7 +23,7 @@ function prepare(canvas) {
 
 const placer = (width, end, seconds) => (moment) => Math.round(width * (1 - (end - moment) / (1000 * seconds)));
 
-// To wait is to do nothing: it is drawn lighter than what is done, and can be told from it without colours.
+// Waiting is hatched: lighter than activity, and distinguishable without colours.
 function hatch(pen, scale) {
   const size = Math.round(6 * scale);
   const tile = new OffscreenCanvas(size, size);
@@ -56,7 +56,7 @@ export function drawLane(canvas, samples, id, end, seconds) {
   }
 }
 
-// What is on the GPU, program upon program, and above that, paler, what is away; a line where the GPU is full.
+// Memory on the GPU, stacked by program, and above it, paler, memory that is away; a line where the GPU is full.
 export function drawMemory(canvas, samples, lanes, usable, end, seconds) {
   const { pen, width, height, scale } = prepare(canvas);
   const x = placer(width, end, seconds);

@@ -1,4 +1,4 @@
-// One panel per GPU: who has it, where its memory is, who ran, moved and waited, and its memory over time.
+// One panel per GPU: its holders, where its memory is, which programs ran, moved and waited, and its memory over time.
 import { $, el, keep, setAttribute, setText } from "./dom.js";
 import { drawLane, drawMemory, sampleAt } from "./draw.js";
 import { programColour } from "./theme.js";
@@ -194,7 +194,7 @@ class Lane {
   }
 }
 
-// What the picture of a lane shows, for those who do not see it.
+// What a lane shows, as text for screen readers.
 function laneWords({ samples, end, seconds }, id) {
   const rows = samples.filter((one) => one.until >= end - 1000 * seconds && one.programs[id]).map((one) => one.programs[id]);
   if (!rows.length) return "nothing seen yet";

@@ -1,4 +1,4 @@
-// Limits of a program, and whether it is parked, in two steps: what they should be, then what that changes, which has to be confirmed.
+// Changes a program's limits, or parks it, in two steps: the form, then the list of changes, which has to be confirmed.
 import { changeLimits, park } from "./api.js";
 import { $, el, setText } from "./dom.js";
 import { LIMITS } from "./limit_table.js";
@@ -107,7 +107,7 @@ function inWords(name, value) {
   return limit.unit ? `${value} ${limit.unit}` : value;
 }
 
-// What stands in the form for a limit: a title, and something to change it with.
+// The part of the form for one limit: a title, and an input.
 function row({ id, kind, title, hint, unit, choices }) {
   if (kind === "check") return [el("span"), el("label", { class: "check" }, el("input", { id, type: "checkbox" }), ` ${hint}`)];
   const label = el("label", { for: id }, title);

@@ -1,4 +1,4 @@
-// The programs as a table that can be sorted; a row opens to show what its time went to, and why.
+// The programs as a table that can be sorted; a row opens to show how its time was spent, and why.
 import { why } from "./api.js";
 import { $, el, keep, setAttribute, setText } from "./dom.js";
 import { PARTS, PART_WORDS, counted, duration, gib, isOverLimit, limitWords, partOf, percent, stateOf, usedPercent } from "./words.js";
@@ -7,7 +7,7 @@ const SVG = "http://www.w3.org/2000/svg";
 // Reasons change slowly.
 const WHY_PERIOD = 5000;
 
-// Each: heading, what it is sorted by, and which way first.
+// Each: heading, sort key, and the first direction.
 const COLUMNS = [
   { name: "Program", by: (one) => one.program.toLowerCase() },
   { name: "User", by: (one) => one.user },
@@ -175,5 +175,5 @@ class Details {
   }
 }
 
-// Commands stand between backticks.
+// Commands are between backticks.
 const withCode = (text) => text.split("`").map((part, place) => (place % 2 ? el("code", {}, part) : part));

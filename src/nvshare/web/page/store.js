@@ -1,4 +1,4 @@
-// What is known of all nodes, and which of it a person wants to see. Draws nothing.
+// The state of all nodes, and the user's choice of what to show. Draws nothing.
 import { namespaceOf, stateOf } from "./words.js";
 
 const KEPT = 300_000;
@@ -12,7 +12,7 @@ export class Store {
     this.span = 300;
   }
 
-  // From when on the next answer has to tell: what the slowest node has told so far, or everything if one is new.
+  // The time from which the next answer has to report: the latest sample of the slowest node, or 0 if a node is new.
   get after() {
     const told = [...this.nodes.values()].filter((one) => one.status).map((one) => one.last);
     return told.length ? Math.min(...told) : 0;

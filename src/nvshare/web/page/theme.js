@@ -1,9 +1,9 @@
-// Light, dark, or as the system says; and the colours of the moment for what is drawn on a canvas.
+// Light, dark, or the system's choice; and the current colours for canvases.
 import { $ } from "./dom.js";
 
 const KEY = "nvshare-theme";
 const THEMES = ["auto", "light", "dark"];
-// For programs in bars and in memory over time, in the order in which they come. They differ in lightness as well as in hue.
+// For programs in bars and in memory over time, in the order of their arrival. They differ in lightness as well as in hue.
 const LIGHT = ["#2f6fb7", "#c9772b", "#3d8f6b", "#8a5bb5", "#b8475c", "#55707e", "#8c8420", "#2b98a8"];
 const DARK = ["#6aa6e8", "#e6a262", "#6fc59c", "#b793dd", "#e8869a", "#9db4c0", "#c9c05a", "#63c6d4"];
 

@@ -1,4 +1,4 @@
-"""``nvshare bench``: measurements, one per file, printed with what they were taken on."""
+"""``nvshare bench``: measurements, one per file, printed with the machine they were taken on."""
 
 from nvshare.cli.lab.bench import (
     busy,

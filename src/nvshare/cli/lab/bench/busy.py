@@ -1,10 +1,9 @@
-"""``nvshare bench busy``: what sharing costs on a machine whose processors have other things to do.
+"""``nvshare bench busy``: what sharing costs on a machine whose processors are busy.
 
-Data loaders keep every core of a GPU node busy, and a program that is to launch its next kernel is
-woken late. Here, processes that only spin stand for them. A program computes without a pause, alone
-or beside another one, without nvshare and under it; the emulated GPU says for which part of the
-time it has worked. Unlike in other benchmarks, the programs have no precedence over the rest of the
-machine.
+Data loaders keep every core of a GPU node busy, so a program wakes late to launch its next kernel.
+Here, processes that only spin stand for the data loaders. A program computes without a pause, alone
+or beside another one, without nvshare and under it; the emulated GPU reports the part of the time
+for which it worked. Unlike in other benchmarks, the programs have no real-time priority.
 """
 
 import contextlib
@@ -33,10 +32,10 @@ CASES = {"alone": 1, "two sharing": 2}
 # The kernels of pytorch-add-small on a T4.
 KERNEL_S = 0.00965
 _MEMORY = 2992 << 20
-# Until programs that compute all the time are known to, and then for so long.
+# Until the daemon knows that the programs compute all the time; then the measurement.
 _WARM_UP_S = 4.0
 _SECONDS = 15.0
-# How turns that end late are looked for in the daemon's journal.
+# The percentile of the times, from the daemon's journal, that turns take to end.
 _PERCENTILE = 0.99
 
 
@@ -53,7 +52,7 @@ def measure_all() -> Iterator[Line]:
 
 
 def measure(case: str, count: int, spinning: int, seconds: float = _SECONDS) -> Line:
-    """Say which part of the time a GPU works for programs, without nvshare and under it."""
+    """Return the part of the time for which a GPU works, without nvshare and under it."""
     with _spinning(spinning):
         bare, _ = _worked(count, None, seconds)
         managed, late = _worked(count, DeviceSettings(), seconds)
@@ -115,7 +114,7 @@ def _computed(stage: Stage, actors: list[Actor]) -> int:
 
 
 def turn_end_seconds(journal: str) -> float | None:
-    """Return how long most programs took to give way when they were told to go at once."""
+    """Return how long most programs took to give way after an urgent revoke."""
     told: dict[int, float] = {}
     took: list[float] = []
     for line in journal.splitlines():

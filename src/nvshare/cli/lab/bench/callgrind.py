@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Instructions(NamedTuple):
-    """Of all threads: all, and those of one library itself."""
+    """Instructions of all threads: in total, and in one library itself."""
 
     all: float
     own: float
@@ -15,12 +15,12 @@ class Instructions(NamedTuple):
         return Instructions(self.all - other.all, self.own - other.own)
 
     def per(self, calls: int) -> "Instructions":
-        """What one of so many calls has cost."""
+        """The cost of one call, given the number of calls."""
         return Instructions(round(self.all / calls, 1), round(self.own / calls, 1))
 
 
 def callgrind(profile: Path) -> list[str]:
-    """The beginning of a command that leaves its profile in a file."""
+    """The beginning of a command line that writes a profile to a file."""
     plain = ["--compress-strings=no", "--compress-pos=no"]
     return ["valgrind", "--tool=callgrind", *plain, f"--callgrind-out-file={profile}"]
 
@@ -28,8 +28,8 @@ def callgrind(profile: Path) -> list[str]:
 def read_profile(text: str, library: str) -> Instructions:
     """Add up a profile.
 
-    It names an object by a line "ob=PATH", and what follows are lines of a position and a cost in
-    it. The line after "calls=" has the cost of what was called, which is told again elsewhere.
+    A line "ob=PATH" names an object; lines with a position and a cost in that object follow. The
+    line after "calls=" has the cost of the callee, which is also listed with the callee itself.
     """
     everything = own = 0
     is_own = is_callee = False
@@ -47,9 +47,9 @@ def read_profile(text: str, library: str) -> Instructions:
 
 
 def read_calls(text: str, names: Container[str]) -> int:
-    """Add up what calls of some functions have cost, with all that these call in turn.
+    """Add up the cost of calls of some functions, including everything that they call.
 
-    Calls among them are not counted again: what they cost is in that of the first.
+    Calls among these functions are not counted again: the outermost call includes their cost.
     """
     found = 0
     caller = callee = ""

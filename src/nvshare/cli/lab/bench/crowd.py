@@ -1,7 +1,7 @@
-"""Many clients of a daemon without programs behind them: connections that say what a library would.
+"""Many clients of a daemon without programs: connections that send what an interposer would.
 
-For measurements of the daemon: a hundred real programs would be measured themselves, and a machine
-has not the processors for them. They take what they are told, and obey nothing.
+For measurements of the daemon: a hundred real programs would need more processors than a machine
+has, and would distort the measurement. The clients read messages, but do not obey them.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ class Crowd:
         self._told = frames.Usage(0, 0, 0, 0)
 
     def report(self, seconds: float) -> None:
-        """Have each tell what it has done in so many seconds, and read what it was told."""
+        """Have each client report its work of the last seconds, and read its messages."""
         told = self._told
         busy = told.busy_ns + round(seconds * 1e9)
         self._told = frames.Usage(busy, told.launches + 1000, told.throttled_ns, told.gpu_ns)
@@ -35,14 +35,14 @@ class Crowd:
             client.send(self._told.pack())
 
     def close(self) -> None:
-        """Let all of them go."""
+        """Disconnect all clients."""
         for client in self._clients:
             client.close()
 
 
 @contextlib.contextmanager
 def crowd(folder: Path, uuid: str, count: int) -> Iterator[Crowd]:
-    """Give a crowd on a GPU of a daemon."""
+    """Yield a crowd on a GPU of a daemon."""
     found = Crowd(folder, uuid, count)
     try:
         yield found

@@ -1,8 +1,8 @@
-"""What those who ask for a GPU would wait if it served them in the order in which they come.
+"""How long requests would wait on a GPU that served them in the order of their arrival.
 
-For `nvshare bench latency` to compare with: no time is lost but by moves of memory, which go at the
-speed of the bus. One request is served at a time. Whoever has been served keeps its memory on the
-GPU until others need the room, those who were served longest ago first.
+`nvshare bench latency` compares with it: time is lost only to moves of memory, at the speed of the
+bus. One request is served at a time. A program keeps its memory on the GPU until others need the
+room; the least recently served program loses its memory first.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Somebody wants the GPU, for so many seconds."""
+    """A program wants the GPU, for this many seconds."""
 
     time: float
     who: int
@@ -20,9 +20,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """How long a request has waited until it computed, and how much of that memory was moving.
+    """How long a request waited until it computed, and how much of that was moving memory.
 
-    ``back``: how long before that it took others to have their memory back after the last request.
+    ``back``: how long it took others before that to get their memory back after the last request.
     """
 
     wait: float
@@ -32,7 +32,7 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Room in bytes, of which others take some whenever nobody asks; and bytes per second."""
+    """Room in bytes, part of which others take while there is no request; and bytes per second."""
 
     room: int
     taken: int
@@ -40,7 +40,7 @@ class Machine:
 
 
 def serve(requests: Sequence[Request], sizes: Sequence[int], machine: Machine) -> list[Served]:
-    """Serve requests, which are in the order of their times. ``sizes``: what each of them needs."""
+    """Serve requests, sorted by time. ``sizes``: the memory that each program needs."""
     here = dict.fromkeys(range(len(sizes)), 0)
     free_at = 0.0
     served = []
@@ -50,7 +50,7 @@ def serve(requests: Sequence[Request], sizes: Sequence[int], machine: Machine) -
             back = _make_room(here, machine.room - machine.taken)
         move = (sizes[request.who] - here[request.who]) / machine.bus
         begin = max(request.time, free_at) + move
-        # The last one is the last to go.
+        # The program served last is the last to lose its memory.
         del here[request.who]
         here[request.who] = sizes[request.who]
         _make_room(here, machine.room)
@@ -60,7 +60,7 @@ def serve(requests: Sequence[Request], sizes: Sequence[int], machine: Machine) -
 
 
 def _make_room(here: dict[int, int], room: int) -> int:
-    """Leave only so much, and return what had to go."""
+    """Evict memory until only this much is left, and return how much was evicted."""
     excess = left = max(0, sum(here.values()) - room)
     for who in here:
         gone = min(here[who], left)

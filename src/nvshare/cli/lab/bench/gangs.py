@@ -1,8 +1,8 @@
 """``nvshare bench gangs``: programs of two ranks that take turns on two GPUs, in short turns.
 
 Their kernels spin until those of the other rank run, so a turn that ended on one GPU alone would
-never end. Counted is how often turns changed, how long that took, and how often somebody had not
-given way within ``revoke_patience``: an interlock.
+never end. The benchmark counts how often turns changed, how long that took, and how often a client
+had not given way within ``revoke_patience``: an interlock.
 """
 
 import contextlib
@@ -32,10 +32,10 @@ CHANGES = 1000
 _TURN_S = 0.03
 _PATIENCE_S = 5.0
 _GPUS, _GANGS = 2, 2
-# The daemon stands still while it tells its journal, which has thousands of events.
+# The daemon does nothing else while it sends its journal, which has thousands of events.
 _LOOK_S = 3.0
 _WORTH_READING = ('"Hold"', '"Grant"', '"overdue"')
-# After so long without a turn change nobody will make another one.
+# After this time without a turn change there will not be another one.
 _STANDSTILL_S = 60.0
 # Where ranks look for the last round (lab/workloads/driver/meeting.h), and how far ahead that is.
 _LAST_WORD, _ROUNDS_AHEAD = 64, 200
@@ -48,7 +48,7 @@ _RANKS = Program(
 
 @dataclass
 class Count:
-    """What the journal of a daemon tells of its gangs."""
+    """The turn changes of gangs, as the daemon's journal records them."""
 
     seconds: list[float] = field(default_factory=list)
     interlocks: int = 0
@@ -56,7 +56,7 @@ class Count:
     _began: float | None = None
 
     def read(self, journal: str) -> None:
-        """Go on reading where it ended last time. The first line is a state."""
+        """Continue reading where the journal ended last time. The first line is a state."""
         for line in journal.splitlines()[1:]:
             if not any(word in line for word in _WORTH_READING):
                 continue
@@ -66,7 +66,7 @@ class Count:
                 self._take(entry)
 
     def _take(self, entry: Entry) -> None:
-        """A change begins with the first who is told to hold, and ends with who comes."""
+        """A change begins with the first client told to hold, and ends with the next grant."""
         now, effects = entry.event.now, entry.effects
         if self._began is None and any(isinstance(one, Hold) for one in effects):
             self._began = now
@@ -78,7 +78,7 @@ class Count:
 
 
 def measure(changes: int = CHANGES) -> Iterator[Line]:
-    """Let two programs take turns so often, and yield how that went."""
+    """Let two programs take turns this many times, and yield the results."""
     settings = DeviceSettings(mode="serial", turn_seconds=_TURN_S, revoke_patience=_PATIENCE_S)
     with (
         open_stage(parse_gpus(f"{_GPUS}xt4"), 1.0, [settings] * _GPUS, data="on") as stage,
@@ -89,7 +89,7 @@ def measure(changes: int = CHANGES) -> Iterator[Line]:
         count = _await(stage, changes)
         for meet in meets:
             _end(meet)
-        # Who finds its memory changed fails.
+        # A program that finds its memory changed fails.
         for actor in actors:
             actor.ending()
     yield _line(count)
@@ -134,7 +134,7 @@ def _await(stage: Stage, changes: int) -> Count:
 
 
 def _end(meet: Path) -> None:
-    """Have all ranks end after the same round, which none of them has come to."""
+    """Have all ranks end after the same round, which none of them has reached yet."""
     with meet.open("r+b") as file:
         last = max(struct.unpack(f"{_GPUS}Q", file.read(8 * _GPUS))) + _ROUNDS_AHEAD
         file.seek(8 * _LAST_WORD)

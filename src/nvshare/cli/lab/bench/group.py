@@ -51,7 +51,7 @@ def show(name: str, function: Bench, as_json: bool) -> None:
 
 
 def machine() -> Line:
-    """Say what this machine is, as far as it matters to a timing."""
+    """Describe this machine, as far as it matters to timings."""
     return {"cpu": _cpu(), "cores": os.cpu_count(), "kernel": platform.release()}
 
 

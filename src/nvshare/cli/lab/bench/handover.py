@@ -1,8 +1,8 @@
-"""``nvshare bench handover``: how long a GPU stands still when a turn is handed over.
+"""``nvshare bench handover``: how long a GPU is idle when a turn is handed over.
 
-Programs launch kernels without a pause in serial mode with short turns. The interposer of the one
-that gives its turn up notes when it does so (in its debug log); the next one notes when its first
-kernel has gone through. The emulated driver's model is off, so that no kernel is waited for.
+Programs launch kernels without a pause in serial mode with short turns. The interposer of the
+holder logs when it gives up its turn (in its debug log); the next program notes when its first
+launch has returned. The emulated driver's model is off, so that kernels take no time.
 """
 
 import itertools
@@ -44,7 +44,7 @@ def measure_all() -> Iterator[Line]:
 
 
 def measure(clients: int) -> Iterator[Line]:
-    """Let so many programs take turns, and yield how long the hand-overs took."""
+    """Let this many programs take turns, and yield how long the hand-overs took."""
     with (
         transient_node(node_root(), Settings(), parse_gpus("2xh100-80g")) as node,
         tempfile.TemporaryDirectory(prefix="nvshare-bench-") as scratch,
@@ -72,7 +72,7 @@ def _managed(folder: Path, base: Mapping[str, str]) -> dict[str, str]:
 
 
 def _take_turns(clients: int, environ: Mapping[str, str]) -> list[int]:
-    """Return the instants at which programs came through after a wait, in order."""
+    """Return the instants at which launches returned after a wait, in order."""
     program = str(installed_program("bench", "turn-taker"))
     started = [
         subprocess.Popen(

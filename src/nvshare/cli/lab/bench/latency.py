@@ -1,6 +1,6 @@
 """``nvshare bench latency``: how long programs that want a GPU now and then wait for it.
 
-Beside what others lose by that, and what would be possible at best.
+The results include what other programs lose by that, and what would be possible at best.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ def measure_all() -> Iterator[Line]:
 
 
 def on_emulator(cases: Sequence[Case], seconds: float | None = None) -> Iterator[Line]:
-    """Have the cases happen."""
+    """Run the cases on an emulated node."""
     for case in cases:
         line = latency_runs.run(case, seconds).line()
         yield {**line, "on": "emulator", "gpus": MODEL, "speed": case.speed}
@@ -35,7 +35,7 @@ def on_simulator(cases: Sequence[Case], seconds: float | None = None) -> Iterato
 
 
 def choose(names: Sequence[str]) -> list[Case]:
-    """Return the cases of these names, with all priorities; without any, all."""
+    """Return the cases of these names, with all priorities; without names, all cases."""
     known = dict.fromkeys(case.name for case in CASES)
     for name in names:
         if name not in known:

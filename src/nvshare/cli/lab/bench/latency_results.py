@@ -1,4 +1,4 @@
-"""What came of a case of latency, beside what would be possible."""
+"""The result of a latency case, beside what would be possible."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from nvshare.cli.lab.bench.latency_cases import Case
 
 @dataclass(frozen=True)
 class Waited:
-    """How long those who asked have waited, and what those who compute all the time have done."""
+    """How long the askers waited, and how much the trainers computed."""
 
     case: Case
     seconds: float
     waits: tuple[float, ...]
     # The same requests, in the order in which they came, on a GPU that loses no time.
     at_best: tuple[Served, ...]
-    # What the requests themselves have the GPU do.
+    # The GPU's work for the requests themselves.
     asked_seconds: float
-    # Seconds of work, for each that computes all the time.
+    # Seconds of work of each trainer.
     computed: tuple[float, ...] = ()
 
     def line(self) -> Line:
-        """Return it as it is printed."""
+        """Return the result as it is printed."""
         moves = [served.move for served in self.at_best]
         bounds = [served.wait for served in self.at_best]
         waits = {percent: percentile(self.waits, percent) for percent in (50, 99)}
@@ -47,11 +47,11 @@ class Waited:
         }
 
     def _loss(self) -> float | None:
-        """Return which part of the time others have lost, of what one of them has alone."""
+        """Return the part of the time that trainers lost, compared with one that runs alone."""
         return round(1 - sum(self.computed) / self.seconds, 4) if self.computed else None
 
     def _floor(self) -> float | None:
-        """Return what they lose if all are served at once: the work, and memory that moves."""
+        """Return the loss if all requests were served at once: their work, and moves of memory."""
         if not self.computed:
             return None
         moving = sum(served.move + served.back for served in self.at_best)
@@ -59,14 +59,14 @@ class Waited:
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:
-    """Return the least of the values that so many percent of them do not exceed."""
+    """Return the least value that this percentage of the values does not exceed."""
     if not values:
         return None
     return sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)]
 
 
 def _ratio(wait: float | None, bound: float | None) -> float | None:
-    """Return how many times the bound somebody waits. Where nobody has to wait, there is none."""
+    """Return the wait as a multiple of the bound; None if the bound is no wait."""
     return None if wait is None or not bound else round(wait / bound, 2)
 
 

@@ -1,7 +1,7 @@
-"""Cases of latency, carried out on an emulated node: a process for each program.
+"""Latency cases, run on an emulated node: a process for each program.
 
-The programs tell when they want the GPU, and when the launch of their first kernel has returned:
-the gate was open then, with their memory there, and a GPU that nobody else has begins at once.
+The programs report when they want the GPU, and when the launch of their first kernel has returned.
+By then the gate is open and their memory is resident, and an otherwise idle GPU begins at once.
 """
 
 import tempfile
@@ -19,12 +19,12 @@ from nvshare.cli.lab.trial.stage import Stage, open_stage
 from nvshare.lab.emulator.report import read_report
 from nvshare.lab.sim.scenario import Program
 
-# Before the clock begins: processes are told when that is.
+# Processes are told this long ahead when the clock starts.
 _AHEAD_S = 0.2
 
 
 def run(case: Case, seconds: float | None = None, seed: int = 0) -> Waited:
-    """Play a case, and return how long those who ask have waited, after a warm-up."""
+    """Play a case, and return how long the askers waited after the warm-up."""
     length = case.played_seconds if seconds is None else seconds
     speed = case.speed
     scenario = scenario_of(case, WARM_UP_S + length)
@@ -61,7 +61,7 @@ def _start(stage: Stage, program: Program, bursts: Path, seed: int, stack: ExitS
 
 
 def _computed_at(stage: Stage, actors: list[Actor], instant: float) -> list[int]:
-    """Return for how long the GPU has worked for each, when it is time."""
+    """Wait for an instant, and return how long the GPU has worked for each program by then."""
     time.sleep(max(0.0, instant - time.monotonic()))
     report = read_report(stage.node.folder)
     processes = [report.process(actor.pid) for actor in actors]
@@ -69,11 +69,11 @@ def _computed_at(stage: Stage, actors: list[Actor], instant: float) -> list[int]
 
 
 def read_bursts(text: str, who: int, zero: float) -> list[Asked]:
-    """Read what a program has told: when it wanted the GPU, and began. Times from ``zero`` on."""
+    """Read a program's report: when it wanted the GPU and when it began, counted from ``zero``."""
     asked: list[Asked] = []
     for line in text.splitlines(keepends=True):
         if not line.endswith("\n"):
-            break  # It was ended as it wrote.
+            break  # The program was ended while it wrote.
         what, instant = line.split()
         if what == "wants":
             asked.append(Asked(float(instant) - zero, who, None))

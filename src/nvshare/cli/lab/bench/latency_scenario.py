@@ -1,4 +1,4 @@
-"""Cases of latency as scenarios, and what has come of one, whoever has played it."""
+"""Latency cases as scenarios, and the result of one, played or simulated."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -10,12 +10,12 @@ from nvshare.lab.emulator.gpus import parse_gpus
 from nvshare.lab.sim.scenario import Scenario
 from nvshare.settings import DeviceSettings
 
-# Until then all have come, and have had their first turns.
+# By then all programs have started, and have had their first turns.
 WARM_UP_S = 120.0
-# The first to ask comes when the trainer is at work, and the others after it, one by one.
+# The first asker starts when the trainer is at work, the others after it, one by one.
 _ASKERS_FROM_S = 5.0
 _APART_S = 7.0
-# More than anybody gets through; and long enough for the core to hear of an allocation.
+# More iterations than any program completes; long enough for the core to learn of an allocation.
 _ENDLESS = 10**9
 _PAUSE_S = 0.001
 _KERNEL_S = 0.01
@@ -24,7 +24,7 @@ _MIB = 1 << 20
 
 
 class Asked(NamedTuple):
-    """Somebody has wanted the GPU; when its first kernel began, if it has."""
+    """A request for the GPU, and when its first kernel began, if it has begun."""
 
     wanted: float
     who: int
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 def judge(
     case: Case, seconds: float, asked: Iterable[Asked], computed: tuple[float, ...]
 ) -> Waited:
-    """Return what has come of a case that was measured for so long after the warm-up."""
+    """Return the result of a case that was measured for this long after the warm-up."""
     end = WARM_UP_S + seconds
     bursts = sorted(one for one in asked if WARM_UP_S <= one.wanted < end)
     requests = [Request(one.wanted, one.who, case.askers[one.who].seconds) for one in bursts]
@@ -49,13 +49,13 @@ def judge(
 
 
 def _wait(asked: Asked, end: float) -> float:
-    """Return how long it has waited. Who still waits in the end has waited for so long at least."""
+    """Return how long a request waited: until the end, if it still waits then."""
     began = end if asked.began is None else min(asked.began, end)
     return began - asked.wanted
 
 
 def machine_of(case: Case) -> Machine:
-    """Return the GPU as far as the bound needs it, with the room that the daemon counts with."""
+    """Return the GPU for the bound, with the room that the daemon assumes."""
     (profile,) = parse_gpus(MODEL)
     settings, memory = DeviceSettings(), round(profile.memory.usable_mib * _MIB)
     programs = len(case.askers) + len(case.trainers)
@@ -64,7 +64,7 @@ def machine_of(case: Case) -> Machine:
 
 
 def scenario_of(case: Case, until: float) -> Scenario:
-    """Return a case as a scenario: those who ask, and then those who compute all the time."""
+    """Return a case as a scenario: the askers, and then the trainers."""
     told: dict[str, Any] = {
         "name": case.name,
         "gpus": MODEL,

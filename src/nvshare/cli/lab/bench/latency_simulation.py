@@ -1,4 +1,4 @@
-"""Cases of latency, in the simulator."""
+"""Latency cases, in the simulator."""
 
 from nvshare.cli.lab.bench.latency_cases import Case
 from nvshare.cli.lab.bench.latency_results import Waited
@@ -8,7 +8,7 @@ from nvshare.lab.sim.record import Record
 
 
 def simulate_case(case: Case, seconds: float | None = None, seed: int = 0) -> Waited:
-    """Return how long those who ask wait, after a warm-up."""
+    """Return how long the askers wait after the warm-up."""
     length = case.seconds if seconds is None else seconds
     before, after = (
         simulate(scenario_of(case, until), seed=seed, picture=True).records

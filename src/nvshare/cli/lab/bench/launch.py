@@ -1,4 +1,4 @@
-"""``nvshare bench launch``: what a call costs on the emulated driver, its model on and off."""
+"""``nvshare bench launch``: the emulated driver's cost per call, with its model on and off."""
 
 import json
 import os

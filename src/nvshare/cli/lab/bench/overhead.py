@@ -1,10 +1,10 @@
 """``nvshare bench overhead``: what the interposer adds to a call, in time and in instructions.
 
-For most calls the emulated driver has its model switched off and answers at once, so that little
-but the interposer is left to measure. Large allocations, and the first use of one, are what the
-driver makes of them: these are measured with the model on, so the figures are its assumptions.
-Bare, forwarded (preloaded, but switched off) and runs under a daemon with an open gate, one for
-each kind of memory, take turns, and the quickest of each counts: the machine is seldom quiet.
+For most calls the emulated driver's model is off and the driver answers at once, so that little
+but the interposer is measured. The cost of large allocations, and of their first use, is mostly
+the driver's: these are measured with the model on, so the figures are its assumptions.
+Runs alternate: bare, forwarded (preloaded, but switched off), and under a daemon with an open gate
+for each allocation kind. The quickest of each counts, because the machine is seldom quiet.
 """
 
 import json
@@ -39,12 +39,12 @@ _ROUNDS = 10
 # Instructions are counted between a short and a long run, so that start and end cancel out.
 _FEW, _MANY = 2_000, 12_000
 _COUNTED = ("bare", "managed", "explicit")
-# What the emulated driver does for memory that is mapped is its own affair: of these, what the
-# interposer itself executes is counted apart.
+# For mapped memory the emulated driver's own work would count. For these runs, the interposer's own
+# instructions are counted separately.
 _OWN = ("managed", "explicit")
 
-# What a program does so that others can see what it uses: it notes work that it sees anyway, and
-# tells the daemon. The scheduler needs some of that, too, so this is at most what looking costs.
+# Functions that serve telemetry: they note work that the interposer sees anyway, and report it to
+# the daemon. The scheduler needs some of that, too, so this is an upper bound.
 _TELEMETRY = frozenset(
     {
         *("usage_saw", "usage_measured", "usage_wait_begins", "usage_wait_ends", "usage_read"),
@@ -106,7 +106,7 @@ def _run(program: Path, what: str, calls: int, variables: Mapping[str, str]) -> 
 
 
 def _instructions(program: Path, what: str, environments: Environments) -> Line:
-    """Count by callgrind, where it is installed."""
+    """Count instructions with callgrind, where it is installed."""
     if shutil.which("valgrind") is None:
         missing = "not counted: valgrind is not installed"
         keys = (*(f"{name}_instructions" for name in _COUNTED), *(f"{name}_own" for name in _OWN))
@@ -126,7 +126,7 @@ def _instructions(program: Path, what: str, environments: Environments) -> Line:
 
 
 def telemetry_percent(instructions: int, per_call: float) -> float:
-    """Return which part of a program that does nothing but such calls is for looking at it."""
+    """Return the percentage that telemetry takes of a program that only makes such calls."""
     return round(100 * instructions / (_MANY - _FEW) / per_call, 3)
 
 

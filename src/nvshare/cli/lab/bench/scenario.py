@@ -16,7 +16,7 @@ from nvshare.lab.sim.figures import Figures
 from nvshare.lab.sim.scenario import Scenario
 from nvshare.launch.preload import ALLOCATIONS, Wishes
 
-# Without scheduling, what takes this many times the ideal is not waited for.
+# Without scheduling, a scenario is stopped after this many times the ideal.
 UNMANAGED_LIMIT = 2.0
 
 

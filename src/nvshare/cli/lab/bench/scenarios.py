@@ -9,15 +9,15 @@ from nvshare.cli.lab.trial.play import on_emulator, on_simulator
 from nvshare.lab.sim.catalog import known_scenarios, load_known
 from nvshare.lab.sim.figures import Figures
 
-# What sharing cost before; the hardest case; and of the others one of each kind.
+# Those measured with earlier implementations; the hardest case; and one of each other kind.
 REALLY = (
     *("T1", "T2a", "T2s", "T3", "T4", "T5", "T6", "X1", "X2", "X3", "eight-on-one"),
     *("mixed", "growing", "over-2x-4", "come-and-go"),
 )
-# Hours of many programs: they have tests of their own, and would take longer than all the rest.
+# Hours of many programs: they have tests of their own, and would take longer than all others.
 LEFT_OUT = ("cluster-day", "ten-hours")
 TOLERANCE = 0.01
-# Six that come at the same moment: who is first decides how they are grouped, and that is chance.
+# Six programs start at the same moment: which is first decides their grouping, and is random.
 TOLERANCES = {"mixed": 0.05}
 
 
@@ -37,7 +37,7 @@ def measure() -> Iterator[Line]:
 
 
 def compare(emulated: Figures, simulated: Figures) -> Line:
-    """Say how far the two are apart."""
+    """Return the difference between the two."""
     difference = emulated.makespan_s / simulated.makespan_s - 1
     tolerance = TOLERANCES.get(emulated.scenario, TOLERANCE)
     return {

@@ -1,4 +1,4 @@
-"""What `nvshare bench shares` measures: who has which share of which GPU, and what it does."""
+"""The cases of `nvshare bench shares`: programs with their shares of GPUs, and what they do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from nvshare.limits.fields import PriorityName
 MIB = 1 << 20
 GIB = 1 << 30
 WHOLE = 100.0
-# The GPUs; and how long programs run before anything is measured: until it is known who computes
-# all the time, and what the GPU does for those who run beside others.
+# The GPUs; and the warm-up, until the daemon knows which programs compute all the time, and what
+# the GPU does for programs that run beside others.
 MODEL = "t4"
 WARM_UP_S = 8.0
 
@@ -20,17 +20,17 @@ Style = Literal["async", "sync", "graph"]
 
 @dataclass(frozen=True)
 class Client:
-    """A program that computes as much as it may. ``percent`` None: it has no share."""
+    """A program that computes as much as it may. ``percent`` None: without a share."""
 
     percent: int | None = None
     gpu: int = 0
     style: Style = "async"
-    # What one kernel takes, and how many of them one launch of a graph runs.
+    # The seconds of one kernel, and how many kernels one launch of a graph runs.
     kernel: float = 0.005
     graph_kernels: int = 1
     memory: int = MIB
     priority: PriorityName = "normal"
-    # It launches so many at a time, waits for them, and rests, up to twice as long by chance; 0: it
+    # It launches this many kernels, waits for them, and rests, at random up to twice as long; 0: it
     # never rests.
     burst: int = 0
     rest: float = 0.0
@@ -40,10 +40,10 @@ class Client:
 
 @dataclass(frozen=True)
 class Case:
-    """Programs that run at the same time, and how far they may be from what they are to get.
+    """Programs that run at the same time, and how far they may be from their targets.
 
     Tolerances are percentage points of a GPU; that of ``ratio`` is a part of the ratio between the
-    first program and the second, and stands in their place.
+    first program and the second, and replaces them.
     """
 
     name: str
@@ -51,29 +51,29 @@ class Case:
     tolerance: float = 1.0
     sum_tolerance: float | None = None
     ratio_tolerance: float | None = None
-    # What bursts of the first program take is compared with what those of the last do, which is
-    # alone; the others are to have their floor.
+    # The bursts of the first program are compared with those of the last, which runs alone; the
+    # others must get their floor.
     is_about_latency: bool = False
-    # Measured for at least so long; and it takes too long to be measured unless somebody asks.
+    # Measured for at least this long; and whether it takes too long to run by default.
     seconds: float = 0.0
     is_long: bool = False
 
     @property
     def takes_turns(self) -> bool:
-        """Whether the first program has its time in turns, of which only whole rounds count.
+        """Whether the first program gets its time in turns, of which only whole rounds count.
 
-        A round takes a minute. In just any ten minutes there may be one turn more of the one or of
-        the other, which is a tenth of what it has.
+        A round takes a minute. An arbitrary ten minutes may contain one more turn of either
+        program, which is a tenth of its time.
         """
         return self.ratio_tolerance is not None
 
     @property
     def gpus(self) -> int:
-        """How many it needs."""
+        """The number of GPUs that it needs."""
         return max(client.gpu for client in self.clients) + 1
 
     def measured_seconds(self, asked: float) -> float:
-        """Return for how long to measure: the cycles of a program that is alone are all whole.
+        """Return how long to measure: whole cycles of a program that is alone.
 
         A kernel of 2 s at a share of 50 % comes every 4 s; in 30 s there are 7 or 8 of them.
         """
@@ -85,10 +85,10 @@ class Case:
         return ceil(round(seconds / cycle, 6)) * cycle
 
     def expected(self, got: Sequence[float]) -> list[float]:
-        """Return what each is to get: its share, and all of them less if there is not so much.
+        """Return what each program should get: its share, scaled down if the sum exceeds the GPU.
 
-        Who has no share is to get what somebody gets who does not know nvshare; or, if it rests
-        now and then, whatever it wants.
+        A program without a share should get what the bare program gets; or, if it rests now and
+        then, all that it wants.
         """
         sums = [sum(c.percent or 0 for c in self.clients if c.gpu == g) for g in range(self.gpus)]
         scales = [WHOLE / total if total > WHOLE else 1.0 for total in sums]

@@ -1,4 +1,4 @@
-"""What came of a case of shares, beside what should have."""
+"""The result of a share case, beside the targets."""
 
 import statistics
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from nvshare.cli.lab.bench.group import Line
 from nvshare.cli.lab.bench.share_cases import Case
 from nvshare.settings import DeviceSettings
 
-# A burst may take so many times what it takes alone, and as long as what the settings allow to be
+# A burst may take this many times what it takes alone, plus the work that the settings allow to be
 # in flight before it.
 _LATENCY_FACTOR = 1.2
 _DEFAULTS = DeviceSettings()
@@ -16,18 +16,18 @@ _DEFAULTS = DeviceSettings()
 
 @dataclass(frozen=True)
 class Got:
-    """What the GPUs have done for a case: percent of a GPU for every client."""
+    """What a case measured: percent of a GPU for every client."""
 
     case: Case
     seconds: float
     percents: tuple[float, ...]
-    # What each burst took, in seconds, of those clients who work in bursts.
+    # The seconds of each burst, for clients that work in bursts.
     latencies: tuple[tuple[float, ...], ...] = ()
-    # How late the machine was meanwhile, in percent of the time: whoever was late was not nvshare.
+    # How late the machine was meanwhile, in percent of the time: delays that are not nvshare's.
     late_percent: float = 0.0
 
     def line(self) -> Line:
-        """Return it as it is printed."""
+        """Return the result as it is printed."""
         case = self.case
         line: Line = {
             "case": case.name,
@@ -67,7 +67,7 @@ class Got:
         }
 
     def _sum_error(self, expected: Sequence[float]) -> float:
-        """Return how far the sum of a GPU is from what it should be, for the worst of them."""
+        """Return how far the sum of a GPU is from its target, for the worst GPU."""
         sums = [0.0] * self.case.gpus
         for client, have, want in zip(self.case.clients, self.percents, expected, strict=True):
             sums[client.gpu] += have - want

@@ -1,6 +1,6 @@
-"""Cases of shares, carried out on an emulated node: many at the same time, on GPUs of their own.
+"""Share cases, run on an emulated node: many at the same time, on GPUs of their own.
 
-The node runs at speed 1: the machine's own delays weigh least then.
+The node runs at speed 1, where the machine's own delays matter least.
 """
 
 import contextlib
@@ -22,11 +22,11 @@ from nvshare.launch.preload import without_preload
 from nvshare.settings import DeviceSettings
 
 SPEED = 1.0
-# As many at a time as two cores can run without one being late for the other.
+# As many clients as two cores can run without delaying each other.
 MOST_CLIENTS = 12
-# Who has not computed at so many looks in a row does not have its turn.
+# A program that has not computed at this many looks in a row does not have its turn.
 _LOOK_S, _LOOKS_OF_REST = 0.1, 20
-# Ahead of other trials too, whose programs mind a late millisecond less.
+# Ahead of other trials, too: a late millisecond matters less to their programs.
 _RANK = 2
 
 
@@ -37,7 +37,7 @@ class _Part:
 
 
 def batches(cases: Iterable[Case]) -> list[list[Case]]:
-    """Return the cases in their order, as many together as can run at a time."""
+    """Return the cases in their order, in batches that can run at the same time."""
     found: list[list[Case]] = []
     for case in cases:
         if not found or sum(len(one.clients) for one in [*found[-1], case]) > MOST_CLIENTS:
@@ -47,7 +47,7 @@ def batches(cases: Iterable[Case]) -> list[list[Case]]:
 
 
 def run(cases: Sequence[Case], seconds: float, *, warm_up: float = WARM_UP_S) -> Iterator[Got]:
-    """Run cases at the same time, and yield what came of each, those that are over first."""
+    """Run cases at the same time, and yield the result of each as it ends."""
     profiles = parse_gpus(f"{sum(case.gpus for case in cases)}x{MODEL}")
     settings = [DeviceSettings()] * len(profiles)
     with contextlib.ExitStack() as stack:
@@ -69,7 +69,7 @@ def run(cases: Sequence[Case], seconds: float, *, warm_up: float = WARM_UP_S) ->
 
 
 def _turn_begins(stage: Stage, part: _Part, lateness: Lateness) -> Report:
-    """Wait until the first program computes after it has not, and return the node as it is then."""
+    """Wait until the first program computes again after a rest, and return the node's state."""
     first, looks = part.actors[0].pid, 0
     before = read_report(stage.node.folder)
     while True:

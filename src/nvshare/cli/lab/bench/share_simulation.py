@@ -1,4 +1,4 @@
-"""Cases of shares, in the simulator."""
+"""Share cases, in the simulator."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from nvshare.lab.sim.engine import simulate
 from nvshare.lab.sim.record import Kind, Record
 from nvshare.lab.sim.scenario import Scenario
 
-# More than anybody gets through.
+# More iterations than any program completes.
 _ENDLESS = 10**9
-# Long enough for the core to hear of an allocation before the memory is used.
+# Long enough for the core to learn of an allocation before the memory is used.
 _PAUSE_S = 0.001
 
 
@@ -28,7 +28,7 @@ def simulate_case(case: Case, seconds: float) -> Got:
 
 
 def _whole_rounds(case: Case, begin: float, length: float) -> tuple[float, float]:
-    """Return when turns of the first program begin, at least so long after each other."""
+    """Return when turns of the first program begin, at least this far apart."""
     horizon = begin + 2 * length
     first = simulate(scenario_of(case, horizon), picture=True).records[0]
     turns = [span.begin for span in first.spans or () if span.kind is Kind.RUN]
@@ -49,7 +49,7 @@ def _latencies(record: Record) -> tuple[float, ...]:
 
 
 def scenario_of(case: Case, until: float) -> Scenario:
-    """Return a case as a scenario. Who does not know nvshare is on a GPU that nobody schedules."""
+    """Return a case as a scenario. A bare program is on a GPU with mode off."""
     told: dict[str, Any] = {
         "name": case.name,
         "gpus": f"{case.gpus}x{MODEL}",

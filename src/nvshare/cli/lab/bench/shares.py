@@ -1,6 +1,6 @@
-"""``nvshare bench shares``: whether programs get the share of a GPU that they are to have.
+"""``nvshare bench shares``: whether programs get their share of a GPU.
 
-What they get is what the GPU counts, not what they are billed.
+The GPU itself counts what they get, not the daemon.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ def measure_all() -> Iterator[Line]:
 
 
 def on_emulator(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
-    """Have the cases happen."""
+    """Run the cases on an emulated node."""
     about = {"on": "emulator", "gpus": MODEL, "speed": share_runs.SPEED}
     for batch in share_runs.batches(cases):
         for got in share_runs.run(batch, seconds):
@@ -38,7 +38,7 @@ def on_simulator(cases: Sequence[Case], seconds: float) -> Iterator[Line]:
 
 
 def choose(names: Sequence[str], on: str) -> list[Case]:
-    """Return the cases of these names; without any, those that one has the patience for."""
+    """Return the cases of these names; without names, all but the very long ones."""
     known = {case.name: case for case in CASES}
     for name in names:
         if name not in known:

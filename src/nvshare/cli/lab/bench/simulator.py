@@ -1,4 +1,4 @@
-"""``nvshare bench simulator``: how long it takes to simulate what is simulated most."""
+"""``nvshare bench simulator``: how long the most frequent simulations take."""
 
 import time
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def measure_all() -> Iterator[Line]:
 
 
 def measure(what: str) -> Line:
-    """Simulate what a case has in it, and say how long that took."""
+    """Simulate the scenarios of a case, and return how long that took."""
     scenarios = [load_known(name) for name in _CASES[what]]
     began = time.perf_counter()
     outcomes = [simulate(scenario) for scenario in scenarios]

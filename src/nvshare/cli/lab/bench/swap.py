@@ -1,13 +1,12 @@
 """``nvshare bench swap``: what a change of turn costs when memory has to move.
 
-Two programs that do not fit beside each other compute without a pause, and take turns. From the
-beginning of one program's turn to the beginning of another of its turns, the GPU computes or stands
-still; what it stands still for is divided by the changes of turn in between. Bytes, faults and
-evictions are counted by the emulated GPU itself, and so are bytes that came in twice: those that it
-has seen come in beyond what the programs say they brought in.
+Two programs that do not fit beside each other compute without a pause, and take turns. Measured
+from the beginning of one turn of a program to the beginning of a later one, the GPU's idle time is
+divided by the changes of turn in between. The emulated GPU itself counts bytes, faults and
+evictions, and also bytes that came in twice: those beyond what the programs say they brought in.
 
-The limit is what no way of moving could beat: the larger direction at the speed of the bus.
-That both directions at once are slower, and that pages of the host are mapped, is not in it.
+The limit is a bound for any way of moving: the larger direction at the speed of the bus.
+It ignores that both directions at once are slower, and that pages of the host are mapped.
 """
 
 import time
@@ -40,7 +39,7 @@ SPEED = 1.0
 # Long enough to be worth the moves: shorter turns get longer by themselves.
 _TURN_S = 4.0
 _KERNEL_S = 0.005
-# Changes of turn before anything is measured: by then both have been on the host once.
+# Changes of turn before the measurement: by then both programs' memory was on the host once.
 _WARM_UP = 3
 _LOOK_S = 0.01
 _PATIENCE_S = 120.0
@@ -64,7 +63,7 @@ def measure_all() -> Iterator[Line]:
 
 
 def measure(way: str, size: int, rounds: int = 4, speed: float = SPEED) -> Line:
-    """Let two programs of this size take turns, and say what a change of turn cost."""
+    """Let two programs of this size take turns, and return what a change of turn cost."""
     (profile,) = parse_gpus(MODEL)
     make_room = "move-out" if way == EXPLICIT else way
     settings = DeviceSettings.model_validate({"turn_seconds": _TURN_S, "make_room": make_room})
@@ -119,7 +118,7 @@ def _start(stage: Stage, size: int, stack: ExitStack) -> Actor:
 
 
 def _next_turn(stage: Stage, actor: Actor) -> _Look:
-    """Wait until a program has rested and computes again, and look at the node then."""
+    """Wait until a program has rested and computes again, and return the node's state."""
     _wait(lambda: _stands(stage, actor))
     _wait(lambda: not _stands(stage, actor))
     device = _device(stage)

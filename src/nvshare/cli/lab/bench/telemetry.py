@@ -1,10 +1,10 @@
-"""``nvshare bench telemetry``: what looking costs the daemon.
+"""``nvshare bench telemetry``: what telemetry costs the daemon.
 
-A hundred clients compute and report as programs do, four times a second (crowd.py), and somebody
-looks once a second: nobody, Prometheus, `nvshare top`, or both. These take turns, so that what else
-the machine does is in all of them; and the daemon's time on a processor is counted, not the time
-that passes. What is called telemetry is what looking adds to nobody's looking, and the minute that
-the daemon notes of every client each second, which is in both.
+A hundred clients compute and report as programs do, four times a second (crowd.py). Once a second
+the daemon is read by Prometheus, by `nvshare top`, by both, or not at all. These cases alternate,
+so that other load on the machine affects all of them, and the daemon's processor time counts, not
+the time that passes. Telemetry is the cost that reading adds, plus the cost of the record of the
+last minute that the daemon updates for every client each second, with readers or without.
 """
 
 import time
@@ -38,7 +38,7 @@ def measure_usual() -> Iterator[Line]:
 
 
 def measure(clients: int, rounds: int = _ROUNDS) -> Iterator[Line]:
-    """Yield one line: percent of a core, for looks once a second."""
+    """Yield one line: percent of a core, for reads once a second."""
     with open_stage(parse_gpus(_MODEL), 1.0, [DeviceSettings()]) as stage:
         daemon = stage.daemon
         if daemon is None:
@@ -61,7 +61,7 @@ def _costs(daemon: Daemon, everybody: Crowd, rounds: int) -> Line:
     for _ in range(rounds):
         for name, look in looks.items():
             spent[name].append(_round(pid, everybody, look))
-    # The median: a round in which the machine was somewhere else does not decide.
+    # The median: a round disturbed by other load on the machine does not decide.
     percent = {name: 100 * median(found) / _SECONDS for name, found in spent.items()}
     return {
         "nobody_percent": round(percent["nobody"], 2),
@@ -92,7 +92,7 @@ def _sleep_until(moment: float) -> None:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Return what a process has used of processors: the kernel has a clock of each."""
+    """Return a process's processor time: the kernel has a clock for each process."""
     return time.clock_gettime((~pid << 3) | 2)
 
 

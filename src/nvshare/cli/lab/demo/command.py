@@ -28,7 +28,7 @@ _SPEED = 10.0
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each of the two.")
 def demo(iterations: int | None, speed: float, as_json: bool) -> None:
     """Show four jobs of 12 GB on two emulated GPUs of 16 GB, with nvshare and without."""
-    # Who reads JSON may still want to know how far it is.
+    # Progress is shown even if the result is printed as JSON.
     place = Console(stderr=True) if as_json else console()
     place.print(
         "Four jobs of 12 GB on two Tesla T4s of 16 GB, under nvshare; and beside them the same "

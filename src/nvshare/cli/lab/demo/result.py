@@ -7,7 +7,7 @@ from nvshare.lab.sim.figures import Figures
 
 
 def draw(shared: Figures, unscheduled: Figures) -> Rows:
-    """Draw both results beside what they are measured by."""
+    """Draw both results beside the job that runs alone and the best case."""
     table = Rows(
         *("", "with nvshare", "without", Column("one alone", rank=2), Column("ideal", rank=1)),
         title="Emulated seconds",

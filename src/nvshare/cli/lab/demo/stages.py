@@ -1,4 +1,4 @@
-"""The three things that the demo shows at the same time, each on an emulated node of its own."""
+"""The three trials that the demo shows at the same time, each on an emulated node of its own."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -12,8 +12,8 @@ from nvshare.lab.sim.catalog import load_known
 from nvshare.lab.sim.figures import Figures
 from nvshare.lab.sim.scenario import Scenario
 
-# Without scheduling, an iteration takes longer than a whole turn. These many are waited for, so
-# that there is a speed to speak of; but not for ever.
+# Without scheduling, an iteration takes longer than a whole turn. The demo waits for this many, so
+# that there is a speed to show; but not for ever.
 _LEAST_ITERATIONS = 3
 _LONGEST_S = 900.0
 
@@ -32,7 +32,7 @@ class Stages:
         return self.alone, self.shared, self.unscheduled
 
     def go_on(self, look: Callable[[], None]) -> None:
-        """Carry all of them on until nvshare is done, and there is something to compare it with."""
+        """Run all three until nvshare is done, and there is a speed to compare it with."""
         for trial in self.all:
             trial.begin()
         while not (self.alone.is_over and self.shared.is_over and self.unscheduled.is_over):
@@ -45,7 +45,7 @@ class Stages:
             time.sleep(STEP_S)
 
     def figures(self) -> tuple[Figures, Figures]:
-        """Return those of the four with nvshare, and without."""
+        """Return the results of the four jobs with nvshare, and without."""
         (part,) = self.alone.parts
         baseline = part.result.seconds if part.result else None
         shared, unscheduled = (
@@ -64,7 +64,7 @@ def _says_enough(stages: Stages) -> bool:
 
 
 def scenario(iterations: int | None) -> Scenario:
-    """Four jobs of 12 GB on two GPUs of 16 GB, of so many iterations."""
+    """Four jobs of 12 GB on two GPUs of 16 GB, of this many iterations."""
     told = load_known("T2a")
     if iterations is None:
         return told

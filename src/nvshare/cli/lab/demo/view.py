@@ -1,4 +1,4 @@
-"""What is seen while it goes on: bars on a terminal, a line now and then anywhere else."""
+"""The progress display: bars on a terminal, a line now and then elsewhere."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,9 +19,9 @@ _WIDTH = 24
 
 @contextmanager
 def watched(console: Console, stages: Stages) -> Iterator[Callable[[], None]]:
-    """Give something to call all the time; it shows how far everybody is when it is time to."""
+    """Yield a function to call often; it shows the progress of all jobs when that is due."""
     if not console.is_terminal:
-        # A log keeps a line whole.
+        # Lines in a log are not wrapped.
         yield _now_and_then(_TELL_S, lambda: console.print(told(stages), soft_wrap=True))
         console.print(told(stages), soft_wrap=True)
         return
@@ -43,7 +43,7 @@ def _now_and_then(every: float, do: Callable[[], None]) -> Callable[[], None]:
 
 
 def drawn(stages: Stages) -> RenderableType:
-    """Draw a row for each job, with its two lives beside each other."""
+    """Draw a row for each job, with and without nvshare side by side."""
     now = max(trial.now if trial.ended is None else trial.ended for trial in stages.all)
     table = Table("job of 12 GB", "with nvshare", "without", title=f"after {max(0.0, now):.0f} s")
     for one, other in zip(stages.shared.parts, stages.unscheduled.parts, strict=True):
@@ -61,7 +61,7 @@ def _bar(part: Part) -> RenderableType:
 
 
 def told(stages: Stages) -> str:
-    """Say in a line how far everybody is."""
+    """Return a line with the progress of all jobs."""
     return (
         f"{max(0.0, stages.shared.now):5.0f} s: alone {_listed(stages.alone)}; "
         f"with nvshare {_listed(stages.shared)}; without {_listed(stages.unscheduled)}"

@@ -5,7 +5,7 @@ from nvshare.lab.emulator.emulated_node import Node
 
 
 def describe_node(node: Node) -> dict[str, object]:
-    """Return what there is to know of a node that stands still."""
+    """Return the fixed properties of a node."""
     return {
         "node": node.name,
         "folder": str(node.folder),

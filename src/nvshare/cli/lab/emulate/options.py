@@ -14,7 +14,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class Speed(click.FloatRange):
-    """A positive number. The range alone would let "nan" through, which compares with nothing."""
+    """A positive number. The range check alone would accept "nan"."""
 
     def __init__(self) -> None:
         super().__init__(min=0.001, max=1_000_000)

@@ -29,6 +29,6 @@ def profile(report: Path, output: Path | None) -> None:
         raise NvshareError(
             f"{output} cannot be written", why=error.strerror, do="choose another file"
         ) from error
-    # A bare name would be one of the profiles that come with nvshare.
+    # A bare name would mean one of the profiles that come with nvshare.
     path = output if output.is_absolute() else f"./{output}"
     click.echo(f"Run a program on such a GPU:  nvshare emulate --gpus {path} -- COMMAND")

@@ -35,7 +35,7 @@ class CommandOrVerb(ListedGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Look a verb up; whoever forgot the ``--`` before a command is told so."""
+        """Look a verb up; point out a missing ``--`` before a command."""
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
             close = get_close_matches(args[0], self.commands)
             meant = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -1,4 +1,4 @@
-"""One program of a trial: a process that waits until it is told to begin."""
+"""One program of a trial: a process that waits for the order to begin."""
 
 import json
 import subprocess
@@ -9,27 +9,27 @@ from typing import Any
 
 from nvshare.errors import NvshareError
 
-# How a line begins that the interposer prints.
+# The beginning of each line that the interposer prints.
 _OURS = "nvshare["
 
 
 @dataclass(frozen=True)
 class Ending:
-    """What a program says of itself when it is over. Times are emulated seconds."""
+    """What a program reports at its end. Times are emulated seconds."""
 
     seconds: float
-    # None, and no phases: it does not know, and the GPU has to tell.
+    # None, and no phases: the program does not know, and the GPU's counts are used.
     iterations_per_s: float | None = None
     phases: tuple[float, ...] = ()
-    # What nvshare has had to warn it of.
+    # The warnings that the interposer printed.
     warnings: tuple[str, ...] = ()
 
 
 class Actor:
-    """A process. It has loaded the driver when it is ready, and has touched no GPU."""
+    """A process. When it is ready it has loaded the driver, but has not used a GPU."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
-        # A file, and not a pipe: nobody reads while it runs, and progress bars say a lot.
+        # A file: a pipe that is not read meanwhile would fill up, as progress bars print a lot.
         self._errors = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
         self._process = subprocess.Popen(
             command,
@@ -42,7 +42,7 @@ class Actor:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def wait_until_ready(self) -> None:
@@ -51,7 +51,7 @@ class Actor:
             self._fail()
 
     def begin(self, gpu: int, instant: float) -> None:
-        """Have it begin on a GPU at an instant of the monotonic clock, past or to come."""
+        """Have it begin on a GPU at an instant of the monotonic clock, past or future."""
         if self._process.stdin is None:
             raise ValueError("a process without standard input")
         self._process.stdin.write(f"{gpu} {instant:.9f}\n")
@@ -59,11 +59,11 @@ class Actor:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is over."""
+        """Whether it has ended."""
         return self._process.poll() is not None
 
     def ending(self) -> Ending:
-        """Return what it says of itself at its end."""
+        """Wait for its end, and return its report."""
         output, _ = self._process.communicate()
         if self._process.returncode != 0:
             self._fail()
@@ -74,7 +74,7 @@ class Actor:
         return Ending(told["seconds"], told.get("iterations_per_s"), phases, warnings)
 
     def end(self) -> dict[str, Any]:
-        """Have it come to an end by itself, and return what it says then."""
+        """Ask it to end, and return its report."""
         self._process.terminate()
         output, _ = self._process.communicate()
         if self._process.returncode != 0:
@@ -83,7 +83,7 @@ class Actor:
         return told
 
     def stop(self) -> None:
-        """End it now, whatever it is doing."""
+        """Kill it."""
         self._process.kill()
         self._process.communicate()
         self._errors.close()

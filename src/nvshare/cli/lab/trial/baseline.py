@@ -1,4 +1,4 @@
-"""What a program takes alone, without nvshare, measured on an emulated node of its own."""
+"""How long a program takes alone, without nvshare, measured on an emulated node of its own."""
 
 import contextlib
 import time
@@ -15,14 +15,14 @@ _AHEAD_S = 0.02
 
 
 def alone_seconds(program: Program, profile: Profile, speed: float, programs: Programs) -> float:
-    """Return how long a program takes on a GPU that is all its own, or on as many as it uses."""
+    """Return how long a program takes on a GPU of its own, or on as many as it uses."""
     same = {"name": "alone", "count": 1, "gpu": 0, "arrival": 0.0, "every": 0.0, "jitter": 0.0}
     if program.ranks:
         same |= {"gpu": "least loaded", "ranks": tuple(range(len(program.ranks)))}
     return _measured(program.model_copy(update=same), profile, speed, programs)
 
 
-# Many scenarios are made of the same few programs.
+# Many scenarios consist of the same few programs.
 @lru_cache(maxsize=256)
 def _measured(program: Program, profile: Profile, speed: float, programs: Programs) -> float:
     gpus = max(1, len(program.ranks))

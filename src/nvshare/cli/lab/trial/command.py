@@ -10,10 +10,10 @@ _MOST_PHASES = 256
 
 
 def command_of(program: Program, *, managed: bool, seed: int, memory: str = "plain") -> list[str]:
-    """Return what to execute. The program waits to be told when to begin, and on which GPU.
+    """Return the command line. The program waits for the order to begin, with time and GPU.
 
-    ``managed``: it asks for managed memory itself, as somebody does who has no nvshare.
-    ``memory``: how it asks otherwise.
+    ``managed``: it allocates managed memory itself, as a program without nvshare would have to.
+    ``memory``: how it allocates otherwise.
     """
     options = ["--held", "--startup", repr(program.startup), "--seed", str(seed)]
     options += ["--managed"] if managed else []

@@ -1,4 +1,4 @@
-"""How late this machine wakes those who sleep: whether a measurement tells of nvshare or of it."""
+"""How late this machine wakes sleeping processes: whether a measurement says much about nvshare."""
 
 import time
 
@@ -6,7 +6,7 @@ _NAP_S = 0.005
 
 
 class Lateness:
-    """Somebody who sleeps in naps, and looks at the clock when it wakes up."""
+    """Sleeps in short naps, and reads the clock after each."""
 
     def __init__(self) -> None:
         self._slept = 0.0
@@ -23,5 +23,5 @@ class Lateness:
 
     @property
     def percent(self) -> float:
-        """Of the time, that in which it was to be awake and was not."""
+        """The part of the time in which it should have been awake and was not."""
         return 100.0 * self._late / self._slept if self._slept else 0.0

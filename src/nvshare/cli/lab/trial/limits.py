@@ -10,7 +10,7 @@ from nvshare.wire import environment
 
 
 def own_group() -> str:
-    """Return the name of a group that nobody else has."""
+    """Return a unique name for a group."""
     return secrets.token_hex(16)
 
 

@@ -1,4 +1,4 @@
-"""A trial that is over, as figures. They are counted by the GPUs and by the daemon."""
+"""The figures of a finished trial, as counted by the GPUs and the daemon."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from nvshare.lab.sim.recovery import recovery_seconds
 
 
 def figures_of(trial: Trial, label: str) -> Figures:
-    """Add up a trial whose stage is still there. What programs take alone is not known yet."""
+    """Add up a trial whose stage still exists. The times of programs alone are not known yet."""
     clients = [_client(part, trial.ended or trial.now) for part in trial.parts]
     comings = [part.coming for part in trial.parts]
     first = min(coming.time for coming in comings)
@@ -32,8 +32,8 @@ def figures_of(trial: Trial, label: str) -> Figures:
         baseline_s=None,
         ideal_s=max(map(earliest_end, jobs.values())) - first,
         turn_changes=sum(gpu.turn_changes for gpu in devices),
-        # A GPU counts managed memory. What moves explicitly is copied, as programs do too, and so
-        # only the daemon knows.
+        # The GPU counts moves of managed memory. Moves of explicit memory look like a program's own
+        # copies, so only the daemon can count them.
         swapped_out_bytes=max(
             sum(gpu.moved_out_bytes for gpu in gpus), sum(one.moved_out for one in totals)
         ),

@@ -21,7 +21,7 @@ _MOST_PROGRAMS = 100
 
 
 def on_simulator(scenario: Scenario, label: str, seed: int = 0) -> Figures:
-    """Simulate it."""
+    """Simulate a scenario."""
     return summarise(simulate(scenario, seed=seed), label)
 
 
@@ -36,7 +36,7 @@ def on_emulator(
     programs: Programs = DRIVER,
     wishes: Wishes | None = None,
 ) -> Figures:
-    """Have it happen. Not ``managed``: with unified memory alone, and no nvshare."""
+    """Run it on an emulated node. Not ``managed``: with unified memory alone, and no nvshare."""
     with prepare(
         scenario, speed, managed=managed, limit=limit, seed=seed, programs=programs, wishes=wishes
     ) as trial:
@@ -57,7 +57,7 @@ def prepare(
     programs: Programs = DRIVER,
     wishes: Wishes | None = None,
 ) -> Iterator[Trial]:
-    """Give a trial that has not begun; it is all cleared away at the end."""
+    """Yield a trial that has not begun; clean up at the end."""
     if (
         scenario.nodes > 1
         or scenario.until is not None
@@ -78,7 +78,7 @@ def prepare(
 
 
 def measured_baseline(trial: Trial) -> float:
-    """Return what the longest of the programs takes alone, on a GPU such as it was on."""
+    """Return how long the longest program takes alone, on a GPU of the same model."""
     profiles, speed = trial.scenario.profiles(), trial.stage.node.speed
     return max(
         alone_seconds(part.coming.program, profiles[part.gpu], speed, trial.programs)

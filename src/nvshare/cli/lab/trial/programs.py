@@ -1,4 +1,4 @@
-"""Who plays the programs of a scenario: by default the driver-API workloads."""
+"""The programs that play a scenario: by default the driver-API workloads."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Programs(Hashable, Protocol):
     def command(
         self, program: Program, *, managed: bool, seed: int, rank: Rank | None = None
     ) -> list[str]:
-        """Return what to execute. It waits to be told when to begin, and on which GPU."""
+        """Return the command line. The program waits for the order to begin, with time and GPU."""
 
     def launched(self, program: Program) -> Program:
         """Return the program as the GPU will count its kernels."""
@@ -25,7 +25,7 @@ class Programs(Hashable, Protocol):
 class DriverPrograms:
     """The workloads of ``lab/workloads/driver``: every kernel of a scenario is one launch.
 
-    ``memory``: by which of the driver's functions they ask for memory.
+    ``memory``: which of the driver's functions they allocate with.
     """
 
     memory: str = "plain"
@@ -39,7 +39,7 @@ class DriverPrograms:
         return command_of(program, managed=managed, seed=seed, memory=self.memory)
 
     def launched(self, program: Program) -> Program:
-        """Return the program itself, or with what its ranks do beside that."""
+        """Return the program itself, or with the additional kernels of its ranks."""
         return launched_ranks(program) if program.ranks else program
 
 

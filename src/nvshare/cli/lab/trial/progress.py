@@ -1,4 +1,4 @@
-"""How far a program has come, and when it would end if all went on as of late. Starts nothing."""
+"""A program's progress, and when it would end at its recent speed. Starts nothing."""
 
 from dataclasses import dataclass, field
 
@@ -9,12 +9,12 @@ from nvshare.lab.sim.recovery import work_at
 
 @dataclass
 class Progress:
-    """The work of a program that came at an instant, in seconds that it takes alone."""
+    """The work that a program has done since its arrival, in seconds that it takes alone."""
 
     name: str
     arrival: float
     work: Work
-    # Work done by the instants at which somebody looked.
+    # Instants, and the work done by then.
     curve: list[tuple[float, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -23,27 +23,27 @@ class Progress:
 
     @property
     def done(self) -> float:
-        """What was done, as a part of all that there is to do."""
+        """The work done, as a part of all work."""
         return self.curve[-1][1] / self.work.total if self.work.total else 0.0
 
     def note(self, now: float, kernels: int) -> None:
-        """Write down how many kernels the GPU has counted by now."""
+        """Record how many kernels the GPU has counted so far."""
         instant, before = self.curve[-1]
         done = self.work.seconds(kernels)
-        # A process that is ending is no longer counted, and has still done what it has.
+        # The GPU no longer counts a process that is ending, but its work is done.
         if now > instant and done >= before:
             self.curve.append((now, done))
 
     def end(self, seconds: float) -> None:
-        """It has ended by itself, so long after it came."""
+        """Record that it ended by itself, this long after its arrival."""
         # The GPU's clock and the program's are read one after the other.
         self.curve = [point for point in self.curve if point[0] < self.arrival + seconds]
         self.curve.append((self.arrival + seconds, self.work.total))
 
     def rate(self) -> float:
-        """Return the iterations per second of a program that has ended, as the GPU has seen it.
+        """Return the iterations per second of a program that has ended, as the GPU saw it.
 
-        From the last look at which nothing was done yet: a little too long, never too short.
+        Counted from the last look at which no work was done: a little too long, never too short.
         """
         began = max(instant for instant, done in self.curve if done == 0)
         return self.work.iterations / (self.curve[-1][0] - began)
@@ -57,9 +57,9 @@ class Progress:
         )
 
     def estimate(self, now: float) -> tuple[float, float]:
-        """Return seconds and iterations per second, as if all went on as in the second half.
+        """Return seconds and iterations per second, extrapolated from the second half.
 
-        That which has done nothing in the second half is judged by the whole.
+        A program that did nothing in the second half is extrapolated from the whole.
         """
         middle = (self.arrival + now) / 2
         speed = (work_at(self.curve, now) - work_at(self.curve, middle)) / (now - middle)

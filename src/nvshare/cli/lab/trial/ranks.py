@@ -10,14 +10,14 @@ from nvshare.lab.sim.workload import phases_of
 
 
 class Rank(NamedTuple):
-    """Which of them it is, and the file in which all of them meet."""
+    """The number of a rank, and the file by which all ranks synchronise."""
 
     number: int
     meet: Path
 
 
 def rank_command(program: Program, rank: Rank, *, managed: bool) -> list[str]:
-    """Return what to execute for one rank."""
+    """Return the command line of one rank."""
     phase = _only_phase(program)
     command = [str(installed_program("workloads", "driver-ranks")), "--held"]
     command += ["--startup", repr(program.startup)]

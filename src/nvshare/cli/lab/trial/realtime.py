@@ -1,24 +1,24 @@
-"""Programs of a trial come first on this machine, where the user may say so.
+"""Runs the programs of a trial with real-time priority, where the user has permission.
 
-An emulated kernel of two milliseconds is followed by another because a program wakes up in time to
-launch it. On a machine with other things to do it wakes late, and at speed 20 a late millisecond is
-twenty: the GPU seems slow. They sleep most of the time, so nobody else is kept waiting for long.
+An emulated kernel of two milliseconds is followed by the next only if the program wakes up in time
+to launch it. On a busy machine it wakes late, and at speed 20 a late millisecond is twenty: the GPU
+seems slow. The programs sleep most of the time, so other processes do not wait for long.
 """
 
 import contextlib
 import os
 from collections.abc import Iterator
 
-# Nobody comes first.
+# No real-time priority.
 ORDINARY = 0
 LEAST = 1
 
 
 @contextlib.contextmanager
 def ahead_of_others(rank: int = LEAST) -> Iterator[bool]:
-    """Start processes that come first. Tells whether they do; otherwise all is as it was.
+    """Give processes that are started within real-time priority. Yield whether that is permitted.
 
-    Those of a higher rank go ahead of those of a lower one, in this trial or in another.
+    Processes of a higher rank preempt those of a lower one, in this trial or in another.
     """
     if rank == ORDINARY:
         yield False

@@ -30,7 +30,7 @@ _PATIENCE_S = 10.0
 
 @dataclass(frozen=True)
 class Stage:
-    """Where programs run. ``environ`` puts them there; without a daemon nobody schedules."""
+    """Where programs run. ``environ`` puts them there; without a daemon there is no scheduling."""
 
     node: Node
     environ: dict[str, str]
@@ -47,11 +47,11 @@ def open_stage(
     wishes: Wishes | None = None,
     data: Literal["on", "off"] = "off",
 ) -> Iterator[Stage]:
-    """Give a stage, and clear it away at the end. Who wants a daemon has settings for each GPU.
+    """Yield a stage, and remove it at the end. With settings for each GPU, it has a daemon.
 
     ``data``: whether bytes are really copied and computed with.
     """
-    # Whatever the caller is under itself: this is a node of its own.
+    # The caller may itself run under nvshare or on a node; the stage must not inherit that.
     outside = without_preload(os.environ)
     outside = {key: value for key, value in outside.items() if not key.startswith("NVSHARE_")}
     with (
@@ -63,7 +63,7 @@ def open_stage(
             yield Stage(node, environ, None)
             return
         config = node.folder / "daemon.toml"
-        # What programs print counts as a warning there, and to wait is what some of them are for.
+        # Notices would count as warnings, and some programs are meant to wait.
         without_notices = [one.changed({"wait_notice": "off"}) for one in settings]
         config.write_text(config_text([at_speed(one, speed) for one in without_notices]))
         with _daemon({**environ, environment.CONFIG: str(config)}) as daemon:
@@ -73,7 +73,7 @@ def open_stage(
 
 
 def config_text(settings: Sequence[dict[str, Any]]) -> str:
-    """Return the daemon's configuration: from its first moment on, since it learns from there."""
+    """Return the daemon's configuration. It must hold from the start, when the daemon learns."""
     lines = []
     for index, fields in enumerate(settings):
         lines.append(f"[gpus.{index}]")
@@ -83,7 +83,7 @@ def config_text(settings: Sequence[dict[str, Any]]) -> str:
 
 @contextlib.contextmanager
 def _daemon(environ: dict[str, str]) -> Iterator[Daemon]:
-    # It ends with the stage: programs may come long after each other.
+    # No idle exit: the next program may come late, and the daemon ends with the stage.
     find_or_start(environ, idle_exit=0)
     daemon = Daemon(control_socket(environ))
     pid = daemon.status().pid
@@ -94,7 +94,7 @@ def _daemon(environ: dict[str, str]) -> Iterator[Daemon]:
 
 
 def _end(pid: int) -> None:
-    """End the daemon, and wait until it has: its node goes next."""
+    """End the daemon, and wait for its end: its node is removed next."""
     with contextlib.suppress(ProcessLookupError):
         descriptor = kernel.pidfd_open(pid)
         try:

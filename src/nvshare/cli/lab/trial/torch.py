@@ -15,7 +15,7 @@ SCRIPTS = {
     "pytorch-add-small": "pytorch_add_small.py",
     "pytorch-add-idle-small": "pytorch_add_idle_small.py",
 }
-# How PyTorch's allocator is told by which of the driver's functions to ask for memory.
+# The configurations by which PyTorch's allocator uses one or another function of the driver.
 _ALLOCATORS = {"handles": "expandable_segments:True", "pool": "backend:cudaMallocAsync"}
 # PyTorch indexes with 32 bits: an operation on tensors of more bytes is launched in halves.
 _MOST_BYTES = 1 << 31
@@ -28,7 +28,7 @@ _MOST_BLOCKS = 64
 class TorchPrograms:
     """PyTorch programs. Their sleeps are real ones, so they have to know the speed.
 
-    ``memory``: by which of the driver's functions they ask for memory.
+    ``memory``: which of the driver's functions they allocate with.
     """
 
     python: Path
@@ -43,7 +43,7 @@ class TorchPrograms:
         seed: int,  # noqa: ARG002
         rank: Rank | None = None,
     ) -> list[str]:
-        """Return what to execute; chance is left to the machine."""
+        """Return the command line. The seed is not used."""
         if rank is not None:
             raise BadInputError(
                 "no PyTorch program plays ranks that meet on several GPUs", do="leave out --torch"
@@ -93,7 +93,7 @@ def _in_kernels(phase: Phase, count: int) -> Phase:
 
 
 def _block(program: Program) -> int:
-    """Return the size of which all sizes of a program are multiples."""
+    """Return a size of which all sizes of a program are multiples."""
     phases = phases_of(program)
     block = gcd(*(size or 0 for one in phases for size in (one.memory, one.copy_in, one.touch)))
     plain = Phase().model_dump()

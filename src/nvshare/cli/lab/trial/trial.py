@@ -1,6 +1,6 @@
-"""A scenario under way: programs begin when they should, and the GPUs are looked at now and then.
+"""A scenario under way: starts programs at their times, and samples the GPUs now and then.
 
-It is carried on by whoever calls step(), so that several can go on side by side, and be watched.
+The caller drives it with step(), so that several trials can run side by side, and be watched.
 """
 
 import time
@@ -25,14 +25,14 @@ from nvshare.lab.sim.scenario import Scenario
 STEP_S = 0.005
 # A program is told to begin a little ahead of time.
 _AHEAD_S = 0.02
-# Looking costs a millisecond of a processor that the programs need.
+# A sample costs a millisecond of a processor that the programs need.
 _LOOK_S = 0.1
 _LOOK_CLOSELY_S = 0.02
 
 
 @dataclass
 class Part:
-    """One program. Before it begins it has no GPU, and makes no progress."""
+    """One program. Before it begins it has no GPU and no progress."""
 
     coming: Arrival
     actor: Actor
@@ -42,9 +42,9 @@ class Part:
 
 
 class Trial:
-    """Programs on a stage. ``limit``: stop them all after so many emulated seconds.
+    """Programs on a stage. ``limit``: stop them all after this many emulated seconds.
 
-    Without a daemon they ask for managed memory themselves; unless they are ``plain``, and have to
+    Without a daemon they allocate managed memory themselves, unless they are ``plain`` and have to
     fit as they are.
     """
 
@@ -100,7 +100,7 @@ class Trial:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop whoever still runs."""
+        """Stop all programs that still run."""
         self._stop()
 
     def _stop(self) -> None:
@@ -109,8 +109,8 @@ class Trial:
                 part.actor.stop()
 
     def begin(self) -> None:
-        """Let it begin: from now on step() has to be called often."""
-        # The moment from which all counts, by the machine's clock and by the node's.
+        """Begin: from now on step() has to be called often."""
+        # The zero of all times, by the machine's clock and by the node's.
         before = time.monotonic()
         clock = read_report(self.stage.node.folder).clock_ns / 1e9
         now = time.monotonic()
@@ -128,7 +128,7 @@ class Trial:
         return self.ended is not None
 
     def step(self) -> None:
-        """Do what is due. Takes no time worth mentioning."""
+        """Do what is due. Takes negligible time."""
         for part in self.parts:
             if part.progress is None:
                 self._begin_if_due(part)
@@ -143,12 +143,12 @@ class Trial:
             self.stop()
 
     def stop(self) -> None:
-        """Leave it at what has been done by now."""
+        """Stop with the work done so far."""
         self._note(read_report(self.stage.node.folder))
         self.ended = self.now
 
     def run(self) -> None:
-        """Carry it on from its beginning to its end."""
+        """Run it from beginning to end."""
         self.begin()
         while not self.is_over:
             self.step()

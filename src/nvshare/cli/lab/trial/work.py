@@ -1,4 +1,4 @@
-"""What a program's kernels amount to, in seconds on a GPU of its own. The GPU counts kernels."""
+"""A program's kernels converted to seconds on a GPU of its own. The GPU counts kernels."""
 
 from bisect import bisect_right
 from itertools import accumulate
@@ -20,20 +20,20 @@ class Work:
 
     @property
     def kernels(self) -> int:
-        """How many there are."""
+        """The number of kernels."""
         return self._kernels[-1]
 
     @property
     def total(self) -> float:
-        """What all of them take."""
+        """The seconds that all kernels take."""
         return self._seconds[-1]
 
     def before(self, phase: int) -> float:
-        """Return what all kernels before a phase take; phases count from 1."""
+        """Return the seconds of all kernels before a phase; phases count from 1."""
         return self._seconds[phase - 1]
 
     def seconds(self, kernels: int) -> float:
-        """Return what the first so many take."""
+        """Return the seconds of the first kernels, up to this number."""
         done = min(kernels, self.kernels)
         phase = bisect_right(self._kernels, done) - 1
         if phase == len(self._each):
