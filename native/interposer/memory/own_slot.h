@@ -1,7 +1,7 @@
 /* This process's quota slot: its entry in the page of its group, see quota.h. Plain C: it knows a
  * page and numbers.
  *
- * A slot without a page has no limit. The caller makes sure that one thread uses it at once.
+ * A slot without a page has no limit. The caller makes sure that no two threads use it at once.
  * Functions return 0 or a negative errno. */
 #ifndef NVSHARE_OWN_SLOT_H
 #define NVSHARE_OWN_SLOT_H
