@@ -15,7 +15,7 @@ enum drain_mark {
 /* Marks, in every context on the device, the work that has been submitted so far. */
 enum drain_mark drain_mark(struct device *device);
 
-/* Whether everything up to the mark, and everything in non-blocking streams, is done. */
+/* Whether everything up to the mark, and everything in streams that the program made, is done. */
 bool drain_is_done(struct device *device);
 
 /* Whether a call waits at the gate that would not have to wait for the work in flight. */
