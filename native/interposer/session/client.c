@@ -215,7 +215,7 @@ static enum ask_result result_of(uint32_t verdict) {
     }
 }
 
-/* A gate that has to close for the new memory does so before the thread goes on and allocates it. */
+/* A gate that has to close for the new memory does so before the thread goes on to allocate it. */
 static void take_answer(struct client *client, const struct frame_answer *answer) {
     struct device *device = client->device;
     bool is_yes = answer->verdict == VERDICT_YES, can_move;
