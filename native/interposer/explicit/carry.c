@@ -26,8 +26,8 @@
 #include "session/session.h"
 
 enum {
-    PATIENCE_MS =
-        500, /* a fill waits for memory that should be there, holding what it has: up to twice as long */
+    /* A fill waits for memory that should be there, holding what it has: up to twice as long. */
+    PATIENCE_MS = 500,
     PAUSE_LEAST_MS = 20,  /* then it pauses for at least so long */
     PAUSE_FIRST_MS = 200, /* and at most for so much longer the first time */
     PAUSE_DOUBLED = 5,    /* which is doubled so many times: 12 GB at 12 GB/s take a second */
@@ -40,9 +40,9 @@ struct carrier {
     struct regions *regions;
     enum mover_job job;
     struct chunk_list list;
-    uint64_t
-        hungry_until; /* there was no memory on the GPU, and that is borne until then; 0: there was */
-    unsigned vain;    /* how often that time has run out */
+    /* There was no memory on the GPU, and it is waited for until then; 0: there was. */
+    uint64_t hungry_until;
+    unsigned vain;     /* how often that time has run out */
     uint64_t homeless; /* bytes of the next chunk to leave, if the host has no place for it */
     uint64_t roomless; /* live bytes of the next chunk to return, if there is no room for it yet */
 };
@@ -280,7 +280,7 @@ static void wait_for_room(struct carrier *carrier) {
     else if (carrier->roomless)
         mover_wait_for_room_of(carrier->mover, carrier->job, carrier->roomless);
     else
-        usleep(PAUSE_US); /* memory away is not in the list: it is new, or another thread moves it */
+        usleep(PAUSE_US); /* memory away is not listed: it is new, or another thread moves it */
     carrier->convoy.since_ns += clock_now() - began; /* the time that others take does not count */
 }
 

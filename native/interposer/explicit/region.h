@@ -51,8 +51,8 @@ struct chunk {
     uint64_t fill;  /* the number of the fill that has brought it in; and what it was before that */
     enum chunk_state before_fill;
     struct slot slot; /* on the host, while it has one */
-    unsigned
-        coldness; /* how long before the newest its region was last used, for the list that it is in */
+    /* How long before the newest its region was last used, for the list that it is in. */
+    unsigned coldness;
 };
 
 struct access {
@@ -94,8 +94,8 @@ struct regions {
     struct account *account;
     uint64_t away;  /* live bytes that are not on the GPU; the account counts them, too */
     uint64_t fills; /* how many there were */
-    uint64_t
-        fills_when_whole; /* how many when everything was there last: nobody has used what later ones brought */
+    /* How many when everything was last there: memory that later ones brought was not used. */
+    uint64_t fills_when_whole;
     uint64_t last_serial;
     struct region *first;
     size_t chunk_count;

@@ -1,4 +1,5 @@
-/* Whether a GPU still has work of this process. Never waits; called by the session's thread only. */
+/* Whether a GPU still has work of this process. Never waits; called by the session's thread
+ * only. */
 #ifndef NVSHARE_DRAIN_H
 #define NVSHARE_DRAIN_H
 

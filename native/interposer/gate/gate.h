@@ -33,8 +33,8 @@ struct gate_waiter {
 };
 
 struct gate {
-    _Atomic bool
-        open; /* what every call reads; false also while somebody watches for calls, or is curious */
+    /* What every call reads. Also false after gate_watch until a call comes, and while curious. */
+    _Atomic bool open;
     _Atomic bool open_to_marked; /* the same, where calls are marked */
     bool passable;               /* the truth, under the lock */
     bool is_short;               /* memory is absent: it does not open by itself */

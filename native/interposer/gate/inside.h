@@ -20,7 +20,8 @@
  * filter. */
 bool inside_is_possible(void);
 
-/* Calls are marked from now on. To be called before any gate is used, where it is possible; once or more often. */
+/* Calls are marked from now on. To be called before any gate is used, where it is possible; once or
+ * more often. */
 void inside_enable(void);
 
 /* Whether no thread is inside a call that has passed this gate. After the gate was closed, or since

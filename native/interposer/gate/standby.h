@@ -25,8 +25,8 @@ void standby_init(struct standby *standby);
 /* Whether a turn has come by the ready socket. It is also ready if the other end is closed. */
 bool standby_brings_turn(int descriptor);
 
-/* Takes the descriptor, in place of an earlier one. Fails with a negative errno, and takes nothing, if
- * there is no descriptor left for the bell. */
+/* Takes the descriptor, in place of an earlier one. Fails with a negative errno, and takes nothing,
+ * if there is no descriptor left for the bell. */
 int standby_set(struct standby *standby, int descriptor);
 
 /* Stops watching. Returns whether the turn had come before. */

@@ -1,7 +1,7 @@
 /* The driver below us: pointers to its own functions, and how they are found.
  *
- * Everything in this library calls the driver through `real`, and never by name: the names lead back
- * to our wrappers. */
+ * Everything in this library calls the driver through `real`, and never by name: the names lead
+ * back to our wrappers. */
 #ifndef NVSHARE_DRIVER_H
 #define NVSHARE_DRIVER_H
 

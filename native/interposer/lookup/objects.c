@@ -5,7 +5,8 @@
 
 enum { DATA, CALLS };
 
-/* glibc leaves absolute addresses in the dynamic section of a loaded object; others leave offsets. */
+/* glibc leaves absolute addresses in the dynamic section of a loaded object; others leave
+ * offsets. */
 static const void *at(const struct object *object, ElfW(Addr) address) {
     return (const void *)(address < object->base ? object->base + address : address);
 }
@@ -72,8 +73,8 @@ bool object_contains(const struct object *object, const void *address) {
 }
 
 bool object_is_function(const struct object *object, const ElfW(Sym) * symbol) {
-    const ElfW(Half) hidden =
-        0x8000; /* an old version, found only by callers that ask for it */
+    /* An old version, found only by callers that ask for it. */
+    const ElfW(Half) hidden = 0x8000;
     size_t index = (size_t)(symbol - object->symbols);
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
            ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&

@@ -17,7 +17,8 @@ struct allocations {
 
 extern struct allocations allocations;
 
-/* An allocation in three steps: allocation_reserve, the driver's call, then allocation_record with its result. */
+/* An allocation in three steps: allocation_reserve, the driver's call, then allocation_record with
+ * its result. */
 CUresult allocation_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind);
 
 /* The same for memory that comes from a pool, which may have kept it. */

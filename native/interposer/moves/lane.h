@@ -40,8 +40,8 @@ struct lane {
     unsigned oldest, count;
 };
 
-/* Opens a lane to a device, or from it to the host with CU_DEVICE_CPU. Returns 0, -ENODEV if there is no context,
- * or -EIO if none works any more. */
+/* Opens a lane to a device, or from it to the host with CU_DEVICE_CPU. Returns 0, -ENODEV if there
+ * is no context, or -EIO if none works any more. */
 int lane_open(struct lane *lane, struct device *device, CUdevice target);
 
 /* Only when nothing is in flight. */

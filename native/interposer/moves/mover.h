@@ -21,7 +21,7 @@ enum mover_job {
     MOVER_FILL,        /* to the GPU, the hottest first; waits until others have made room */
     MOVER_FILL_AHEAD,  /* the same before a turn: as much as ordered, or as has room */
     MOVER_FILL_GENTLY, /* the same without a daemon: only into what is free now */
-    MOVER_RETURN, /* without a daemon, and the gate waits for it: all of it, as long as that takes */
+    MOVER_RETURN, /* without a daemon, while the gate waits: all of it, as long as that takes */
 };
 
 /* What has been moved since the last look, how long that took, and what is still to leave. Every
@@ -66,7 +66,7 @@ struct mover {
     bool has_touched;             /* the memory left on the GPU, for the present order */
     bool is_inside;               /* uses a context: chunks may be in flight */
     bool has_chores;              /* there is a chore to do while there is no job */
-    bool does_chore;              /* this uses a context as well, but the gate does not wait for it */
+    bool does_chore;              /* this uses a context too, but the gate does not wait for it */
     _Atomic bool is_waiting;      /* for room */
     _Atomic bool is_quiet; /* behind the closed gate no thread is inside, nothing is in flight */
     unsigned bars;         /* how many callers want it to use no context */

@@ -33,7 +33,8 @@ void context_switched(CUcontext handle);
 /* Notes that the current context comes from cuCtxCreate. */
 void context_created(CUcontext handle);
 
-/* Takes a context out of the list, before or after the driver destroys it. NULL: it was never used. */
+/* Takes a context out of the list, before or after the driver destroys it. NULL: it was never
+ * used. */
 struct context *context_take(CUcontext handle);
 void context_put_back(struct context *context);
 

@@ -32,7 +32,8 @@ void stream_made(CUstream stream, bool is_blocking);
 void stream_gone(CUstream stream);
 void streams_gone(uint64_t context);
 
-/* Around the driver's call; the lock is held in between. Returns the number of the current context. */
+/* Around the driver's call; the lock is held in between. Returns the number of the current
+ * context. */
 uint64_t stream_capture_begins(void);
 void stream_capture_begun(CUstream stream, uint64_t context, CUresult result);
 void stream_capture_ended(CUstream stream);

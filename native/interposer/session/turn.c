@@ -79,7 +79,7 @@ void turn_lose(struct client *client, bool refuses) {
         .event = ON_LOST, .refuses = refuses, .must_fill = swap_is_needed(client->device)};
     turn_feed(client, input);
     swap_forget(client);
-    residency_all_used(&allocations.memory, client->device->ordinal); /* no call is sampled any more */
+    residency_all_used(&allocations.memory, client->device->ordinal); /* no call is sampled now */
 }
 
 int turn_handle(struct client *client, const struct frame_view *frame) {

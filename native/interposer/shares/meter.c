@@ -6,15 +6,16 @@
 #include "process/devices.h"
 
 enum {
-    SPANS =
-        32, /* one more than can be in flight: the next one's first event is the last one's second */
+    /* One more than can be in flight: the next one's first event is the last one's second. */
+    SPANS = 32,
     STANDS_FOR = 8, /* calls, on average, where they are short */
 };
 
 /* Events around a call cost a few microseconds: a tenth of this. */
 static const uint64_t short_call_ns = 30 * 1000;
 
-/* Moments are fractions of a millisecond with 24 bits, and worse than a microsecond after this time. */
+/* Moments are fractions of a millisecond with 24 bits, and worse than a microsecond after this
+ * time. */
 static const uint64_t longest_count_ns = 8ull * 1000 * 1000 * 1000;
 
 /* A call that is measured, or was. */

@@ -23,7 +23,7 @@ struct usage {
     uint64_t known_to; /* everything counted lies before */
     unsigned waiting;  /* threads */
     uint64_t waiting_since;
-    bool is_measured; /* busy time is measured with events, and not inferred */
+    bool is_measured;         /* busy time is measured with events, and not inferred */
     _Atomic bool is_followed; /* the session reads it now and then, and need not be told */
 };
 
