@@ -23,7 +23,7 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN };
  * is called, warnings go to stderr. A value that makes no sense is itself a warning. */
 void log_open(const char *level, const char *file);
 
-/* Whether a line of this level would be written: for callers to whom the text costs something. */
+/* Whether a line of this level would be written: for callers whose text is costly to make. */
 bool log_enabled(enum log_level level);
 
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);

@@ -110,9 +110,9 @@ enum machine_act {
     DO_HELLO,           /* send HELLO: turn, value of MACHINE_HELLO_ */
     DO_WANT,            /* send WANT: turn */
     DO_RELEASED, /* send RELEASED: turn, value a machine_reason, bytes that are to leave now */
-    DO_ANSWER,   /* send MOVED that tells of nothing moved: turn */
-    DO_TELL_OUT, /* send MOVED: turn, what has left and was not told yet, if nothing has as well */
-    DO_TELL_IN,  /* send MOVED: turn, what has come and was not told yet, if nothing has as well */
+    DO_ANSWER,   /* send MOVED that reports nothing moved: turn */
+    DO_TELL_OUT, /* send MOVED: turn, what has left and was not reported yet, even if nothing */
+    DO_TELL_IN,  /* send MOVED: turn, what has come and was not reported yet, even if nothing */
     DO_TELL_CANNOT_DRAIN, /* send CANNOT_DRAIN: turn, number */
     DO_TELL_HELD,         /* send HELD: turn, number, value whether a call waits at the gate */
     MACHINE_ACTS,
@@ -183,7 +183,7 @@ struct machine {
 
     int32_t next_descriptor; /* to write to when the turn is handed over, or -1 */
     uint64_t next_turn;
-    uint32_t standby; /* what watches for a turn to come by descriptor */
+    uint32_t standby; /* gate or session watches for a turn to come by descriptor */
     uint64_t standby_turn, standby_fill, standby_missing;
 };
 

@@ -84,8 +84,8 @@ static uint64_t rights(const struct mapping *mapping) {
     return 0;
 }
 
-/* Memory that the program has mapped itself. The driver knows reserved addresses in any case, and
- * no context owns them. */
+/* Memory that the program has mapped itself. The driver knows reserved addresses in any case. No
+ * context owns the memory. */
 static struct value look_up_mapping(const struct mapping *mapping, CUpointer_attribute attribute,
                                     CUdeviceptr pointer) {
     const struct holding *holding = mapping->region->holding;

@@ -15,7 +15,7 @@
 struct account;
 
 #define EXTENT_PAGE  ((uint64_t)2 << 20)
-#define EXTENT_BYTES ((uint64_t)64 << 20) /* how large one is that nobody has made for us */
+#define EXTENT_BYTES ((uint64_t)64 << 20) /* the size of those that we make ourselves */
 enum { EXTENT_PAGES_MAX = 64 };
 
 struct extent {
@@ -62,7 +62,7 @@ bool extents_have_spare(struct extents *extents, uint64_t most);
  * many. */
 bool extents_await(struct extents *extents, uint64_t bytes);
 
-/* What the daemon is to be told. extents_reconnect: a new daemon has sent no extents yet. */
+/* The report for the daemon. extents_reconnect: a new daemon has sent no extents yet. */
 struct extents_report extents_look(struct extents *extents, uint64_t most);
 void extents_reconnect(struct extents *extents);
 

@@ -40,7 +40,7 @@ struct account {
     _Atomic uint64_t away;         /* bytes that are not on the GPU, see residency.h */
     _Atomic uint64_t untouched;    /* of these, bytes that were never used: they are nowhere */
     _Atomic uint64_t kept;         /* bytes that have pages on the host, see ring.h */
-    uint64_t stocked;              /* of those used, what pools keep, see explicit/pooled.h */
+    uint64_t stocked;              /* of those used, bytes that pools keep, see explicit/pooled.h */
     _Atomic uint64_t coming;       /* bytes that can be moved, counted but not allocated yet */
     _Atomic uint64_t all_used_ns;  /* when all memory may have been in use, as far as is known */
     _Atomic uint64_t agreed;       /* bytes in use that the daemon knows of and has agreed to */
@@ -66,7 +66,7 @@ void account_set_graphs(struct account *account, uint64_t bytes);
 /* Bytes that are counted already are pinned from now on. */
 void account_fix(struct account *account, uint64_t bytes);
 
-/* Tells the group what the driver's pools keep by now. */
+/* Tells the group how much the driver's pools keep. */
 void account_keep(struct account *account, uint64_t kept);
 
 /* Takes a slot in the page of a group, in the place of the one before. */

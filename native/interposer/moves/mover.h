@@ -30,7 +30,7 @@ struct mover_progress {
     uint64_t out_bytes, out_ns;
     uint64_t in_bytes, in_ns;
     uint64_t displaced; /* bytes that others push out, see mover_displace */
-    uint64_t left;      /* bytes that were ordered out and have not left, by now */
+    uint64_t left;      /* bytes that were ordered out and have not left yet */
 };
 
 struct mover;

@@ -32,10 +32,10 @@ bool swap_has_come_back(const struct client *client);
 uint64_t swap_there(const struct device *device);
 uint64_t swap_away(const struct device *device);
 
-/* Takes over what the mover has done so far: what it does from now on belongs to another order. */
+/* Takes over what the mover has done so far: its further moves belong to another order. */
 void swap_take(struct client *client);
 
-/* What has moved so far is not reported. */
+/* Drops moves so far without reporting them. */
 void swap_forget(struct client *client);
 
 /* Sends MOVED with everything not reported yet, one frame for each direction. One direction is due,

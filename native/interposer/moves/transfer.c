@@ -187,7 +187,7 @@ static bool finds_room(struct transfer *transfer) {
     uint64_t began = clock_now();
     bool has_room = mover_wait_for_room(transfer->mover, transfer->job);
     transfer->since_ns +=
-        clock_now() - began; /* what others take is not the time that this takes */
+        clock_now() - began; /* waiting for others is not part of the time that moves take */
     return has_room;
 }
 
