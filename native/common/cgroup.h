@@ -1,4 +1,4 @@
-/* The memory cgroup that this process is in, of either version: where it is, and what its files say. */
+/* The memory cgroup of this process, of either version: where it is, and what its files say. */
 #ifndef NVSHARE_CGROUP_H
 #define NVSHARE_CGROUP_H
 
@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The names that one version of cgroups gives to things. */
+/* The names that one version of cgroups uses. */
 struct cgroup_version {
     const char *mount_type, *controller; /* how its hierarchy is found */
-    const char *limit, *usage;           /* files with one number, or a word that means: no limit */
+    const char *limit, *usage;           /* files with one number, or a word that means no limit */
     const char *anonymous, *inactive;    /* keys of memory.stat */
 };
 
@@ -19,17 +19,18 @@ extern const struct cgroup_version CGROUP_V2, CGROUP_V1;
 struct cgroup {
     const struct cgroup_version *version;
     char folder[PATH_MAX];
-    size_t
-        mount_length; /* of the folder, what the hierarchy is mounted at. Above that nothing can be seen. */
+    /* The part of the folder that the hierarchy is mounted at. Nothing above it is visible. */
+    size_t mount_length;
 };
 
 /* Finds the process's own cgroup. Files are looked for below `root`: "" outside of tests. */
 bool cgroup_find(struct cgroup *out, const char *root, const struct cgroup_version *version);
 
-/* Goes one level up. Returns false at the top of what can be seen. */
+/* Goes one level up. Returns false at the top of what is visible. */
 bool cgroup_go_up(struct cgroup *group);
 
-/* The first number of a file, or of its line that begins with `key`. Returns false if there is none: "max" is none. */
+/* The first number of a file, or of its line that begins with `key`. Returns false if there is
+ * none; "max" is no number. */
 bool cgroup_read(const struct cgroup *group, const char *file, const char *key, uint64_t *number);
 
 /* The limit in bytes. Returns false if there is none. */

@@ -1,4 +1,4 @@
-/* Bytes to frames and back. No I/O: whoever has a socket brings the bytes.
+/* Bytes to frames and back. No I/O: the caller has the socket.
  *
  * Functions return a count or 0, or a negative errno; outputs are untouched on failure. */
 #ifndef NVSHARE_FRAME_H
@@ -13,7 +13,7 @@
 /* Room for any frame. */
 #define FRAME_MAX (sizeof(struct frame_header) + FRAME_MAX_PAYLOAD)
 
-/* A frame that lies in somebody's buffer. */
+/* A frame that lies in the caller's buffer. */
 struct frame_view {
     uint16_t type; /* enum frame_type, or a number that is not known yet: skip it */
     const void *payload;
@@ -33,18 +33,18 @@ ssize_t frame_build(void *buffer, size_t room, enum frame_type type, const void 
  * after which the connection is of no use. */
 ssize_t frame_parse(const void *bytes, size_t size, struct frame_view *view);
 
-/* In which version of the protocol a type of frames got its meaning. */
+/* The version of the protocol in which a type of frame got its meaning. */
 uint16_t frame_version(uint16_t type);
 
-/* Bytes of payload that a type of frames has at least: earlier senders lack the optional fields at
- * its end. `size` is what it has with all of them. */
+/* The least payload of a type of frame: earlier senders lack the optional fields at its end. `size`
+ * is the payload with all of them. */
 size_t frame_least(uint16_t type, size_t size);
 
-/* Copies the fields of a frame; what lies behind them is of a later day and is left out, and what an
- * earlier sender does not know is 0. Returns 0, or -EBADMSG if there are fewer bytes than that. */
+/* Copies the fields of a frame. Later fields behind them are left out, and fields that an earlier
+ * sender does not have are 0. Returns 0, or -EBADMSG if there are fewer bytes than that. */
 int frame_take(const struct frame_view *view, void *fields, size_t size);
 
-/* Whether every field is what protocol/frames.toml lets it be. Returns 0, also for types that nobody knows, or
+/* Whether every field is what protocol/frames.toml allows. Returns 0, also for unknown types, or
  *     -EBADMSG  there are fewer bytes than fields
  *     -ERANGE   a number is out of its range, or an enumerator does not exist */
 int frame_check(const struct frame_view *view);

@@ -17,7 +17,7 @@
 static _Atomic int lowest = LOG_LEVEL_WARN;
 static _Atomic int output = STDERR_FILENO;
 
-/* What standard error was when we came. */
+/* Standard error as it was when the library was loaded. */
 static struct stat stderr_at_start;
 
 __attribute__((constructor)) static void remember_stderr(void) {
@@ -26,8 +26,8 @@ __attribute__((constructor)) static void remember_stderr(void) {
     errno = before;
 }
 
-/* A program may have closed its standard error, and another file of it may have the number since. A terminal or a pipe in
- * its place was put there for what is written to standard error. */
+/* A program may have closed its standard error, and another of its files may have the number since.
+ * But a terminal or a pipe in its place is meant for standard error. */
 static bool is_stderr(void) {
     struct stat now;
     if (old_fstat(STDERR_FILENO, &now) < 0)
@@ -36,7 +36,7 @@ static bool is_stderr(void) {
     return is_the_same || S_ISCHR(now.st_mode) || S_ISFIFO(now.st_mode);
 }
 
-/* A pipe that is full would have the program wait, and one that nobody reads would end it. */
+/* A full pipe would make the program wait, and one without a reader would end it. */
 static bool can_take_a_line(int descriptor) {
     struct pollfd set = {.fd = descriptor, .events = POLLOUT};
     return poll(&set, 1, 0) == 1 && set.revents == POLLOUT;
@@ -55,7 +55,7 @@ static bool is_set(const char *value) {
     return value && *value;
 }
 
-/* A line must not end up in a file of the program. */
+/* A line must not end up in one of the program's files. */
 static int open_file(const char *path) {
     int low = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
     return low < 0 ? -errno : descriptor_move_away(low);
@@ -105,11 +105,11 @@ void log_line(enum log_level level, const char *format, ...) {
     va_end(arguments);
     if (more > 0)
         length += more;
-    /* A line that was cut has its last byte where the newline goes. */
+    /* In a truncated line, the last byte makes way for the newline. */
     if (length > LOG_LINE_MAX - 1)
         length = LOG_LINE_MAX - 1;
     line[length++] = '\n';
-    /* There is nobody to tell if this fails. */
+    /* A failure here cannot be reported. */
     if ((descriptor != STDERR_FILENO || is_stderr()) && can_take_a_line(descriptor)) {
         ssize_t written = write(descriptor, line, (size_t)length);
         (void)written;

@@ -1,12 +1,12 @@
-/* The log of a guest: it never writes to stdout, and to stderr only warnings.
+/* nvshare's log in the user's program: it never writes to stdout, and to stderr only warnings.
  *
  *     NVSHARE_LOG=debug|info|warn   what is written (warn)
  *     NVSHARE_LOG_FILE=path         appended to, instead of stderr; without it only warnings appear
  *
- * Standard error is the program's: nothing is written to it that would have to wait, nor to a file that has its number
- * after the program has closed it.
+ * Standard error belongs to the program. A write to it that would have to wait is left out, and so
+ * is one to a file that has its number after the program has closed it.
  *
- * A line is one write(2) of at most LOG_LINE_MAX bytes, made without locks or allocation; so it may
+ * A line is one write(2) of at most LOG_LINE_MAX bytes, made without locks or allocation. So it may
  * come from any thread, and from a child right after fork. It begins with "nvshare[pid]: ", in a
  * file with "nvshare[pid] seconds: " by the monotonic clock. errno is left as it was. */
 #ifndef NVSHARE_LOG_H
@@ -23,7 +23,7 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN };
  * is called, warnings go to stderr. A value that makes no sense is itself a warning. */
 void log_open(const char *level, const char *file);
 
-/* Whether a line of this level would be written: for callers that have to compute what to say. */
+/* Whether a line of this level would be written: for callers whose text is costly to make. */
 bool log_enabled(enum log_level level);
 
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);
@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const 
 #define log_info(...)  log_line(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_warn(...)  log_line(LOG_LEVEL_WARN, __VA_ARGS__)
 
-/* A warning that appears once in the life of the process, whichever threads come by. */
+/* A warning that appears once in the life of the process, in whichever thread. */
 #define log_warn_once(...)                                                                         \
     do {                                                                                           \
         static _Atomic bool log_said_;                                                             \

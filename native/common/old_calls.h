@@ -1,4 +1,5 @@
-/* What glibc 2.17 does not have as functions (old_glibc.h), asked of the kernel: results and errno are the same.
+/* Functions that glibc 2.17 does not have (old_glibc.h), as calls to the kernel: results and errno
+ * are the same.
  *
  * On x86-64 and aarch64 the kernel's struct stat is that of the C library. */
 #ifndef NVSHARE_OLD_CALLS_H

@@ -1,22 +1,24 @@
-/* Binds to the versions of the C library's functions that glibc 2.17 has, whatever glibc is built against.
+/* Binds to the versions of the C library's functions that glibc 2.17 has, whatever glibc is built
+ * against.
  *
- * libnvshare.so and the emulated driver are loaded into programs in other people's images, and an image is
- * often older than the machine it runs on: one function of a version that its glibc lacks, and the program
- * does not start. The workloads come in the same wheel, and it installs only where all of it loads. The
- * linker takes the newest version of every function, and glibc 2.34 gave a new one to all that moved into
- * libc.so.6 from libpthread and libdl, although nothing else about them changed. The older versions are
- * still there for programs that were linked long ago, and here each is asked for by its name.
+ * libnvshare.so and the emulated driver are loaded into programs in other people's images, and an
+ * image is often older than the machine it runs on. If its glibc lacks the version of one function,
+ * the program does not start. The workloads come in the same wheel, which installs only where all
+ * of it loads. The linker takes the newest version of every function, and glibc 2.34 gave a new one
+ * to all that moved into libc.so.6 from libpthread and libdl, although nothing else about them
+ * changed. The older versions are still there for programs that were linked long ago. Here each is
+ * requested by its name.
  *
- * The build puts this file before every source file. A function that is missing here, or that glibc 2.17
- * does not have at all, is named by tests/unit/native/test_old_glibc.py. old_calls.h has those that are
- * asked of the kernel instead. */
+ * The build puts this file before every source file. A function that is missing here, or that glibc
+ * 2.17 does not have at all, is named by tests/unit/native/test_old_glibc.py. old_calls.h has those
+ * that are calls to the kernel instead. */
 #ifndef NVSHARE_OLD_GLIBC_H
 #define NVSHARE_OLD_GLIBC_H
 
 #if defined(__x86_64__)
 #define OLD_GLIBC_AS(name, old, version) __asm__(".symver " #name ", " #old "@GLIBC_" #version)
 #elif defined(__aarch64__)
-/* The first glibc for this machine was 2.17, and all that it had is of that version. */
+/* The first glibc for this machine was 2.17, and all its functions are of that version. */
 #define OLD_GLIBC_AS(name, old, version) __asm__(".symver " #name ", " #old "@GLIBC_2.17")
 #else
 #error "the versions of this machine's C library are not known"
@@ -73,11 +75,11 @@ OLD_GLIBC(sem_timedwait, 2.2.5);
 OLD_GLIBC(sem_trywait, 2.2.5);
 OLD_GLIBC(sem_wait, 2.2.5);
 
-/* Does not set errno from glibc 2.29 on. Nobody here looks at that. */
+/* Does not set errno from glibc 2.29 on. No code here reads that. */
 OLD_GLIBC(log, 2.2.5);
 
-/* From glibc 2.38 on, the headers mean functions that also read binary numbers ("0b1"). Nobody here writes
- * them. */
+/* From glibc 2.38 on, the headers mean functions that also read binary numbers ("0b1"). No input
+ * here has them. */
 OLD_GLIBC_AS(__isoc23_sscanf, __isoc99_sscanf, 2.7);
 OLD_GLIBC_AS(__isoc23_strtol, strtol, 2.2.5);
 OLD_GLIBC_AS(__isoc23_strtoll, strtoll, 2.2.5);

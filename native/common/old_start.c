@@ -1,9 +1,10 @@
 /* How a program starts where its glibc is older than the one it was built with.
  *
- * The start-up code that every program is linked with asks for __libc_start_main of glibc 2.34 or later. The
- * linker sends it here (--wrap), and the function of that name that glibc 2.17 has does the rest. Of an older
- * glibc it expects the address of code that runs constructors, which newer start-up code leaves to glibc: so
- * there, programs that are linked with this run no constructors of their own. They have none. */
+ * The start-up code that every program is linked with calls __libc_start_main of glibc 2.34 or
+ * later. The linker redirects it here (--wrap), and the function of that name in glibc 2.17 does
+ * the rest. An older glibc expects the address of code that runs constructors, which newer start-up
+ * code leaves to glibc. So there, programs that are linked with this run no constructors of their
+ * own. They have none. */
 typedef int main_function(int, char **, char **);
 
 #if defined(__x86_64__)

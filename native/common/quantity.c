@@ -37,7 +37,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Reads digits, at most so many. Returns how many there were. */
+/* Reads at most `most` digits. Returns how many there were. */
 static int read_digits(const char **text, int most, uint64_t *number, bool *too_large) {
     int count = 0;
     for (*number = 0; is_digit(**text) && count < most; (*text)++, count++) {
@@ -49,8 +49,8 @@ static int read_digits(const char **text, int most, uint64_t *number, bool *too_
     return count;
 }
 
-/* ctype.h and strtod follow the locale of the program that we are a guest in; this does not. Nine
- * places behind the point are more than anybody writes, and keep it exact. */
+/* ctype.h and strtod follow the locale of the user's program; this does not. Nine places behind the
+ * point are more than is ever written, and keep it exact. */
 int quantity_parse(const char *text, uint64_t *bytes) {
     uint64_t whole, fraction = 0, scale = 1;
     bool too_large = false;

@@ -1,6 +1,6 @@
 /* The profiler switches of the driver. The vendor declares them in a header of its own
  * (cudaProfiler.h), in a package that nothing else here needs; programs link to them all the same.
- * The generators read this file as it reads the vendor's. */
+ * The generators read this file as they read the vendor's. */
 #ifndef NVSHARE_PROFILER_H
 #define NVSHARE_PROFILER_H
 

@@ -1,4 +1,4 @@
-/* What transitions are made of: single actions, and changes of numbers that go with an action. */
+/* The parts of transitions: single actions, and changes of numbers that go with an action. */
 #ifndef NVSHARE_MACHINE_EMIT_H
 #define NVSHARE_MACHINE_EMIT_H
 
@@ -7,7 +7,7 @@
 typedef struct machine_actions actions_t;
 
 static inline struct machine_action *add(actions_t *out, enum machine_act act) {
-    static struct machine_action nowhere; /* never: a test counts what every step needs */
+    static struct machine_action nowhere; /* never used: a test counts the actions of every step */
     struct machine_action *action =
         out->count < MACHINE_ACTIONS ? &out->list[out->count++] : &nowhere;
     *action = (struct machine_action){.act = act, .descriptor = -1};
@@ -55,7 +55,7 @@ static inline void order_out(struct machine *m, actions_t *out, uint64_t bytes) 
     add_bytes(out, DO_ORDER_OUT, bytes);
 }
 
-/* How much may come is said before what is to come. */
+/* The missing room is set before the fill is ordered. */
 static inline void order_fill(struct machine *m, actions_t *out) {
     m->job = MACHINE_FILLS;
     add_bytes(out, DO_SET_MISSING, m->missing);
@@ -68,7 +68,8 @@ static inline void order_rest(struct machine *m, actions_t *out) {
     m->job = MACHINE_RESTS;
 }
 
-/* What a turn begins with comes first; and at its end the daemon says anew what is to leave. */
+/* A fill at the beginning of a turn comes first. When the turn ends, the daemon orders anew what
+ * leaves. */
 static inline void next_trim(struct machine *m, actions_t *out) {
     if (!m->trim || m->job != MACHINE_RESTS)
         return;

@@ -1,7 +1,7 @@
-/* Transitions (steps.h) of a turn that is held. Which state comes next is in table.c alone. */
+/* Transitions (steps.h) of a turn that is held. Only table.c says which state comes next. */
 #include "emit.h"
 
-/* It replaces what was asked for before. What is to leave, if the turn ends, REVOKE says anew. */
+/* Replaces earlier requests. If the turn ends, REVOKE says anew what is to leave. */
 static void begin(struct machine *m, const struct machine_input *in, actions_t *out,
                   bool is_short) {
     m->is_asked = m->displaces = m->is_wanted = m->is_to_step = false;
@@ -17,7 +17,8 @@ void machine_hold(struct machine *m, const struct machine_input *in, actions_t *
     begin(m, in, out, false);
 }
 
-/* The gate is closed. What was in flight as it closed to grow may still be; what comes goes on coming. */
+/* The gate is closed. Work that was in flight when it closed to grow may still be; a fill goes
+ * on. */
 void machine_hold_short(struct machine *m, const struct machine_input *in, actions_t *out) {
     begin(m, in, out, true);
 }
@@ -49,20 +50,21 @@ void machine_step(struct machine *m, const struct machine_input *in, actions_t *
     step(m, out);
 }
 
-/* What leaves in the middle of a turn is waited for first. */
+/* Memory that leaves during the turn is waited for first. */
 static void fill_to_step(struct machine *m, actions_t *out) {
     if (m->job == MACHINE_RESTS || m->job == MACHINE_FILLS_GENTLY)
         order_fill(m, out);
 }
 
-/* A call that passed now would find its memory away. Who comes to wait until then is told of afterwards. */
+/* A call that passed now would find its memory away. Calls that begin to wait until then are
+ * reported afterwards. */
 void machine_step_later(struct machine *m, const struct machine_input *in, actions_t *out) {
     m->number = in->number;
     m->is_to_step = m->is_wanted = true;
     fill_to_step(m, out);
 }
 
-/* The gate is closed already. What is allocated comes before it opens, or lets anybody pass. */
+/* The gate is closed already. The new memory comes before it opens, or lets a call pass. */
 void machine_grow_held(struct machine *m, const struct machine_input *in, actions_t *out) {
     m->is_short = true;
     m->fill = 0;

@@ -1,7 +1,8 @@
-/* Transitions (steps.h) between life with a daemon and life without one. Which state comes next is in table.c alone. */
+/* Transitions (steps.h) between life with a daemon and life without one. Only table.c says which
+ * state comes next. */
 #include "emit.h"
 
-/* Whoever has an open gate says so: the daemon then takes the turn for held. */
+/* A client with an open gate says so: the daemon then takes the turn for held. */
 void machine_greet(struct machine *m, const struct machine_input *in, actions_t *out) {
     struct machine_action *hello = add(out, DO_HELLO);
     m->is_wanted = in->waits;
@@ -11,7 +12,7 @@ void machine_greet(struct machine *m, const struct machine_input *in, actions_t 
                    (in->waits ? MACHINE_HELLO_WANTS : 0);
 }
 
-/* A gate that has refused for lack of a daemon is an ordinary closed gate now. */
+/* A gate that has refused without a daemon is an ordinary closed gate now. */
 void machine_be_welcome(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
     m->was_welcome = true;
@@ -40,8 +41,9 @@ static void forget_daemon(struct machine *m, actions_t *out) {
     m->trim = 0;
 }
 
-/* Without a daemon nobody else has a claim, and nobody could open the gate again. What is away comes back if it
- * finds room; but what was allocated before there was ever a daemon is where it is used. */
+/* Without a daemon no other program has a claim, and nothing could open the gate again. Memory that
+ * is away comes back if it finds room. Memory that was allocated before there was ever a daemon
+ * counts as resident. */
 void machine_lose(struct machine *m, const struct machine_input *in, actions_t *out) {
     add(out, DO_OPEN);
     forget_daemon(m, out);
@@ -59,7 +61,7 @@ static void order_return(struct machine *m, actions_t *out) {
     add(out, DO_ORDER_RETURN);
 }
 
-/* Also a gate that was open, or may open at this very moment. */
+/* Closes the gate, also one that was open, or may open at this very moment. */
 void machine_lose_short(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
     forget_daemon(m, out);
@@ -67,7 +69,7 @@ void machine_lose_short(struct machine *m, const struct machine_input *in, actio
     order_return(m, out);
 }
 
-/* One that was greeted has not answered, and what comes back goes on coming. */
+/* A daemon that was greeted has not answered. The return of memory goes on. */
 void machine_lose_again(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
     m->is_wanted = m->is_greeting = false;

@@ -1,4 +1,4 @@
-/* Inputs to steps, and steps by the table. */
+/* Maps inputs to steps, and looks the steps up in the table. */
 #include "machine.h"
 
 #include <stddef.h>
@@ -17,15 +17,15 @@ static enum step choose(bool condition, enum step if_so, enum step else_so) {
     return condition ? if_so : else_so;
 }
 
-/* Every permission has a number. A frame about another turn has crossed with something on its way; whether the
- * turn that it is about is held is for the table to say. */
+/* Every turn has a number. A frame about another turn has crossed with something on its way. The
+ * table says whether the frame's turn is held. */
 static bool is_about_this(const struct machine *m, const struct machine_input *in) {
     return in->turn == m->turn;
 }
 
 static enum step evict(const struct machine *m, const struct machine_input *in) {
     if (m->state == MACHINE_FETCHING)
-        return STEP_EVICT; /* what is on its way may be what is meant */
+        return STEP_EVICT; /* the memory on its way in may be what the daemon means */
     if (!in->bytes || !in->there)
         return STEP_EVICT_NONE;
     return choose(m->standby == MACHINE_GATE_STANDS_BY && in->event == ON_EVICT, STEP_EVICT_ARMED,
@@ -51,12 +51,12 @@ static enum step lost(const struct machine *m, const struct machine_input *in) {
     return choose(in->is_explicit && in->must_fill, STEP_LOST_SHORT, STEP_LOST);
 }
 
-/* Whether the gate is closed for HOLD, and memory has to come before it may let anybody pass. */
+/* Whether the gate is closed for HOLD, and memory has to come before it may let a call pass. */
 static bool holds_short(const struct machine *m) {
     return (m->state == MACHINE_HOLDING || m->state == MACHINE_HELD) && m->is_short;
 }
 
-/* Of a frame about the present turn. */
+/* For a frame about the present turn. */
 static enum step revoke(const struct machine *m, const struct machine_input *in) {
     if (!in->is_urgent)
         return STEP_ASK;
@@ -65,7 +65,7 @@ static enum step revoke(const struct machine *m, const struct machine_input *in)
 
 static enum step moved(const struct machine *m, const struct machine_input *in) {
     if (m->job == MACHINE_RESTS)
-        return STEP_VOID; /* it was told something else meanwhile */
+        return STEP_VOID; /* it has got another order meanwhile */
     if (m->job == MACHINE_MOVES_OUT)
         return STEP_LEFT;
     if (m->job == MACHINE_FILLS_AHEAD && m->state == MACHINE_FETCHING)
@@ -80,7 +80,7 @@ static enum step moved(const struct machine *m, const struct machine_input *in) 
     return choose(m->is_asked, STEP_FILLED_ASKED, STEP_FILLED);
 }
 
-/* Whether memory leaves after the turn. What is displaced stays until others need its room. */
+/* Whether memory leaves after the turn. Displaced memory stays until others need its room. */
 static bool moves_out(const struct machine *m, const struct machine_input *in) {
     return !m->displaces && machine_leaving(m, in) > 0;
 }
@@ -125,7 +125,7 @@ static enum step step_of(const struct machine *m, const struct machine_input *in
     }
 }
 
-/* Two inputs say what an earlier one was about. */
+/* ON_HANDED and ON_DISARMED get their numbers from an earlier input. */
 static struct machine_input complete(const struct machine *m, const struct machine_input *in) {
     struct machine_input whole = *in;
     if (in->event == ON_HANDED && m->standby != MACHINE_NO_STANDBY) {

@@ -1,11 +1,11 @@
-/* What a client does with its turn: with the daemon's frames, with what its own program does, and with memory
- * that moves. Inputs go in, actions come out. There is no lock, no clock, no driver and no allocation here, and
- * nothing is done: whoever feeds the machine performs the actions, in their order, and tells what has come of
- * them by further inputs. The interposer does so on a real program, the simulator on a model of one, and
- * tests on nothing at all.
+/* What a client does with its turn: with the daemon's frames, with what its own program does, and
+ * with memory that moves. Inputs go in, actions come out. There is no lock, no clock, no driver and
+ * no allocation here, and nothing is carried out: the caller performs the actions, in their order,
+ * and reports their outcome by further inputs. The interposer does so with a real program, the
+ * simulator with a model of one, and tests with nothing at all.
  *
- * What the states mean, and what happens in which, is in table.c. The rules for frames that cross on the way are
- * in protocol/frames.toml. */
+ * table.c says what the states mean, and what happens in each. The rules for frames that cross on
+ * the way are in protocol/frames.toml. */
 #ifndef NVSHARE_MACHINE_H
 #define NVSHARE_MACHINE_H
 
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum machine_state {
-    MACHINE_NEW,       /* nobody knows yet whether there is a daemon */
+    MACHINE_NEW,       /* it is not known yet whether there is a daemon */
     MACHINE_ALONE,     /* there is none, and the gate is open */
     MACHINE_RETURNING, /* there is none, and the gate is closed until memory is back */
     MACHINE_CLOSED,    /* without a turn */
@@ -30,7 +30,8 @@ enum machine_state {
     MACHINE_STATES,
 };
 
-/* What can happen. Behind each, the fields of the input that it reads beside `event` and `is_explicit`. */
+/* What can happen. Behind each: the fields of the input that it reads besides `event` and
+ * `is_explicit`. */
 enum machine_event {
     ON_GREET,           /* a daemon is there, and is to be greeted: waits */
     ON_WELCOME,         /* it has registered the client */
@@ -51,31 +52,31 @@ enum machine_event {
     ON_TRIM,            /* the frame: bytes, can_move */
     ON_GROW,            /* ANSWER: a thread will allocate, and there is not room yet: missing */
     ON_GREW,            /* it has, or is not waited for any longer; and nothing moves */
-    ON_WORK,            /* somebody waits at the closed gate. May be told again and again */
-    ON_DRAINED, /* nothing is in flight, behind a gate that was closed for that: waits, there, away */
-    ON_CANNOT_DRAIN, /* what is in flight, behind a gate that was closed for that, waits for calls that wait there */
-    ON_IDLE,     /* there was nothing for as long as DO_WATCH said: waits, there, away */
+    ON_WORK,            /* a call waits at the closed gate. May be repeated */
+    ON_DRAINED,      /* nothing is in flight behind the gate closed for that: waits, there, away */
+    ON_CANNOT_DRAIN, /* the work in flight waits for calls at the gate that was closed for it */
+    ON_IDLE,         /* there was nothing for as long as DO_WATCH said: waits, there, away */
     ON_USED_UP,  /* nothing is in flight, and the share of compute is used up: waits, there, away */
-    ON_PROGRESS, /* some of what is on its way out has left */
+    ON_PROGRESS, /* some of the memory on its way out has left */
     ON_MOVED, /* the mover has done what it was told last: must_fill, of explicit memory; there */
     MACHINE_EVENTS,
 };
 
 struct machine_input {
     uint32_t event;
-    int32_t descriptor; /* the machine's from now on; -1: none */
+    int32_t descriptor; /* belongs to the machine from now on; -1: none */
     uint64_t turn, next_turn;
     uint64_t bytes; /* to fill, to evict, to trim */
     uint64_t missing;
     uint64_t idle_ns;
     bool is_urgent; /* REVOKE: now, and not when idle */
-    bool displaces; /* REVOKE: others displace what is to leave */
+    bool displaces; /* REVOKE: others displace the memory that is to leave */
     bool must_fill; /* memory has to come, or is still moving, before the gate may open */
     bool can_move;  /* the program's memory can leave the GPU at all */
-    bool waits;     /* somebody waits at the gate */
+    bool waits;     /* a call waits at the gate */
     bool refuses;   /* without a daemon the program must not begin */
-    bool
-        is_explicit; /* memory that is away does not come by being used: to use it would be the program's end */
+    /* Memory that is away does not come when it is used: the access would crash the program. */
+    bool is_explicit;
     uint32_t number; /* of a HOLD or STEP */
     uint64_t there;  /* bytes on the GPU that can leave it */
     uint64_t away;   /* bytes that are not on the GPU */
@@ -84,36 +85,36 @@ struct machine_input {
 enum machine_act {
     DO_OPEN,         /* the gate */
     DO_CLOSE,        /* the gate */
-    DO_REFUSE,       /* turn away who comes to the gate */
+    DO_REFUSE,       /* turn away calls that come to the gate */
     DO_WATCH,        /* while WATCHED: ON_IDLE after bytes nanoseconds of nothing */
     DO_STEP,         /* the gate: one call passes, and it stays closed for the next */
     DO_DRAIN,        /* while CLOSING, STOPPING or HOLDING: ON_DRAINED when nothing is in flight */
     DO_AWAIT_GROWTH, /* while GROWING: ON_GREW */
-    DO_CONTEND,      /* value: whether somebody else waits for the GPU */
+    DO_CONTEND,      /* value: whether another program waits for the GPU */
     DO_ARM_GATE,     /* the gate opens by itself when the descriptor is readable */
     DO_ARM_SESSION,  /* ON_HANDED when the descriptor is readable */
-    DO_DISARM,       /* neither any more; the descriptor is closed */
-    DO_DISARM_OR_BEGIN, /* the same, unless the turn has come: then ON_HANDED, else ON_DISARMED, at once */
-    DO_HAND_OVER,       /* write to the descriptor: turn begins elsewhere */
+    DO_DISARM,       /* neither any more; closes the descriptor */
+    DO_DISARM_OR_BEGIN, /* the same, unless the turn has come; then ON_HANDED, else ON_DISARMED */
+    DO_HAND_OVER,       /* write to the descriptor: the turn begins elsewhere */
     DO_DROP,            /* close the descriptor */
-    DO_SET_MISSING,     /* bytes of what returns have no room yet */
+    DO_SET_MISSING,     /* so many bytes of the returning memory have no room yet */
     DO_ORDER_OUT,       /* the mover: bytes */
     DO_ORDER_MORE,      /* the mover: so many bytes more are to leave */
     DO_ORDER_FILL,      /* the mover: bytes, 0: all */
     DO_ORDER_AHEAD,     /* the mover: bytes, as far as the GPU has room for them */
-    DO_ORDER_GENTLY,    /* the mover: all that finds room */
+    DO_ORDER_GENTLY,    /* the mover: everything that has room */
     DO_ORDER_RETURN,    /* the mover: all, as long as it takes */
-    DO_ORDER_REST,      /* the mover: nothing, at what has moved so far */
+    DO_ORDER_REST,      /* the mover: stop at what has moved so far */
     DO_DISPLACE,        /* so many bytes count as away from now on */
     DO_COUNT_ALL_THERE, /* all memory counts as there */
     DO_HELLO,           /* send HELLO: turn, value of MACHINE_HELLO_ */
     DO_WANT,            /* send WANT: turn */
     DO_RELEASED, /* send RELEASED: turn, value a machine_reason, bytes that are to leave now */
-    DO_ANSWER,   /* send MOVED that tells of nothing moved: turn */
-    DO_TELL_OUT, /* send MOVED: turn, what has left and was not told yet, if nothing has as well */
-    DO_TELL_IN,  /* send MOVED: turn, what has come and was not told yet, if nothing has as well */
+    DO_ANSWER,   /* send MOVED that reports nothing moved: turn */
+    DO_TELL_OUT, /* send MOVED: turn, what has left and was not reported yet, even if nothing */
+    DO_TELL_IN,  /* send MOVED: turn, what has come and was not reported yet, even if nothing */
     DO_TELL_CANNOT_DRAIN, /* send CANNOT_DRAIN: turn, number */
-    DO_TELL_HELD,         /* send HELD: turn, number, value whether somebody waits at the gate */
+    DO_TELL_HELD,         /* send HELD: turn, number, value whether a call waits at the gate */
     MACHINE_ACTS,
 };
 
@@ -134,7 +135,7 @@ struct machine_action {
     uint32_t number; /* of the HOLD or STEP that this answers; 0: none */
 };
 
-enum { MACHINE_ACTIONS = 12 }; /* no step takes more; a test counts */
+enum { MACHINE_ACTIONS = 12 }; /* the most that a step emits; a test counts */
 
 struct machine_actions {
     uint32_t count;
@@ -143,8 +144,8 @@ struct machine_actions {
 
 enum machine_result {
     MACHINE_TAKEN,
-    MACHINE_VOID,       /* an input that has no meaning now, and does no harm: frames cross */
-    MACHINE_IMPOSSIBLE, /* one that cannot happen. Nothing has changed; somebody should say so */
+    MACHINE_VOID,       /* an input that means nothing now, and does no harm: frames cross */
+    MACHINE_IMPOSSIBLE, /* an input that cannot happen: nothing has changed. To be reported */
 };
 
 enum machine_job {
@@ -157,50 +158,50 @@ enum machine_job {
 };
 enum machine_standby { MACHINE_NO_STANDBY, MACHINE_SESSION_STANDS_BY, MACHINE_GATE_STANDS_BY };
 
-/* To be read by anybody, and changed by machine_feed alone. */
+/* Read by any caller, and changed by machine_feed alone. */
 struct machine {
     uint32_t state;
-    uint32_t job;      /* what the mover was told last, until it has done so */
+    uint32_t job;      /* the mover's last order, until it is carried out */
     uint64_t turn;     /* that it holds, or held last; 0: none */
-    uint64_t out_turn; /* in which, or after which, memory leaves */
+    uint64_t out_turn; /* the turn in which, or after which, memory leaves */
 
-    bool was_welcome; /* at some time */
-    bool is_wanted;   /* the daemon knows that somebody waits */
+    bool was_welcome; /* by any daemon, at any time */
+    bool is_wanted;   /* the daemon knows that a call waits */
     bool is_asked;    /* to give the turn up when idle */
     bool displaces;   /* as in the input */
     bool is_greeting; /* a daemon was greeted and has not answered yet */
     bool is_short;    /* while HOLDING or HELD: memory has to come before a call may pass */
-    bool is_to_step;  /* and one is to pass then */
+    bool is_to_step;  /* and a call is to pass then */
     uint32_t number;  /* of the last HOLD or STEP, while HOLDING or HELD; otherwise 0 */
     uint64_t idle_ns;
     uint64_t
         evict; /* bytes that are to leave as the turn ends; without one, when the gate is disarmed,
                   or the mover has stopped to fill */
-    uint64_t trim; /* bytes that are to leave in the middle of a turn, when nothing else moves */
+    uint64_t trim; /* bytes that are to leave during a turn, when nothing else moves */
     uint64_t fill; /* bytes that the turn began with; 0: all */
     uint64_t missing;
 
     int32_t next_descriptor; /* to write to when the turn is handed over, or -1 */
     uint64_t next_turn;
-    uint32_t standby; /* who watches for a turn to come by descriptor */
+    uint32_t standby; /* gate or session watches for a turn to come by descriptor */
     uint64_t standby_turn, standby_fill, standby_missing;
 };
 
 void machine_init(struct machine *machine);
 
-/* Takes an input, and says what is to be done. Returns a machine_result. */
+/* Takes an input, and returns the actions to perform. Returns a machine_result. */
 uint32_t machine_feed(struct machine *machine, const struct machine_input *input,
                       struct machine_actions *actions);
 
 /* Whether a turn is held, so that work may be in flight. */
 bool machine_holds(const struct machine *machine);
 
-/* For logs and tests; NULL for a number that none of them has. */
+/* For logs and tests; NULL for a number without a name. */
 const char *machine_state_name(uint32_t state);
 const char *machine_event_name(uint32_t event);
 const char *machine_act_name(uint32_t act);
 
-/* Sizes of struct machine, machine_input and machine_actions, for those who load this from elsewhere. */
+/* Sizes of struct machine, machine_input and machine_actions, for code that loads this library. */
 uint64_t machine_size(uint32_t which);
 
 #endif

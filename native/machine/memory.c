@@ -1,4 +1,5 @@
-/* Transitions (steps.h) of memory that moves, or is to. Which state comes next is in table.c alone. */
+/* Transitions (steps.h) of memory that moves, or is to. Only table.c says which state comes
+ * next. */
 #include "emit.h"
 
 void machine_make_room(struct machine *m, const struct machine_input *in, actions_t *out) {
@@ -6,20 +7,20 @@ void machine_make_room(struct machine *m, const struct machine_input *in, action
     add_bytes(out, DO_SET_MISSING, m->missing);
 }
 
-/* It is stood by for, and may begin at any moment. */
+/* For a turn that a standby will bring, which may begin at any moment. */
 void machine_make_room_ahead(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)out;
     m->standby_missing = in->missing;
 }
 
-/* Others are at it: that is worth waiting for. */
+/* Others are making room: that is worth waiting for. */
 void machine_make_room_to_grow(struct machine *m, const struct machine_input *in, actions_t *out) {
     machine_make_room(m, in, out);
     add(out, DO_AWAIT_GROWTH);
 }
 
-/* What has moved out in this turn for somebody who needs the room no longer need not come page by page. A turn that began
- * with a part of its memory has room for no more. */
+/* Memory that was trimmed for a program which does not need the room any more need not come back
+ * page by page. A turn that began with a part of its memory has no room for more. */
 void machine_fill_beside(struct machine *m, const struct machine_input *in, actions_t *out) {
     if (in->missing || in->is_explicit || m->fill || m->job != MACHINE_RESTS)
         return;
@@ -51,14 +52,15 @@ void machine_disarm(struct machine *m, const struct machine_input *in, actions_t
     add(out, DO_DISARM_OR_BEGIN);
 }
 
-/* There is room, and the turn will come. Whoever needs the room meanwhile has it: see the next two. */
+/* There is room, and the turn will come. If another program needs the room meanwhile, the next two
+ * transitions give it back. */
 void machine_fetch(struct machine *m, const struct machine_input *in, actions_t *out) {
     m->job = MACHINE_FILLS_AHEAD;
     add_bytes(out, DO_SET_MISSING, 0);
     add_bytes(out, DO_ORDER_AHEAD, in->bytes);
 }
 
-/* What is in flight comes, and is told when it has: MOVED follows. */
+/* Chunks in flight arrive, and MOVED reports them. */
 void machine_stop_fetching(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)m, (void)in;
     add(out, DO_ORDER_REST);
@@ -99,13 +101,13 @@ void machine_trim(struct machine *m, const struct machine_input *in, actions_t *
     next_trim(m, out);
 }
 
-/* A fill that goes on does so; what is allocated comes after it, all of it. */
+/* A fill in progress goes on; the new memory comes after it, all of it. */
 void machine_grow(struct machine *m, const struct machine_input *in, actions_t *out) {
     m->fill = 0;
     machine_make_room_to_grow(m, in, out);
 }
 
-/* Before the thread that is to allocate goes on: nobody uses the new memory until there is room. */
+/* Before the allocating thread goes on: the new memory is not used until there is room. */
 void machine_close_to_grow(struct machine *m, const struct machine_input *in, actions_t *out) {
     add(out, DO_CLOSE);
     machine_grow(m, in, out);

@@ -1,4 +1,4 @@
-/* Names of states, events and actions, as people read them. */
+/* Names of states, events and actions, for people. */
 #include <stddef.h>
 
 #include "machine.h"

@@ -1,10 +1,10 @@
-/* Between the files of the machine: inputs as they are looked up in the table. */
+/* Between the files of the machine: steps, by which inputs are looked up in the table. */
 #ifndef NVSHARE_MACHINE_STEPS_H
 #define NVSHARE_MACHINE_STEPS_H
 
 #include "machine.h"
 
-/* An input that means different things by its numbers is as many steps. */
+/* An input whose meaning depends on its numbers is several steps. */
 enum step {
     STEP_GREET,
     STEP_WELCOME,
@@ -57,8 +57,8 @@ enum step {
     STEP_VOID, /* whatever the state */
 };
 
-/* What a step does beside the change of state: emits actions, and changes numbers. Called in the state that it
- * leaves. */
+/* What a step does besides the change of state: emits actions, and changes numbers. Called in the
+ * state that it leaves. */
 typedef void transition(struct machine *machine, const struct machine_input *input,
                         struct machine_actions *actions);
 
@@ -72,7 +72,7 @@ struct cell {
 
 extern const struct cell machine_table[MACHINE_STATES][STEPS];
 
-/* What of the program's memory is to leave when its turn ends now. */
+/* How much of the program's memory is to leave if its turn ends now. */
 uint64_t machine_leaving(const struct machine *machine, const struct machine_input *input);
 
 /* transitions.c, link.c, memory.c and hold.c */

@@ -1,84 +1,103 @@
-/* The life of a client as a table: which state it goes to by which step, and what it does on the way.
+/* The life of a client as a table: the state that each step leads to, and what is done on the way.
  *
- * A client is one process on one GPU. Its gate stands before every call that gives the GPU work; its mover is a
- * thread that brings memory to the GPU and takes it to the host, in bulk.
+ * A client is one process on one GPU. Its gate stands before every call that gives the GPU work;
+ * its mover is a thread that brings memory to the GPU and takes it to the host, in bulk.
  *
- * NEW       Nobody knows yet whether there is a daemon. The gate is closed. It refuses instead if there is none
- *           and the program must not run without.
- * ALONE     There is no daemon, and the gate is open. The next daemon is told so (RESUMING), and takes the last
- *           turn for held: that is why ALONE leads to OPEN and not to CLOSED.
- * RETURNING There is no daemon, and the gate is closed: memory is away that does not come by being used. The mover brings
- *           all of it back. The gate opens then, and not before: that is ALONE. A daemon that comes in between is not
- *           told RESUMING, and the client is CLOSED; what has come stays. While a daemon is greeted and has not
- *           answered, the gate stays closed though all is back, since HELLO has said so.
- * CLOSED    Without a turn, behind a closed gate. Somebody may wait there; the daemon is told once (WANT).
- * LEAVING   As CLOSED, and memory is on its way to the host: because the turn has ended (REVOKE), or because the
- *           daemon has asked for it since (EVICT). It owes a MOVED with left = 0, and tells of progress.
- * FETCHING  As CLOSED, and memory is on its way to the GPU, ahead of the turn: the daemon has asked for it (FILL), since
- *           there is room that nobody needs just now. When it has come, or is to come no more, a MOVED tells of it,
- *           before anything else; what is to leave (EVICT) leaves after that. A turn that begins takes it as it is.
- * FILLING   It has a turn, and the gate is closed until its memory is there. That begins with GRANT or a
- *           hand-over. Of a fill, `missing` bytes have no room yet: ROOM says when they have.
- * GROWING   It has a turn, and the gate has closed because a thread is about to allocate memory that there is no
- *           room for yet. A fill that was going on goes on. When the memory is allocated it comes as in FILLING.
+ * NEW       It is not known yet whether there is a daemon. The gate is closed. It refuses instead
+ *           if there is none and the program must not run without.
+ * ALONE     There is no daemon, and the gate is open. The next daemon is told so (RESUMING), and
+ *           takes the last turn for held: that is why ALONE leads to OPEN and not to CLOSED.
+ * RETURNING There is no daemon, and the gate is closed: explicit memory is away. The mover brings
+ *           all of it back. The gate opens then, and not before: that is ALONE. A daemon that comes
+ *           in between is not told RESUMING, and the client is CLOSED; memory that has come stays.
+ *           While a daemon is greeted and has not answered, the gate stays closed even if all
+ *           memory is back, since HELLO has said so.
+ * CLOSED    Without a turn, behind a closed gate. A call may wait there; the daemon is told once
+ *           (WANT).
+ * LEAVING   As CLOSED, and memory is on its way to the host: because the turn has ended (REVOKE),
+ *           or because the daemon has asked for it since (EVICT). The client owes a MOVED with
+ *           left = 0, and reports progress.
+ * FETCHING  As CLOSED, and memory is on its way to the GPU, ahead of the turn: the daemon has asked
+ *           for it (FILL), since there is room that no program needs just now. When it has come, or
+ *           is to come no more, a MOVED reports it, before anything else; memory that is to leave
+ *           (EVICT) leaves after that. A turn that begins takes the memory as it is.
+ * FILLING   It has a turn, and the gate is closed until its memory is there. That begins with GRANT
+ *           or a hand-over. Of a fill, `missing` bytes have no room yet: ROOM says when they have.
+ * GROWING   It has a turn, and the gate has closed because a thread is about to allocate memory
+ *           that has no room yet. A fill in progress goes on. When the memory is allocated it comes
+ *           as in FILLING.
  * OPEN      It has a turn, and the gate is open.
  * WATCHED   As OPEN, and it is to give the turn up when it has been idle for so long.
- * HOLDING   It has a turn, and was told to hold it (HOLD): the gate is closed, what is in flight drains, and nothing else
- *           happens. That is for programs that wait for each other on the GPU: what one has in flight may need the next
- *           call of another. So nobody gives anything up before nothing is in flight anywhere.
- * HELD      The same, and nothing is in flight: the daemon is told (HELD), and whether somebody waits at the gate. STEP
- *           lets one call pass, and then it is HOLDING again. REVOKE ends the turn and KEEP opens the gate, from both.
- * CLOSING   It has a turn, and was told to give it up. The gate is closed, and what is in flight drains.
- * STOPPING  The same, but the gate was closed before, because memory was coming or being allocated. It is not
- *           waited for any longer. What has come by then is told with RELEASED.
+ * HOLDING   It has a turn, and was told to hold it (HOLD): the gate is closed, the work in flight
+ *           drains, and nothing else happens. That is for programs that wait for each other on the
+ *           GPU: the work in flight of one may need the next call of another. So no program gives
+ *           anything up before nothing is in flight anywhere.
+ * HELD      The same, and nothing is in flight: the daemon is told (HELD), and whether a call waits
+ *           at the gate. STEP lets one call pass, and then it is HOLDING again. REVOKE ends the
+ *           turn and KEEP opens the gate, from both.
+ * CLOSING   It has a turn, and was told to give it up. The gate is closed, and the work in flight
+ *           drains.
+ * STOPPING  The same, but the gate was closed before, because memory was coming or being allocated.
+ *           That is not waited for any longer. RELEASED reports what has come by then.
  *
- * Some work never drains behind a closed gate: a kernel that stays on the GPU and is fed by copies, a host function that
- * waits for a thread which waits at the gate. The caller finds that out, and says CANNOT_DRAIN. Then the turn goes on as
- * before the REVOKE, which is void with all that came with it. The daemon is told, and says REVOKE again when it likes to.
+ * Some work never drains behind a closed gate: a persistent kernel that is fed by copies, a host
+ * function that waits for a thread which waits at the gate. The caller finds that out, and says
+ * CANNOT_DRAIN. Then the turn goes on as before the REVOKE, which is void with all that came with
+ * it. The daemon is told, and may send REVOKE again at any time.
  *
- * HOLD may also come while memory does, or is being allocated; and a program that holds may allocate. Then it is short
- * (_SHORT below): memory has to come before a call may pass. What is coming goes on; a STEP waits for it, KEEP leads back to
- * FILLING, and REVOKE to STOPPING.
+ * HOLD may also come while memory comes or is being allocated, and a program that holds may
+ * allocate. Then it is short (_SHORT below): memory has to come before a call may pass. A fill goes
+ * on; a STEP waits for it, KEEP leads back to FILLING, and REVOKE to STOPPING.
  *
- * A turn is held from FILLING on: those are the states in which work may be in flight, and in which frames
- * that name the turn count.
+ * A turn is held from FILLING on: those are the states in which work may be in flight, and in which
+ * frames that name the turn count.
  *
- * Beside the state stand numbers. The one that matters for what comes next is the mover's job. In LEAVING it
- * moves out, in FETCHING and FILLING it fills; in the states with an open gate it rests, or moves out what is to be
- * trimmed in the middle of a turn. To trim waits until nothing else moves, and a turn that ends makes an end of
- * it. Alone it may fill gently, and still does so when the next daemon is there.
+ * Besides the state there are numbers. The one that matters for the next step is the mover's job.
+ * In LEAVING it moves out, in FETCHING and FILLING it fills. In the states with an open gate it
+ * rests, or moves out memory that is to be trimmed during a turn. A trim waits until nothing else
+ * moves, and the end of a turn ends it. Alone it may fill gently, and still does so when the next
+ * daemon is there.
  *
- * Memory is managed, or explicit (is_explicit), which never changes. Managed memory that is away comes when it is
- * used: the gate may open before all is there, and what was left behind as it opened counts as there when the turn ends.
- * Others can displace it. Of explicit memory none of that is true. So all of it comes before the gate opens, also where
- * the daemon would be content with less; a fill that ends before that is begun anew; what is away stays away; it leaves
- * by being moved out, never in the middle of a turn (TRIM), and never by being displaced.
+ * Memory is managed, or explicit (is_explicit), which never changes. Managed memory that is away
+ * comes when it is used: the gate may open before all of it is there, and memory that was away when
+ * the gate opened counts as resident when the turn ends. Others can displace it. Of explicit memory
+ * none of that is true. So all of it comes before the gate opens, even where the daemon would
+ * accept less; a fill that ends before that is begun again; memory that is away stays away; it
+ * leaves by being moved out, never during a turn (TRIM), and never by being displaced.
  *
  * One input is several steps where it means different things:
- *   LOST           the gate opens; or explicit memory has to come first (_SHORT); or the program must not begin (REFUSED).
- *   GRANT, HANDED  nothing has to come, and the gate opens first of all; or memory has to come first (_FILL).
+ *   LOST           the gate opens; or explicit memory has to come first (_SHORT); or the program
+ *                  must not begin (REFUSED).
+ *   GRANT, HANDED  nothing has to come, and the gate opens first of all; or memory has to come
+ *                  first (_FILL).
  *   REVOKE         when idle (ASK), or now.
- *   REVOKE, KEEP, STEP, CANNOT_DRAIN   while it holds: the gate could open, or memory has to come before (_SHORT).
- *   ROOM           for the turn that is held, or for one that a standby will bring (_AHEAD). Whose gate is open has been
- *                  told to make room for somebody else in its turn (TRIM), who has gone.
- *   FILL           something can come; nothing can (_NONE); or no more is to come (_STOP).
- *   EVICT          something can leave; nothing can (_NONE: answered at once); or the gate has a standby (_ARMED).
- *                  In that case it could open by itself while memory leaves. It is disarmed first. If the turn
- *                  has come by then, the EVICT finds a client with a turn.
- *   DRAINED, IDLE, USED_UP   the turn ends, and memory leaves after that (_OUT) or not: also if others displace
- *                  it, since then nothing is moved here.
- *   MOVED          by the mover's job: what was to leave has (LEFT), or what was to come has (FILLED), and
- *                  meanwhile it was asked to give way (_ASKED) or not, or a daemon was greeted (_GREETING), or a STEP
- *                  has waited for it (_TO_STEP). Or some explicit memory has not come after all (_IN_PART).
+ *   REVOKE, KEEP, STEP, CANNOT_DRAIN
+ *                  while it holds: the gate could open, or memory has to come first (_SHORT).
+ *   ROOM           for the turn that is held, or for one that a standby will bring (_AHEAD). A
+ *                  client with an open gate was told to make room during its turn (TRIM), for a
+ *                  program that is gone now.
+ *   FILL           memory can come; none can (_NONE); or no more is to come (_STOP).
+ *   EVICT          memory can leave; none can (_NONE: answered at once); or the gate has a standby
+ *                  (_ARMED). In that case it could open by itself while memory leaves. It is
+ *                  disarmed first. If the turn has come by then, the EVICT finds a client with a
+ *                  turn.
+ *   DRAINED, IDLE, USED_UP
+ *                  the turn ends, and memory leaves after that (_OUT) or not. It does not if others
+ *                  displace it, since then nothing is moved here.
+ *   MOVED          by the mover's job: the memory to leave has left (LEFT), or the memory to come
+ *                  has come (FILLED). Meanwhile it was asked to give way (_ASKED) or not, or a
+ *                  daemon was greeted (_GREETING), or a STEP has waited for it (_TO_STEP). Or some
+ *                  explicit memory has not come after all (_IN_PART).
  *
- * Three kinds of cells. A step leads to a state and does something. VOID is what may well happen and means
- * nothing: frames cross on their way, and so does what the client sees of its program. What is not in the table
- * cannot happen, from a daemon and a caller that keep to the rules; it changes nothing, and is reported. A
- * frame about another turn than the present one is void before anybody looks here. A descriptor that comes
- * with anything but a step is closed.
+ * There are three kinds of cells. A step leads to a state and does something. VOID is an input that
+ * may well happen and means nothing: frames cross on their way, and so does what the client sees of
+ * its program. An input that is not in the table cannot happen, from a daemon and a caller that
+ * keep to the rules; it changes nothing, and is reported. A frame about another turn than the
+ * present one is void before the table is read. A descriptor that comes with anything but a step is
+ * closed.
  *
- * Why a GRANT or STANDBY for a client that holds a turn is impossible: the daemon gives the next one after it
- * has heard RELEASED, and a daemon that has just begun takes RESUMING for held. */
+ * A GRANT or STANDBY for a client that holds a turn is impossible: the daemon gives the next turn
+ * after it has got RELEASED, and a daemon that has just started takes RESUMING for held. */
 #include "steps.h"
 
 #define TO(state, act) {CELL_STEP, MACHINE_##state, machine_##act}
@@ -93,7 +112,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_LOST] = TO(ALONE, lose),
                 [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_REFUSED] = TO(NEW, refuse),
-                [STEP_WORK] = VOID, /* HELLO tells it */
+                [STEP_WORK] = VOID, /* HELLO reports it */
                 [STEP_USED_UP] = VOID,
             },
         [MACHINE_ALONE] =
@@ -140,7 +159,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_EVICT_ARMED] = TO(CLOSED, disarm),
                 [STEP_EVICT_NONE] = TO(CLOSED, answer),
                 [STEP_FILL] = TO(FETCHING, fetch),
-                [STEP_FILL_STOP] = VOID, /* all has come, and was told */
+                [STEP_FILL_STOP] = VOID, /* all has come, and was reported */
                 [STEP_FILL_NONE] = TO(CLOSED, answer),
                 [STEP_TRIM] = VOID,
                 [STEP_TRIM_NONE] = TO(CLOSED, answer),
@@ -153,7 +172,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
             {
                 [STEP_LOST] = TO(ALONE, lose),
                 [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
-                [STEP_GRANT] = TO(OPEN, begin), /* all has left, and nobody has told it yet */
+                [STEP_GRANT] = TO(OPEN, begin), /* all has left, but was not reported yet */
                 [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
                 [STEP_STANDBY] = TO(LEAVING, arm),
                 [STEP_HANDOVER] = VOID,
@@ -168,7 +187,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_EVICT] = TO(LEAVING, evict_more),
                 [STEP_EVICT_ARMED] = TO(LEAVING, disarm),
                 [STEP_EVICT_NONE] = TO(LEAVING, answer),
-                [STEP_FILL] = TO(LEAVING, answer), /* all has left, and nobody has told it yet */
+                [STEP_FILL] = TO(LEAVING, answer), /* all has left, but was not reported yet */
                 [STEP_FILL_STOP] = VOID,
                 [STEP_FILL_NONE] = TO(LEAVING, answer),
                 [STEP_TRIM] = VOID,
@@ -198,7 +217,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_EVICT] = TO(FETCHING, stop_to_leave),
                 [STEP_FILL] = TO(FETCHING, fetch),
                 [STEP_FILL_STOP] = TO(FETCHING, stop_fetching),
-                [STEP_FILL_NONE] = VOID, /* it is told when what goes on has ended */
+                [STEP_FILL_NONE] = VOID, /* reported when the present fill ends */
                 [STEP_TRIM] = VOID,
                 [STEP_TRIM_NONE] = TO(FETCHING, answer),
                 [STEP_GROW] = VOID,
@@ -263,7 +282,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_USED_UP_OUT] = VOID,
                 [STEP_PROGRESS] = VOID,
                 [STEP_LEFT] = TO(GROWING, left_shut),
-                /* A fill that went on has ended. It is told with what is still to come. */
+                /* The earlier fill has ended. It is reported with what is still to come. */
                 [STEP_FILLED] = TO(GROWING, came_unseen),
                 [STEP_FILLED_ASKED] = TO(GROWING, came_unseen),
                 [STEP_FILLED_IN_PART] = TO(GROWING, came_unseen),
@@ -289,7 +308,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_TRIM_NONE] = TO(OPEN, answer),
                 [STEP_GROW] = TO(GROWING, close_to_grow),
                 [STEP_WORK] = VOID,
-                [STEP_USED_UP] = VOID, /* nobody else wants the turn */
+                [STEP_USED_UP] = VOID, /* no other program wants the turn */
                 [STEP_PROGRESS] = VOID,
                 [STEP_LEFT] = TO(OPEN, left),
                 [STEP_FILLED] = TO(OPEN, came),
@@ -317,7 +336,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_WORK] = VOID,
                 [STEP_IDLE] = TO(CLOSED, give_up_idle),
                 [STEP_IDLE_OUT] = TO(LEAVING, give_up_idle),
-                /* Its calls wait elsewhere, for long: so it is idle at once. */
+                /* Its calls wait elsewhere, for long, so it is idle at once. */
                 [STEP_USED_UP] = TO(CLOSED, give_up_used),
                 [STEP_USED_UP_OUT] = TO(LEAVING, give_up_used),
                 [STEP_PROGRESS] = VOID,
@@ -330,7 +349,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_HANDOVER] = TO(HOLDING, plan_handover),
                 [STEP_CANCEL_HANDOVER] = TO(HOLDING, cancel_handover),
-                [STEP_ASK] = VOID, /* how it goes on is about to be said */
+                [STEP_ASK] = VOID, /* the daemon is about to say how it goes on */
                 [STEP_REVOKE] = TO(CLOSING, stop),
                 [STEP_REVOKE_SHORT] = TO(STOPPING, stop),
                 [STEP_KEEP] = TO(OPEN, keep),
@@ -347,7 +366,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_TRIM] = TO(HOLDING, trim_later),
                 [STEP_TRIM_NONE] = TO(HOLDING, answer),
                 [STEP_GROW] = TO(HOLDING, grow_held),
-                [STEP_WORK] = VOID, /* HELD tells it */
+                [STEP_WORK] = VOID, /* HELD reports it */
                 [STEP_DRAINED] = TO(HELD, be_held),
                 [STEP_CANNOT_DRAIN] = TO(OPEN, open_again),
                 [STEP_CANNOT_DRAIN_SHORT] = TO(FILLING, go_on_filling),
@@ -363,7 +382,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
                 [STEP_HANDOVER] = TO(HELD, plan_handover),
                 [STEP_CANCEL_HANDOVER] = TO(HELD, cancel_handover),
-                [STEP_ASK] = VOID, /* how it goes on is about to be said */
+                [STEP_ASK] = VOID, /* the daemon is about to say how it goes on */
                 [STEP_REVOKE] = TO(CLOSING, stop),
                 [STEP_REVOKE_SHORT] = TO(STOPPING, stop),
                 [STEP_KEEP] = TO(OPEN, keep),
@@ -408,7 +427,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_TRIM] = VOID, /* RELEASED answers it */
                 [STEP_TRIM_NONE] = TO(CLOSING, answer),
                 [STEP_GROW] = VOID, /* the next turn begins with it */
-                [STEP_WORK] = VOID, /* RELEASED tells it */
+                [STEP_WORK] = VOID, /* RELEASED reports it */
                 [STEP_DRAINED] = TO(CLOSED, give_back),
                 [STEP_DRAINED_OUT] = TO(LEAVING, give_back),
                 [STEP_CANNOT_DRAIN] = TO(OPEN, open_again),

@@ -1,5 +1,6 @@
-/* Transitions (steps.h) of a turn: how it begins, is asked for, and ends. Those of memory are in memory.c, those of the
- * daemon itself in link.c, and those of a turn that is held in hold.c. Which state comes next is in table.c alone. */
+/* Transitions (steps.h) of a turn: how it begins, is asked for, and ends. Those of memory are in
+ * memory.c, those of the daemon itself in link.c, and those of a held turn in hold.c. Only table.c
+ * says which state comes next. */
 #include "emit.h"
 
 void machine_nothing(struct machine *m, const struct machine_input *in, actions_t *out) {
@@ -18,7 +19,7 @@ static void begin(struct machine *m, const struct machine_input *in, actions_t *
         add_turn(out, DO_ANSWER, m->turn);
 }
 
-/* The gate first of all: a GPU stands still until then. */
+/* The gate comes first: the GPU stands still until it opens. */
 void machine_begin(struct machine *m, const struct machine_input *in, actions_t *out) {
     add(out, DO_OPEN);
     begin(m, in, out);
@@ -35,7 +36,7 @@ void machine_begin_filling(struct machine *m, const struct machine_input *in, ac
     order_fill(m, out);
 }
 
-/* A turn that begins with moving memory is the session's business; any other is the gate's own. */
+/* The session watches for a turn that begins with moving memory; the gate for any other. */
 void machine_arm(struct machine *m, const struct machine_input *in, actions_t *out) {
     forget_standby(m, out);
     bool fills = in->must_fill || m->job == MACHINE_FILLS_AHEAD;
@@ -71,7 +72,7 @@ void machine_ask(struct machine *m, const struct machine_input *in, actions_t *o
     add_bytes(out, DO_WATCH, m->idle_ns);
 }
 
-/* One that waits for its memory is not idle. */
+/* A client that waits for its memory is not idle. */
 void machine_ask_later(struct machine *m, const struct machine_input *in, actions_t *out) {
     note_request(m, in, out);
 }
@@ -82,7 +83,7 @@ void machine_close(struct machine *m, const struct machine_input *in, actions_t 
     add(out, DO_DRAIN);
 }
 
-/* The gate is closed; but what was in flight as it closed to grow may still be. */
+/* The gate is closed, but work that was in flight when it closed to grow may still be. */
 void machine_stop(struct machine *m, const struct machine_input *in, actions_t *out) {
     note_request(m, in, out);
     add(out, DO_DRAIN);
@@ -92,7 +93,7 @@ void machine_forget(struct machine *m, const struct machine_input *in, actions_t
     (void)in;
     forget_request(m, out);
     contend(out, false);
-    m->is_wanted = false; /* nobody waits at an open gate */
+    m->is_wanted = false; /* no call waits at an open gate */
 }
 
 void machine_keep(struct machine *m, const struct machine_input *in, actions_t *out) {
@@ -112,7 +113,7 @@ static void tell_cannot_drain(struct machine *m, actions_t *out, uint32_t number
     told->number = number;
 }
 
-/* Others still want the turn. */
+/* Other programs still want the turn. */
 void machine_open_again(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
     uint32_t number = m->number;
@@ -122,7 +123,7 @@ void machine_open_again(struct machine *m, const struct machine_input *in, actio
     tell_cannot_drain(m, out, number);
 }
 
-/* What is in flight was so before the gate closed for memory: it opens when that is there. */
+/* The work was in flight before the gate closed for memory. The gate opens when that has come. */
 void machine_go_on_filling(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
     uint32_t number = m->number;
@@ -137,7 +138,7 @@ void machine_want(struct machine *m, const struct machine_input *in, actions_t *
     add_turn(out, DO_WANT, m->turn);
 }
 
-/* What was left behind as the gate opened. */
+/* Memory that was away when the gate opened. */
 static bool has_come_by_use(const struct machine *m, const struct machine_input *in) {
     return m->state != MACHINE_STOPPING && !in->is_explicit;
 }
@@ -146,7 +147,7 @@ uint64_t machine_leaving(const struct machine *m, const struct machine_input *in
     return least(m->evict, in->there + (has_come_by_use(m, in) ? in->away : 0));
 }
 
-/* The next program is woken before the daemon hears of it. A fill is left at what has come. */
+/* The next program is woken before the daemon is told. A fill stops at what has come. */
 static void release(struct machine *m, const struct machine_input *in, actions_t *out,
                     enum machine_reason reason) {
     uint64_t bytes = machine_leaving(m, in), left = m->displaces ? 0 : bytes;
@@ -170,7 +171,8 @@ static void release(struct machine *m, const struct machine_input *in, actions_t
     m->is_wanted = in->waits;
     m->trim = 0;
     forget_request(m, out);
-    /* Whoever it was given up for has it now, and may want it until the next turn says otherwise. */
+    /* The program that it was given up for has it now, and may want it until the next turn says
+     * otherwise. */
     contend(out, true);
 }
 

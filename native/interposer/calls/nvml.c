@@ -1,5 +1,5 @@
-/* NVML's memory information, as the program itself has it: see wrap_info.c. Everything else of NVML, the
- * list of processes among it, is as it is. */
+/* NVML's memory information, as the program's own view: see wrap_info.c. Everything else of NVML,
+ * including the list of processes, is unchanged. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "process/config.h"
 #include "process/devices.h"
 
-/* CUDA tells a GPU by 16 bytes, NVML by a text made of them. */
+/* CUDA identifies a GPU by 16 bytes, NVML by a text made of them. */
 static bool is_device(const struct device *device, const char *uuid) {
     char text[48];
     int length = snprintf(text, sizeof text, "GPU-");
@@ -31,7 +31,8 @@ struct view {
     unsigned long long total, used;
 };
 
-/* Returns false for a program that has neither a limit nor anything on that GPU: it is told the truth. */
+/* Returns false for a program that has neither a limit nor memory on that GPU: it gets NVML's
+ * answer. */
 static bool own_view(nvmlDevice_t handle, unsigned long long total, struct view *view) {
     struct device *device = config()->disable ? NULL : find_device(handle);
     uint64_t limit = config()->disable ? 0 : config()->limits.memory_limit;
@@ -40,7 +41,7 @@ static bool own_view(nvmlDevice_t handle, unsigned long long total, struct view 
         return false;
     if (device) {
         own = device_view(device);
-        /* NVML counts what CUDA keeps for itself as well; a program without a limit sees NVML's number. */
+        /* NVML also counts CUDA's own memory; a program without a limit sees NVML's number. */
         limit = own.is_limited ? own.total : 0;
     }
     view->total = limit && limit < total ? limit : total;

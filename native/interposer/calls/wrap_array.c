@@ -1,11 +1,11 @@
-/* Arrays: their size is what the descriptor asks for, since no call tells what the driver took. They
+/* Arrays: their size comes from the descriptor, since no call tells what the driver took. They
  * cannot be managed memory, and so are counted as pinned. */
 #include "memory/allocations.h"
 #include "process/contexts.h"
 #include "process/devices.h"
 
-/* Bytes of one channel; 0 for block-compressed and planar formats, which are for video and textures and
- * not counted. */
+/* Bytes of one channel; 0 for block-compressed and planar formats, which are for video and textures
+ * and not counted. */
 static size_t channel_bytes(CUarray_format format) {
     switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:

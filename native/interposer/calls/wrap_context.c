@@ -1,4 +1,5 @@
-/* Contexts: made current, created, destroyed. What a context takes along when it goes leaves the records. */
+/* Contexts: made current, created, destroyed. Everything that a context frees leaves the
+ * records. */
 #include <pthread.h>
 
 #include "gate/gate.h"
@@ -79,7 +80,8 @@ static struct mover *mover_of(struct device *device) {
     return device ? &device->mover : NULL;
 }
 
-/* The records are cleared before the driver frees anything: other contexts may get the addresses. */
+/* The records are cleared before the driver frees anything: other contexts may get the
+ * addresses. */
 static CUresult destroy(__typeof__(cuCtxDestroy_v2) *call, CUcontext handle) {
     struct mover *mover = mover_of(context_device(handle));
     mover_bar(mover);
@@ -132,7 +134,7 @@ static void context_is_gone(const struct context *context) {
     allocation_context_gone(allocation_take_context(context->id));
 }
 
-/* Destroys the context only if nobody else is attached to it, which shows afterwards. */
+/* Destroys the context only if there is no other user, which shows afterwards. */
 CUresult cuCtxDetach(CUcontext ctx) {
     unsigned version;
     driver_need();
@@ -180,8 +182,8 @@ CUresult cuCtxSetCurrent(CUcontext ctx) {
     return result;
 }
 
-/* Primary contexts come and go by a count that only the driver knows. One thread at a time, so that
- * nobody makes a new one before the old one has left the records. */
+/* Only the driver knows the reference count of a primary context. One thread at a time, so that no
+ * thread makes a new one before the old one has left the records. */
 static pthread_mutex_t primary = PTHREAD_MUTEX_INITIALIZER;
 
 static CUresult call_retain(const struct making *m) {
@@ -195,7 +197,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     return make((struct making){call_retain, pctx, dev, 0, NULL, 0, NULL});
 }
 
-/* The list of contexts stays locked during the call: the session must not look into one that goes. */
+/* The list of contexts stays locked during the call: the session must not use one that is being
+ * destroyed. */
 static CUresult give_up(__typeof__(cuDevicePrimaryCtxRelease_v2) *call, CUdevice ordinal) {
     unsigned flags;
     int is_active = 1;

@@ -1,5 +1,5 @@
-/* Functions of the program's, which the driver calls in the order of a stream. While one runs, what comes behind it
- * does not; and it may wait for a thread that waits at the gate (undrained.h). */
+/* Host functions, which the driver calls in the order of a stream. While one runs, the work behind
+ * it does not; and it may wait for a thread that waits at the gate (undrained.h). */
 #include <stdlib.h>
 
 #include "process/devices.h"
@@ -31,7 +31,7 @@ static void run_back(CUstream stream, CUresult status, void *data) {
     atomic_fetch_sub(&own.device->functions, 1);
 }
 
-/* NULL if it is left as it is: one that goes into a graph is called as often as that is launched. */
+/* NULL if it is left as it is: a function in a graph is called at each launch. */
 static struct function *wrap(CUstream stream, struct function function) {
     function.device = device_here();
     if (!function.device || stream_is_capturing(stream) || !(function.call || function.call_back))

@@ -1,4 +1,5 @@
-/* Memory nodes of graphs: it is enough to know that there are any. Those of a capture are noticed in wrap_pooled.c. */
+/* Memory nodes of graphs: it is enough to know that there are any. wrap_pooled.c notices those of a
+ * capture. */
 #include "lookup/driver.h"
 #include "memory/graphs.h"
 

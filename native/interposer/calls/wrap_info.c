@@ -1,5 +1,6 @@
-/* What a program is told about memory: its own view, which is its limit or the whole GPU, and what is left of
- * that. Programs size their pools by it, so it is the answer of one who knows the daemon's limits. */
+/* What a program is told about memory: its own view, which is its limit or the whole GPU, and what
+ * is left of that. Programs size their pools by it, so it takes the daemon's limits into
+ * account. */
 #include "explicit/answers.h"
 #include "log.h"
 #include "memory/allocations.h"
@@ -20,7 +21,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     return CUDA_SUCCESS;
 }
 
-/* Asking is not using: a device that is only asked about is not registered with the daemon. */
+/* A query is not a use: a device that is only queried is not registered with the daemon. */
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
     driver_need();
     CUresult result = real.cuDeviceTotalMem_v2(bytes, dev);
@@ -33,7 +34,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
     return result;
 }
 
-/* Whether a pointer leads into memory that the program believes to be plain device memory. */
+/* Whether a pointer leads into memory that the program takes for plain device memory. */
 static bool is_converted(CUdeviceptr pointer, struct ledger_entry *entry) {
     CUdeviceptr start;
     if (config()->disable ||
@@ -43,10 +44,10 @@ static bool is_converted(CUdeviceptr pointer, struct ledger_entry *entry) {
     return ledger_find(&allocations.memory, start, entry) == 0 && entry->kind == LEDGER_CONVERTED;
 }
 
-/* A program that asked for device memory is told that it has device memory: libraries choose their way
- * by this, and many know two kinds only, host and device. What such memory really cannot do (CUDA IPC,
- * RDMA) is answered with the truth, by the attributes that ask for it. Returns whether there is
- * another answer than the driver's. */
+/* A program that asked for device memory is told that it has device memory: libraries choose their
+ * code path by this, and many know only host and device. What such memory really cannot do (CUDA
+ * IPC, RDMA) is answered truthfully, by the attributes for it. Returns whether the answer differs
+ * from the driver's. */
 static bool answer(CUpointer_attribute attribute, const struct ledger_entry *entry, void *data) {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned *)data = 0; return true;

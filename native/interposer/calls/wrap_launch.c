@@ -1,4 +1,4 @@
-/* The one launch that is on several GPUs at once, and has to pass the gate of each. The others are
+/* The one launch that runs on several GPUs, and has to pass the gate of each. The others are
  * generated from hooks.def. */
 #include "gate/gate.h"
 #include "gate/submit.h"

@@ -1,14 +1,14 @@
 /* Memory by address: cuMemAlloc, cuMemAllocPitch, cuMemAllocManaged, cuMemFree.
  *
- * The 32-bit versions of CUDA 3.1 are not hooked: they have no room for an address of today. */
+ * The 32-bit versions of CUDA 3.1 are not hooked: they have no room for a present-day address. */
 #include "explicit/pooled.h"
 #include "memory/allocations.h"
 #include "process/contexts.h"
 #include "process/devices.h"
 
-enum { PITCH_ALIGNMENT = 512 }; /* what drivers give, for every GPU of the last ten years */
+enum { PITCH_ALIGNMENT = 512 }; /* as drivers have it for every GPU of the last ten years */
 
-/* Known when it is known whether there is a daemon. */
+/* Decided once it is known whether there is a daemon. */
 static enum ledger_kind kind_on(struct device *device) {
     device_await_daemon(device);
     if (device_allocates_explicitly(device))
@@ -16,7 +16,8 @@ static enum ledger_kind kind_on(struct device *device) {
     return device_moves_memory(device) ? LEDGER_CONVERTED : LEDGER_PLAIN;
 }
 
-/* Returns what the driver says. If the GPU has no room for it, and it may be managed memory, it becomes that. */
+/* Returns the driver's result. Memory that has no room on the GPU becomes managed memory, if it
+ * may. */
 static CUresult allocate_explicitly(struct device *device, CUdeviceptr *dptr,
                                     struct ledger_entry *entry) {
     CUresult result = explicit_allocate(device, entry);
@@ -50,7 +51,7 @@ static CUresult allocate(struct device *device, CUdeviceptr *dptr, struct ledger
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     struct device *device = device_here();
     if (!device || !dptr || !bytesize)
-        return real.cuMemAlloc_v2(dptr, bytesize); /* which knows what is wrong with it */
+        return real.cuMemAlloc_v2(dptr, bytesize); /* the driver knows what is wrong with it */
     struct ledger_entry entry = {
         .bytes = bytesize, .kind = kind_on(device), .owner = context_here()->id};
     CUresult result = allocation_reserve_movable(device, bytesize, &entry.kind);
@@ -60,7 +61,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     return allocation_record(&allocations.memory, device, entry, result);
 }
 
-/* Memory that can be moved has no pitched allocation, so the pitch is computed as the driver would. */
+/* Movable memory has no pitched allocation, so the pitch is computed as the driver would. */
 static CUresult allocate_pitch(CUdeviceptr *dptr, size_t *pitch, size_t width, size_t height,
                                unsigned element_bytes) {
     size_t row, bytes;
@@ -80,7 +81,7 @@ static CUresult allocate_pitch(CUdeviceptr *dptr, size_t *pitch, size_t width, s
 
 static CUresult count_pitch(struct device *device, CUdeviceptr *dptr, size_t *pitch, size_t width,
                             size_t height, unsigned element_bytes) {
-    /* How much it is to be is known only afterwards. It is counted then, and given back if it was too
+    /* The size is known only afterwards. It is counted then, and the memory freed if it was too
      * much. */
     CUresult result = real.cuMemAllocPitch_v2(dptr, pitch, width, height, element_bytes);
     if (result != CUDA_SUCCESS)
@@ -119,7 +120,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
     return allocation_record(&allocations.memory, device, entry, result);
 }
 
-/* Memory of a pool is no context's, but there has to be one. */
+/* Memory of a pool belongs to no context, but there has to be one. */
 static CUresult release(CUdeviceptr dptr, const struct ledger_entry *entry) {
     if (!entry || !ledger_is_explicit(entry->kind) || (entry->pool && !context_here()))
         return real.cuMemFree_v2(dptr);

@@ -1,6 +1,6 @@
-/* Physical memory (cuMemCreate): it lives as long as there is a handle to it, or a mapping. It cannot be managed memory.
- * Where memory moves explicitly it does so too, and then handles are ours (explicit/holding.h); elsewhere it is the
- * driver's, and counted as pinned. */
+/* Physical memory (cuMemCreate): it lives while there is a handle to it, or a mapping. It cannot be
+ * managed memory. Where memory is explicit it moves too, and then handles are ours
+ * (explicit/holding.h); elsewhere it is the driver's, and counted as pinned. */
 #include "explicit/answers.h"
 #include "explicit/holding.h"
 #include "memory/allocations.h"
@@ -24,7 +24,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     struct device *device = on_device ? device_get(prop->location.id) : NULL;
     if (!device)
         return real.cuMemCreate(handle, size, prop, flags);
-    device_await_daemon(device); /* or nobody knows how it is allocated */
+    device_await_daemon(device); /* the allocation kind is not known before */
     bool moves = device_allocates_explicitly(device) && holding_can_be(prop, size, flags);
     struct ledger_entry entry = {.bytes = size,
                                  .kind = moves ? LEDGER_EXPLICIT : LEDGER_PLAIN,
@@ -34,7 +34,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     CUresult result = allocation_reserve(device, size, entry.kind);
     if (result != CUDA_SUCCESS)
         return result;
-    /* With a mixture that has just begun, the answer was for managed memory, which this cannot be. */
+    /* If mixing has just begun, the answer was for managed memory, which this cannot be. */
     bool is_void = moves && atomic_load(&device->is_mixed);
     result = is_void ? CUDA_ERROR_OUT_OF_MEMORY : create(device, prop, flags, &entry);
     if (result == CUDA_SUCCESS)
@@ -42,8 +42,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     return allocation_record(&allocations.physical, device, entry, result);
 }
 
-/* Gives references up before the driver is asked to: a handle that it has freed may be another thread's
- * the next moment. Adds to `gone` what has none left. */
+/* Drops references before the driver does: a handle that it has freed may belong to another thread
+ * at the next moment. Adds to `gone` the memory without references. */
 static void unrefer(CUmemGenericAllocationHandle handle, struct ledger_entry **gone) {
     struct ledger_entry *entry = ledger_unrefer(&allocations.physical, handle);
     if (!entry)
@@ -52,7 +52,7 @@ static void unrefer(CUmemGenericAllocationHandle handle, struct ledger_entry **g
     *gone = entry;
 }
 
-/* What has no reference left, and is ours to free. */
+/* Frees memory of ours that has no reference left. */
 static CUresult freed(struct ledger_entry *gone, CUresult result) {
     for (const struct ledger_entry *one = gone; one && result == CUDA_SUCCESS;
          one = one->next_of_owner)
@@ -68,7 +68,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     bool is_ours =
         ledger_find(&allocations.physical, handle, &entry) == 0 && ledger_is_explicit(entry.kind);
     if (is_ours && !holding)
-        return CUDA_ERROR_INVALID_VALUE; /* it was released before, and lives on by its mappings */
+        return CUDA_ERROR_INVALID_VALUE; /* it was released, and lives on by its mappings */
     if (holding)
         holding_release(holding);
     unrefer(handle, &gone);
@@ -84,7 +84,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     struct ledger_entry entry;
     struct holding *holding = handle ? holding_retain(address) : NULL;
     if (!holding && answers_find(address, &entry))
-        return CUDA_ERROR_INVALID_VALUE; /* memory by cuMemAlloc has none */
+        return CUDA_ERROR_INVALID_VALUE; /* memory by cuMemAlloc has no handle */
     CUresult result = holding ? CUDA_SUCCESS : real.cuMemRetainAllocationHandle(handle, addr);
     if (holding)
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)holding;
@@ -122,7 +122,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     return result;
 }
 
-/* A range may hold several mappings, one behind the other. Sets *whole to whether it holds nothing else. */
+/* A range may hold several mappings in a row. Sets *whole to whether it holds nothing else. */
 static struct ledger_entry *take_mappings(CUdeviceptr ptr, size_t size, bool *whole) {
     struct ledger_entry *all = NULL, **end = &all, *one;
     size_t done = 0;
@@ -136,7 +136,7 @@ static struct ledger_entry *take_mappings(CUdeviceptr ptr, size_t size, bool *wh
     return all;
 }
 
-/* Ours one by one, the driver's own as they are. */
+/* Unmaps ours one by one, and the driver's own as they are. */
 static CUresult unmap(CUdeviceptr ptr, size_t size, const struct ledger_entry *mappings,
                       bool whole) {
     bool any_ours = false;
@@ -161,7 +161,7 @@ static bool is_mapped(const struct ledger_entry *mapping) {
     return true;
 }
 
-/* Moves out of a list what has a key, or is still mapped, and returns it. */
+/* Moves the entries with a key, or those still mapped if key is NULL, out of a list. */
 static struct ledger_entry *sort_out(struct ledger_entry **list, const uint64_t *key) {
     struct ledger_entry *out = NULL, *one;
     while ((one = *list)) {
@@ -176,8 +176,8 @@ static struct ledger_entry *sort_out(struct ledger_entry **list, const uint64_t 
     return out;
 }
 
-/* Some may have been unmapped all the same, and only the driver knows which. The others are put back, with what they are
- * mappings of. */
+/* Some may have been unmapped all the same, and only the driver knows which. The others are put
+ * back, with the memory that they map. */
 static void keep_mapped(struct ledger_entry **mappings, struct ledger_entry **gone) {
     struct ledger_entry *stay = sort_out(mappings, NULL);
     for (const struct ledger_entry *m = stay; m; m = m->next_of_owner) {
@@ -206,7 +206,7 @@ static CUresult set_access(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *
     struct ledger_entry mapping;
     if (holding_at(ptr))
         return holding_set_access(ptr, size, desc, count, done);
-    /* As far as the next one that is ours, which begins where some mapping ends. */
+    /* Up to the next mapping of ours, which begins where some mapping ends. */
     for (*done = 0; *done < size && !holding_at(ptr + *done); *done += mapping.bytes)
         if (ledger_find(&allocations.mappings, ptr + *done, &mapping) < 0) {
             *done = size;

@@ -1,5 +1,6 @@
-/* Memory pools: made, destroyed, trimmed and asked about. A pool is always one of the driver's; what it gives and keeps
- * may be ours (pools.h), and then the program is told the sum of both. */
+/* Memory pools: made, destroyed, trimmed and queried. A pool is always one of the driver's; the
+ * memory that it gives and keeps may be ours (pools.h), and then the program is told the sum of
+ * both. */
 #include "explicit/pooled.h"
 #include "process/devices.h"
 
@@ -11,7 +12,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
     return result;
 }
 
-/* Its handle may be another pool's as soon as it is destroyed. */
+/* The driver may reuse its handle for another pool as soon as it is destroyed. */
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     driver_need();
     struct pool *known = pools_take(pool);
@@ -38,7 +39,8 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
     return result;
 }
 
-/* Others will know of it. What it has given by now they do not: that moves on. */
+/* Other processes will know the pool, but not the memory that it has given so far: that still
+ * moves. */
 CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
                                           CUmemAllocationHandleType handleType,
                                           unsigned long long flags) {
@@ -49,7 +51,7 @@ CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
     return result;
 }
 
-/* What is ours of an attribute, or NULL if it has no such part. */
+/* Our part of an attribute, or NULL if it has none. */
 static uint64_t *figure_of(struct pool *pool, CUmemPool_attribute attribute) {
     switch (attribute) {
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return &pool->reserved;
@@ -74,7 +76,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     return result;
 }
 
-/* High marks can only be set back to what is there now. */
+/* High marks can only be reset to the present value. */
 static void set(struct pool *pool, CUmemPool_attribute attribute, const void *value) {
     switch (attribute) {
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->threshold = *(const cuuint64_t *)value; break;

@@ -1,14 +1,15 @@
-/* Stream-ordered memory. It belongs to a pool and not to a context, and cannot be managed memory. Where memory moves
- * explicitly it does so too (explicit/pooled.h); elsewhere, and if others may know of its pool, it is the driver's, and
- * counted as pinned. What is allocated counts against limits; what the pool keeps for later does too, and is given back
- * before anybody is refused something for it. */
+/* Stream-ordered memory. It belongs to a pool and not to a context, and cannot be managed memory.
+ * Where memory is explicit it moves too (explicit/pooled.h); elsewhere, and if others may know its
+ * pool, it is the driver's, and counted as pinned. Allocated memory counts against limits. Memory
+ * that the pool keeps for later does too, and is given back before any allocation is refused
+ * because of it. */
 #include "explicit/pooled.h"
 #include "memory/allocations.h"
 #include "memory/graphs.h"
 #include "process/devices.h"
 #include "process/streams.h"
 
-/* The pool may be that of another GPU, or of the host; only the memory itself tells. */
+/* The pool may belong to another GPU, or to the host; only the memory itself tells. */
 static struct device *device_of(CUdeviceptr pointer, struct device *otherwise) {
     unsigned type = CU_MEMORYTYPE_DEVICE;
     int ordinal = -1;
@@ -55,10 +56,10 @@ static struct device *device_for(CUstream stream) {
     return NULL;
 }
 
-/* The pool that explicit memory is to come from, or NULL: then it is the driver's. NULL is also the device's current
- * one. */
+/* The pool that explicit memory is to come from, or NULL: then it is the driver's. A NULL handle is
+ * the device's current pool. */
 static struct pool *pool_for(struct device *device, CUmemoryPool pool) {
-    device_await_daemon(device); /* or nobody knows how it is allocated */
+    device_await_daemon(device); /* the allocation kind is not known before */
     if (!device_allocates_explicitly(device))
         return NULL;
     if (!pool && real.cuDeviceGetMemPool(&pool, device->ordinal) != CUDA_SUCCESS)
@@ -71,7 +72,7 @@ static CUresult allocate_explicitly(struct device *device, struct pool *pool, CU
     struct ledger_entry entry = {.bytes = bytes, .kind = LEDGER_EXPLICIT, .pool = pool};
     struct block *block = pooled_take(device, pool, bytes, stream);
     CUresult result = allocation_reserve_pooled(device, bytes, entry.kind);
-    /* With a mixture that has just begun, the answer was for managed memory, which this cannot be. */
+    /* If mixing has just begun, the answer was for managed memory, which this cannot be. */
     bool is_void = result == CUDA_SUCCESS && atomic_load(&device->is_mixed);
     if (result != CUDA_SUCCESS || is_void)
         pooled_put_back(device, pool, block);
@@ -83,14 +84,14 @@ static CUresult allocate_explicitly(struct device *device, struct pool *pool, CU
     return allocation_record(&allocations.memory, device, entry, result);
 }
 
-/* What the program asks for: by one of these calls, the other is NULL. */
+/* What the program asks for: by one of these calls; the other is NULL. */
 struct wish {
     __typeof__(cuMemAllocAsync) *call;
     __typeof__(cuMemAllocFromPoolAsync) *call_with_pool;
     CUdeviceptr *dptr;
     size_t bytes;
     CUmemoryPool pool;
-    CUstream given, stream; /* as it was given, and which one that is */
+    CUstream given, stream; /* as it was given, and the stream that it means */
 };
 
 static CUresult ask_driver(const struct wish *wish) {
@@ -111,7 +112,7 @@ static CUresult allocate(const struct wish *wish) {
     return record_where_it_is(device, wish->dptr, wish->bytes, wish->stream, ask_driver(wish));
 }
 
-/* The program asked for plain memory, which can be freed so; what it has got instead cannot. */
+/* The program asked for plain memory, which this call can free; what it has got instead cannot. */
 static CUresult free_converted(CUdeviceptr dptr, CUstream stream) {
     CUresult result = real.cuStreamSynchronize(stream);
     return result == CUDA_SUCCESS ? real.cuMemFree_v2(dptr) : result;

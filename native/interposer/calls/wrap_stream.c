@@ -1,4 +1,4 @@
-/* Streams: those that there are, and those that are being captured. */
+/* Streams: which exist, and which are being captured. */
 #include "process/config.h"
 #include "process/streams.h"
 
@@ -36,7 +36,7 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
     return real.cuStreamDestroy_v2(hStream);
 }
 
-/* Each call in both flavours: they differ in what the stream 0 means. */
+/* Each call in both flavours: they differ in the meaning of stream 0. */
 #define CAPTURE_BEGINS(name, flavour, parameters, arguments)                                       \
     CUresult name parameters {                                                                     \
         driver_need();                                                                             \

@@ -8,7 +8,7 @@
 #include "process/contexts.h"
 #include "process/devices.h"
 
-/* Where an allocation begins that an address may lie in. It is there if the ledger knows it. */
+/* The beginning of the allocation that an address may lie in. It exists if the ledger knows it. */
 static bool find_on(struct device *device, uint64_t address, uint64_t *begin) {
     explicit_lock(&device->explicit);
     const struct mapping *mapping = regions_find(&device->explicit.regions, address);
@@ -23,7 +23,7 @@ static bool find_on(struct device *device, uint64_t address, uint64_t *begin) {
 
 bool answers_find(CUdeviceptr pointer, struct ledger_entry *entry) {
     uint64_t begin;
-    if (!gate_calls_are_marked()) /* nobody has any */
+    if (!gate_calls_are_marked()) /* there is no explicit memory */
         return false;
     for (int i = 0; i < DEVICES_MAX; i++)
         if (device_known(i) && find_on(device_known(i), pointer, &begin))
@@ -45,7 +45,7 @@ static struct value address(uint64_t bits) {
     return (struct value){bits, 8};
 }
 
-/* Numbers of the driver's own would come from the same series, so ours are far from it. */
+/* The driver's own numbers would come from the same series, so ours are far from it. */
 static uint64_t identity(const struct ledger_entry *entry) {
     return entry->serial | (uint64_t)1 << 62;
 }
@@ -84,8 +84,8 @@ static uint64_t rights(const struct mapping *mapping) {
     return 0;
 }
 
-/* What the program has mapped itself. Addresses that are reserved are known to the driver in any case, and no context
- * owns it. */
+/* Memory that the program has mapped itself. The driver knows reserved addresses in any case. No
+ * context owns the memory. */
 static struct value look_up_mapping(const struct mapping *mapping, CUpointer_attribute attribute,
                                     CUdeviceptr pointer) {
     const struct holding *holding = mapping->region->holding;

@@ -1,12 +1,13 @@
-/* What a program is told about memory of the explicit way: what a driver says of memory by cuMemAlloc, also while the
- * memory is away, when the driver knows nothing of it. */
+/* What a program is told about explicit memory: the same as a driver says of memory by cuMemAlloc,
+ * even while the memory is away and the driver knows nothing of it. */
 #ifndef NVSHARE_EXPLICIT_ANSWERS_H
 #define NVSHARE_EXPLICIT_ANSWERS_H
 
 #include "lookup/driver.h"
 #include "memory/ledger.h"
 
-/* The allocation by cuMemAlloc that an address lies in. Returns false if it is not of the explicit way. */
+/* The allocation by cuMemAlloc that an address lies in. Returns false if it is not explicit
+ * memory. */
 bool answers_find(CUdeviceptr pointer, struct ledger_entry *entry);
 
 /* The value of a pointer's attribute. Returns false if the driver is to be asked. */

@@ -3,7 +3,8 @@
 #include "holding.h"
 #include "log.h"
 
-/* There is nobody to tell that something could not be given back: so such a call is made again, in case that helps. */
+/* A failure to give something back cannot be reported, so such a call is repeated, in case that
+ * helps. */
 enum { TRIES = 3 };
 
 static CUresult unmap(uint64_t address, uint64_t bytes) {
@@ -50,7 +51,7 @@ static CUresult allow(uint64_t address, uint64_t bytes, const struct mapping *ma
     return real.cuMemSetAccess(address, bytes, list, mapping->access_count);
 }
 
-/* One chunk at one mapping: nothing, if that has nothing of it. */
+/* Maps one chunk at one mapping: nothing, if the mapping does not cover it. */
 static CUresult map_part(const struct mapping *mapping, const struct chunk *chunk) {
     uint64_t address, offset, bytes;
     if (!mapping_of_chunk(mapping, chunk, &address, &offset, &bytes))
@@ -102,7 +103,8 @@ static bool is_mapped(uint64_t address, CUdevice gpu) {
     return real.cuMemGetAccess(&flags, &location, address) == CUDA_SUCCESS;
 }
 
-/* Memory that could not be taken away is at some of its addresses still: the driver knows at which. */
+/* Memory that could not be taken away is still mapped at some addresses: the driver knows at
+ * which. */
 static CUresult map_where_it_is_not(const struct chunk *chunk, CUdevice gpu) {
     uint64_t address, offset, bytes;
     CUresult result = CUDA_SUCCESS;
@@ -157,7 +159,7 @@ CUresult backing_map(const struct mapping *mapping) {
     return CUDA_SUCCESS;
 }
 
-/* What could not be taken away may still be mapped, or not. */
+/* A chunk that could not be taken away may still be mapped, or not. */
 CUresult backing_unmap(const struct mapping *mapping) {
     struct region *region = mapping->region;
     for (unsigned i = 0; i < region->count; i++) {

@@ -1,12 +1,15 @@
-/* Out: a chunk is copied, and only when its copy is done is it unmapped and its memory released; so it becomes free
- * for others chunk by chunk, while later ones are still on their way. In: memory is created and mapped at the old
- * address, then the bytes come. Nothing is in flight on the GPU of the program's own, and nobody is inside the gate.
+/* Out: a chunk is copied, and only when its copy is done is it unmapped and its memory released. So
+ * room becomes free chunk by chunk, while later chunks are still on their way. In: memory is
+ * created and mapped at the old address, then the bytes are copied. None of the program's own work
+ * is in flight on the GPU, and no thread is inside the gate.
  *
- * A fill is all or nothing. Two programs that each had half of their memory on a GPU that holds only one of them would
- * wait for each other for ever. So whoever finds no room for long gives back what has come, which costs nothing, since
- * the copies on the host are still good, moves out what it had never moved, and begins anew a little later. How long it
- * holds on to what it has, and how much later it begins, is random: somebody gives up first, and the others get on. With
- * every try in vain the pause may be twice as long, until it is long enough for another program's whole fill. */
+ * A fill is all or nothing. Two programs that each had half of their memory on a GPU that holds
+ * only one of them would wait for each other for ever. So a program that finds no room for long
+ * gives back what has come, which costs nothing since the copies on the host are still valid. It
+ * also moves out the memory that had never left, and begins again a little later. How long it holds
+ * what it has, and how much later it begins, is random: one program gives up first, and the others
+ * get on. After every failed try the pause may be twice as long, until it is long enough for
+ * another program's whole fill. */
 #include "carry.h"
 
 #include <errno.h>
@@ -23,9 +26,9 @@
 #include "session/session.h"
 
 enum {
-    PATIENCE_MS =
-        500, /* a fill waits for memory that should be there, holding what it has: up to twice as long */
-    PAUSE_LEAST_MS = 20,  /* then it pauses */
+    /* A fill waits for memory that should be there, holding what it has: up to twice as long. */
+    PATIENCE_MS = 500,
+    PAUSE_LEAST_MS = 20,  /* then it pauses for at least so long */
     PAUSE_FIRST_MS = 200, /* and at most for so much longer the first time */
     PAUSE_DOUBLED = 5,    /* which is doubled so many times: 12 GB at 12 GB/s take a second */
     PAUSE_US = 1000,      /* between two looks */
@@ -37,9 +40,9 @@ struct carrier {
     struct regions *regions;
     enum mover_job job;
     struct chunk_list list;
-    uint64_t
-        hungry_until; /* there was no memory on the GPU, and that is borne until then; 0: there was */
-    unsigned vain;    /* how often it was not borne any longer */
+    /* There was no memory on the GPU, and it is waited for until then; 0: there was. */
+    uint64_t hungry_until;
+    unsigned vain;     /* how often that time has run out */
     uint64_t homeless; /* bytes of the next chunk to leave, if the host has no place for it */
     uint64_t roomless; /* live bytes of the next chunk to return, if there is no room for it yet */
 };
@@ -73,14 +76,15 @@ static struct extents *extents_of(const struct carrier *carrier) {
     return &carrier->convoy.device->explicit.extents;
 }
 
-/* It is the next one still. With the lock held. */
+/* Puts a chunk back: it is the next one still. With the lock held. */
 static struct chunk *put_back(struct carrier *carrier, struct chunk *chunk) {
     carrier->list.next--;
     chunk_landed(carrier->regions, chunk);
     return NULL;
 }
 
-/* The next chunk, with a place on the host; if there is none, the chunk stays the next. With the lock held. */
+/* The next chunk, with a place on the host. If there is no place, it stays the next. With the lock
+ * held. */
 static struct chunk *take_with_slot(struct carrier *carrier) {
     struct chunk *chunk = chunk_list_take(&carrier->list, false);
     if (!chunk || slot_take(&chunk->slot, extents_of(carrier), chunk->bytes) == 0)
@@ -89,8 +93,8 @@ static struct chunk *take_with_slot(struct carrier *carrier) {
     return put_back(carrier, chunk);
 }
 
-/* In one step with what is left of the job, so that what is away and what is on its way never count twice. Whoever
- * leaves because it finds no room leaves as a whole. */
+/* In one step with the rest of the job, so that bytes away and bytes on their way never count
+ * twice. A program that leaves because it finds no room leaves as a whole. */
 static struct chunk *take_to_leave(struct carrier *carrier, uint64_t *live) {
     struct mover *mover = carrier->mover;
     struct chunk *chunk = NULL;
@@ -118,7 +122,8 @@ static struct chunk *take_to_return(struct carrier *carrier) {
     lock(carrier);
     struct chunk *chunk = chunk_list_take(&carrier->list, true);
     carrier->roomless = 0;
-    /* Ahead of a turn, what flies is out of the order already; else it counts as away until it has landed. */
+    /* In a fill ahead, chunks in flight are out of the order already; else they count as away until
+     * they land. */
     bool is_ahead = carrier->job == MOVER_FILL_AHEAD;
     uint64_t flying = is_ahead ? 0 : carrier->convoy.flying;
     if (chunk && room < flying + chunk->live) {
@@ -138,7 +143,7 @@ static bool send_out(struct carrier *carrier) {
     return chunk && convoy_send_out(&carrier->convoy, chunk, live);
 }
 
-/* A time that differs from program to program, and from try to try. The program's own random numbers are its own. */
+/* A time that differs by program and by try, without using up the program's own random numbers. */
 static uint64_t some_time_from_now(uint64_t least_ms, uint64_t more_ms) {
     uint64_t now = clock_now();
     uint64_t mixed = (now ^ (uint64_t)getpid() << 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -152,30 +157,31 @@ static void pause_somewhat(const struct carrier *carrier) {
         usleep(PAUSE_US);
 }
 
-/* Or the daemon would order it again at once. */
+/* Pauses, or the daemon would give the same order again at once. */
 static void say_no_host(struct carrier *carrier) {
     log_warn_once("GPU %d: there is no host memory for what is to leave the GPU",
                   carrier->convoy.device->ordinal);
     pause_somewhat(carrier);
 }
 
-/* Memory of the program's own is what its memory cgroup may have no room for. So where a daemon has said that it makes
- * some, none is taken, unless that daemon is gone: programs that keep parts of their memory on the GPU because they have
- * no place for them would wait for each other for ever. Even then no more is taken than there is room for. */
+/* The program's memory cgroup may have no room for memory of its own. So where the daemon makes
+ * host memory, the program takes none itself, unless that daemon is gone: then programs that keep
+ * parts of their memory on the GPU, because they have no place for them, would wait for each other
+ * for ever. Even then no more is taken than there is room for. */
 static bool may_make_host(const struct carrier *carrier) {
     if (!atomic_load(&extents_of(carrier)->is_provided))
         return true;
     return carrier->job == MOVER_RETURN && own_host_room("") >= carrier->homeless + EXTENT_BYTES;
 }
 
-/* Returns false if none may be made, or nothing lacks a place. */
+/* Returns false if none may be made, or every chunk has a place. */
 static bool makes_host(struct carrier *carrier) {
     return carrier->homeless && may_make_host(carrier) &&
            extents_make(extents_of(carrier), carrier->homeless) == 0;
 }
 
-/* To make host memory takes longer than the copy, and is waited for with nothing in flight. Returns false if nothing
- * lacks a place, or there will be none. */
+/* Making host memory takes longer than the copy, and is waited for with nothing in flight. Returns
+ * false if every chunk has a place, or there will be none. */
 static bool finds_host(struct carrier *carrier) {
     struct extents *extents = extents_of(carrier);
     if (!carrier->homeless || !atomic_load(&extents->is_provided))
@@ -196,8 +202,8 @@ static bool finds_host(struct carrier *carrier) {
     return finds;
 }
 
-/* The gate is told before anything goes that it may not open, and afterwards if nothing has gone. Should it be open
- * after all, nothing does. */
+/* The gate is told before anything leaves that it may not open, and afterwards if nothing has left.
+ * If it is open after all, nothing leaves. */
 static void move_out(struct carrier *carrier) {
     struct device *device = carrier->convoy.device;
     if (!gate_falls_short(&device->gate))
@@ -210,7 +216,7 @@ static void move_out(struct carrier *carrier) {
     explicit_is_whole(device);
 }
 
-/* Returns false if nothing is left to be brought, or there is no room for it. */
+/* Returns false if nothing is left to bring, or there is no room for it. */
 static bool bring(struct carrier *carrier) {
     struct chunk *chunk = take_to_return(carrier);
     if (!chunk)
@@ -223,7 +229,8 @@ static bool bring(struct carrier *carrier) {
     return is_sent;
 }
 
-/* What has come since everything was there last goes again. Nobody has used it, so that it is still on the host. */
+/* Gives back what has come since everything was last there. It was not used, so it is still on the
+ * host. */
 static void give_back(struct carrier *carrier) {
     lock(carrier);
     for (struct region *region = carrier->regions->first; region; region = region->next)
@@ -231,15 +238,16 @@ static void give_back(struct carrier *carrier) {
             struct chunk *chunk = &region->chunks[i];
             if (chunk->state == CHUNK_THERE && chunk->fill > carrier->regions->fills_when_whole &&
                 !chunk->is_moving) {
-                backing_take(chunk); /* or it keeps its memory, until it comes the next time */
+                backing_take(chunk); /* on failure it keeps its memory until its next fill */
                 chunk_set_state(carrier->regions, chunk, chunk->before_fill);
             }
         }
     unlock(carrier);
 }
 
-/* What was there before goes too: others may be waiting for just that. Only while no work can use it, and as far as there
- * is a place for it: who waited for one would hold up the others. What had to leave before has its place in any case. */
+/* Memory that was there before leaves too: others may be waiting for just that. Only while no work
+ * can use it, and as far as it has a place on the host: waiting for one would hold up the others.
+ * Memory that was away before has its place in any case. */
 static void leave_entirely(struct carrier *carrier) {
     list(carrier, regions_list_there);
     while (goes_on(carrier) && atomic_load(&carrier->mover->is_quiet) &&
@@ -248,7 +256,7 @@ static void leave_entirely(struct carrier *carrier) {
     convoy_land_all(&carrier->convoy);
 }
 
-/* The GPU has no memory, though it should have: somebody else has it, or it is about to be released. */
+/* The GPU should have memory and has none: another program has it, or is about to release it. */
 static void endure_hunger(struct carrier *carrier) {
     if (clock_now() < carrier->hungry_until) {
         usleep(PAUSE_US);
@@ -264,7 +272,7 @@ static void endure_hunger(struct carrier *carrier) {
     carrier->vain++;
 }
 
-/* Whoever waits does so with nothing in flight, so that all that has come is known to have. */
+/* Waits with nothing in flight, so that everything that has come is known to have come. */
 static void wait_for_room(struct carrier *carrier) {
     uint64_t began = clock_now();
     if (carrier->hungry_until)
@@ -272,11 +280,11 @@ static void wait_for_room(struct carrier *carrier) {
     else if (carrier->roomless)
         mover_wait_for_room_of(carrier->mover, carrier->job, carrier->roomless);
     else
-        usleep(PAUSE_US); /* what is away is not in the list, being new, or in somebody's hands */
-    carrier->convoy.since_ns += clock_now() - began; /* what others take is not the time of this */
+        usleep(PAUSE_US); /* memory away is not listed: it is new, or another thread moves it */
+    carrier->convoy.since_ns += clock_now() - began; /* the time that others take does not count */
 }
 
-/* Again and again, until everything is there: memory may be allocated meanwhile. */
+/* Repeats until everything is there: memory may be allocated meanwhile. */
 static void fill(struct carrier *carrier) {
     struct device *device = carrier->convoy.device;
     lock(carrier);
@@ -292,7 +300,7 @@ static void fill(struct carrier *carrier) {
     }
 }
 
-/* What was ordered, or as much of it as the GPU has memory for. Nobody waits for it. */
+/* Brings what was ordered, or as much of it as the GPU has memory for. No call waits for it. */
 static void fill_ahead(struct carrier *carrier) {
     lock(carrier);
     carrier->convoy.fill = ++carrier->regions->fills;
@@ -304,8 +312,8 @@ static void fill_ahead(struct carrier *carrier) {
     explicit_is_whole(carrier->convoy.device);
 }
 
-/* Where every context is dead nothing runs, and nothing can be copied. The program is to hear of it by its next call,
- * instead of waiting at the gate for ever. */
+/* Where every context is dead, nothing runs and nothing can be copied. The program is to learn of
+ * it by its next call, instead of waiting at the gate for ever. */
 static void give_up(struct device *device) {
     struct regions *regions = &device->explicit.regions;
     pthread_mutex_lock(&regions->lock);

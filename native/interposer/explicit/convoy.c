@@ -22,7 +22,7 @@ static uint64_t time_passed(struct convoy *convoy) {
     return convoy->since_ns - before;
 }
 
-/* Only what the program has in it matters; in a region that is shared, that may be anywhere. */
+/* Only allocated bytes matter; in a shared region they may be anywhere. */
 static uint64_t bytes_to_copy(const struct chunk *chunk) {
     return chunk->region->slab ? chunk->bytes : chunk->live;
 }
@@ -31,7 +31,7 @@ static struct flight *next_flight(struct convoy *convoy) {
     return &convoy->flights[(convoy->lane.oldest + convoy->lane.count) % LANE_CHUNKS];
 }
 
-/* Where a chunk can be copied. */
+/* An address at which a chunk can be copied. */
 static CUresult find_address(struct convoy *convoy, const struct chunk *chunk, uint64_t *address) {
     CUdevice gpu = convoy->device->ordinal;
     struct flight *flight = next_flight(convoy);
@@ -70,7 +70,8 @@ static CUresult copy(struct convoy *convoy, const struct chunk *chunk, bool leav
     return result;
 }
 
-/* For any reason but the lack of memory: a context that is dead answers everything with its error. */
+/* Whether an error other than a lack of memory is due to a dead context, which answers everything
+ * with its error. */
 static bool is_dead(const struct convoy *convoy, CUresult result) {
     if (result == CUDA_SUCCESS || result == CUDA_ERROR_OUT_OF_MEMORY)
         return false;
@@ -100,7 +101,7 @@ static void arrive(struct convoy *convoy, struct chunk *chunk, enum chunk_state 
     pthread_mutex_unlock(&convoy->regions->lock);
 }
 
-/* Another one is to leave in its place, if there is any. */
+/* Another chunk is to leave in its place, if there is one. */
 static void does_not_leave(struct convoy *convoy, struct chunk *chunk, uint64_t live) {
     struct mover *mover = convoy->mover;
     pthread_mutex_lock(&mover->lock);
@@ -113,7 +114,7 @@ static void does_not_leave(struct convoy *convoy, struct chunk *chunk, uint64_t 
     arrive(convoy, chunk, CHUNK_THERE);
 }
 
-/* In one step, so that it counts as away once, whoever asks meanwhile. */
+/* In one step, so that it counts as away exactly once at any moment. */
 static void arrive_on_host(struct convoy *convoy, const struct flight *flight) {
     pthread_mutex_lock(&convoy->mover->lock);
     arrive(convoy, flight->chunk, CHUNK_STORED);
@@ -128,14 +129,14 @@ bool convoy_send_out(struct convoy *convoy, struct chunk *chunk, uint64_t live) 
     return !convoy->has_failed;
 }
 
-/* What cannot be taken away is there, once it is mapped again wherever it was. Should that fail, too, it is on the host:
- * the gate stays closed until it comes back. */
+/* Memory that cannot be taken away is there again once it is mapped at all its addresses. If that
+ * fails too, the chunk counts as on the host: the gate stays closed until it comes back. */
 static bool is_still_there(struct convoy *convoy, struct chunk *chunk) {
     return backing_take(chunk) != CUDA_SUCCESS &&
            backing_give(chunk, convoy->device->ordinal) == CUDA_SUCCESS;
 }
 
-/* Its copy is done, and only now may the memory go. */
+/* The copy is done, and only now may the memory go. */
 static void has_left(struct convoy *convoy, const struct flight *flight) {
     if (convoy->has_failed || is_still_there(convoy, flight->chunk)) {
         does_not_leave(convoy, flight->chunk, flight->live);

@@ -15,7 +15,8 @@
 #include "session/session.h"
 #include "synchronise.h"
 
-/* How long a GPU that should have room, and has none, is asked again. Another program's memory may be about to go. */
+/* How long to ask a GPU again that should have room and has none. Another program's memory may be
+ * about to go. */
 static const uint64_t room_patience = CLOCK_MS(200);
 enum { PAUSE_US = 1000 };
 
@@ -29,8 +30,8 @@ static struct region *region_of(const struct ledger_entry *entry) {
     return (struct region *)(uintptr_t)entry->target;
 }
 
-/* In the middle of a capture a driver refuses to allocate and to free, or not, by rules of its own: it is asked by
- * an allocation that nobody needs. That there is no memory for it is no answer to that. */
+/* During a capture a driver refuses to allocate and to free, or not, by rules of its own. So it is
+ * asked, by an allocation that is freed at once. A lack of memory does not count as a refusal. */
 static CUresult ask_driver(void) {
     CUdeviceptr scrap;
     streams_lock();
@@ -44,12 +45,12 @@ static CUresult ask_driver(void) {
     return result == CUDA_ERROR_OUT_OF_MEMORY ? CUDA_SUCCESS : result;
 }
 
-/* With the lock held. What has one mapping for as long as it lives has addresses of its own. */
+/* With the lock held. A region with one mapping for its whole life has addresses of its own. */
 static uint64_t address_of(const struct region *region) {
     return region->mappings->address;
 }
 
-/* With the lock held, which is left for a while. Nobody has anything in it any more. */
+/* With the lock held, which is released for a while. Nothing is allocated in it any more. */
 void explicit_destroy(struct device *device, struct region *region) {
     struct regions *regions = &device->explicit.regions;
     uint64_t address = region->holding ? 0 : address_of(region), bytes = region->bytes;
@@ -66,7 +67,7 @@ void explicit_destroy(struct device *device, struct region *region) {
         backing_unreserve(address, bytes);
 }
 
-/* One chunk, outside the lock. */
+/* Gives one chunk its memory, outside the lock. */
 static CUresult give(struct device *device, struct chunk *chunk) {
     struct regions *regions = &device->explicit.regions;
     chunk->is_moving = true;
@@ -79,8 +80,8 @@ static CUresult give(struct device *device, struct chunk *chunk) {
     return result;
 }
 
-/* What pools keep stands in the way now; what streams have still to free is waited for, but not for ever: they may
- * themselves wait for this thread. Returns false if it was long enough. */
+/* Frees memory that pools keep. Memory that streams have yet to free is waited for, but not for
+ * ever: they may wait for this thread themselves. Returns false when the time is over. */
 static bool may_come(struct device *device, uint64_t since) {
     uint64_t waited = clock_now() - since;
     bool is_pending = false;
@@ -92,7 +93,8 @@ static bool may_come(struct device *device, uint64_t since) {
     return true;
 }
 
-/* Another thread may be at the same chunk, if its region is shared by small allocations: also during the pause. */
+/* Another thread may work on the same chunk, if small allocations share its region: also during the
+ * pause. */
 static CUresult give_patiently(struct device *device, struct chunk *chunk) {
     uint64_t since = clock_now();
     for (bool goes_on = true;;) {
@@ -118,7 +120,8 @@ static CUresult give_all(struct device *device, struct region *region) {
     return result;
 }
 
-/* If the gate closes, and opens again, before one is inside, somebody else may have brought it. */
+/* If the gate closes and opens again before this thread is inside, the mover may have brought
+ * it. */
 CUresult explicit_bring(struct device *device, struct region *region) {
     if (gate_falls_short(&device->gate))
         return CUDA_SUCCESS;
@@ -129,7 +132,8 @@ CUresult explicit_bring(struct device *device, struct region *region) {
     return result;
 }
 
-/* The region of an allocation that has it to itself, or a place in one that it shares. With the lock held. */
+/* The address of an allocation: a region to itself, or a place in one that it shares. With the lock
+ * held. */
 static uint64_t place_in(struct device *device, uint64_t bytes, struct region **region) {
     struct explicit *explicit = &device->explicit;
     uint64_t offset = bytes <= SLAB_MOST ? slabs_take(&explicit->slabs, bytes, region) : 0;
@@ -142,7 +146,8 @@ static uint64_t whole_pages(uint64_t bytes) {
     return (bytes + REGION_PAGE - 1) / REGION_PAGE * REGION_PAGE;
 }
 
-/* With the lock held. A region of whole pages at an address, for its own GPU to read and write. */
+/* With the lock held. Makes a region of whole pages at an address, for its own GPU to read and
+ * write. */
 static struct region *make_region(struct device *device, uint64_t address, uint64_t bytes) {
     struct regions *regions = &device->explicit.regions;
     struct region *region = region_create(bytes, REGION_CHUNK);
@@ -160,7 +165,8 @@ static struct region *make_region(struct device *device, uint64_t address, uint6
     return NULL;
 }
 
-/* For one allocation, or for small ones of its size. With the lock held, which is left for a while. */
+/* For one allocation, or for small ones of its size. With the lock held, which is released for a
+ * while. */
 static struct region *add_region(struct device *device, uint64_t whole, uint64_t bytes) {
     uint64_t address;
     explicit_unlock(&device->explicit);
@@ -179,8 +185,9 @@ static struct region *add_region(struct device *device, uint64_t whole, uint64_t
     return NULL;
 }
 
-/* Addresses for an allocation. Several threads may make a region for small ones at once: then there are more places;
- * or one may take the last place before another has: then it looks again. */
+/* Finds addresses for an allocation. Several threads may make a region for small ones at once: then
+ * there are more places. One thread may take the last place before another: then that one looks
+ * again. */
 static CUresult enter(struct device *device, struct ledger_entry *entry) {
     struct slabs *slabs = &device->explicit.slabs;
     struct region *region = NULL;
@@ -199,7 +206,7 @@ static CUresult enter(struct device *device, struct ledger_entry *entry) {
     return CUDA_SUCCESS;
 }
 
-/* With the lock held. The place is free for others, and a region without any goes. */
+/* With the lock held. Frees a place, and a region with no place in use. */
 static void give_back(struct device *device, struct region *region, uint64_t offset) {
     if (!region->slab || slabs_give_back(&device->explicit.slabs, region, offset))
         explicit_destroy(device, region);
@@ -219,7 +226,7 @@ void explicit_is_gone(struct device *device, const struct ledger_entry *entry) {
     explicit_unlock(&device->explicit);
 }
 
-/* It has its addresses. */
+/* Brings in an allocation that has its addresses. */
 static CUresult bring(struct device *device, const struct ledger_entry *entry) {
     struct region *region = region_of(entry);
     explicit_lock(&device->explicit);
@@ -283,7 +290,7 @@ void explicit_give_up(struct device *device, const struct block *block) {
     explicit_unlock(&device->explicit);
 }
 
-/* Should there be no memory to remember it by, it is never freed: better than while somebody may use it. */
+/* Without memory for the record it is never freed: better than while work may use it. */
 static void linger(struct device *device, const struct ledger_entry *entry) {
     struct lingering *lingering = malloc(sizeof *lingering);
     explicit_lock(&device->explicit);
@@ -320,8 +327,8 @@ CUresult explicit_free(struct device *device, const struct ledger_entry *entry) 
     return CUDA_SUCCESS;
 }
 
-/* With the lock held. The program may change its memory from now on, so that no copy on the host is good any more;
- * except for those that are being made. */
+/* With the lock held. The program may change its memory from now on, so no copy on the host is
+ * valid any more, except for those that are being made. */
 static void clear_slots(struct device *device) {
     for (struct region *region = device->explicit.regions.first; region; region = region->next)
         for (unsigned i = 0; i < region->count; i++)
@@ -342,7 +349,7 @@ bool explicit_is_whole(struct device *device) {
     return is_whole;
 }
 
-/* With the lock held. A GPU that cannot reach it is refused by the driver, which is as it should be. */
+/* With the lock held. The driver refuses a GPU that cannot reach it, which is as it should be. */
 static void let_use(struct mapping *mapping, CUdevice other) {
     if (mapping->access_count == MAPPING_GPUS)
         return;
@@ -358,7 +365,7 @@ void explicit_stay(struct device *device, CUdevice other) {
     explicit_lock(&device->explicit);
     for (struct region *region = device->explicit.regions.first; region; region = region->next) {
         region_stay(&device->explicit.regions, region);
-        if (!region->holding) /* of these the program says itself who may use them */
+        if (!region->holding) /* for these the program itself sets the rights */
             let_use(region->mappings, other);
     }
     explicit_unlock(&device->explicit);

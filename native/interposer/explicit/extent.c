@@ -19,14 +19,15 @@ static void unlock(struct extents *extents) {
     pthread_mutex_unlock(&extents->lock);
 }
 
-/* Less is more by a number that wraps. */
+/* A negative number wraps around. */
 static void change_held(struct extents *extents, uint64_t more) {
     extents->report.held += more;
     extents->unused += more;
     atomic_fetch_add(&extents->account->kept, more);
 }
 
-/* With the lock held. The latest at the end: those at the beginning are locked the sooner, and used first. */
+/* With the lock held. New extents go to the end: those at the beginning are locked sooner, and used
+ * first. */
 static bool add(struct extents *extents, void *at, uint64_t bytes) {
     struct extent *extent = calloc(1, sizeof *extent);
     if (!extent)
@@ -42,7 +43,7 @@ static bool add(struct extents *extents, void *at, uint64_t bytes) {
     return true;
 }
 
-/* A child of the program must not have it: pages that are locked are copied by fork. */
+/* A child of the program must not have it: fork copies locked pages. */
 static bool map(struct extents *extents, int descriptor, uint64_t bytes) {
     int flags = MAP_SHARED | MAP_NORESERVE | (descriptor < 0 ? MAP_ANONYMOUS : 0);
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, descriptor, 0);

@@ -10,7 +10,7 @@
 #include "process/devices.h"
 #include "session/session.h"
 
-/* Memory of the host, of other sorts, and for RDMA is the driver's own affair. */
+/* Memory of the host, of other types, and for RDMA is left to the driver. */
 bool holding_can_be(const CUmemAllocationProp *properties, size_t bytes, unsigned long long flags) {
     return properties->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
            properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE && !flags && bytes &&
@@ -70,9 +70,9 @@ void holding_release(struct holding *holding) {
     explicit_unlock(&holding->device->explicit);
 }
 
-/* The device whose lock is held when this returns, if there is a mapping. */
+/* Returns the mapping at an address, with the lock of its device held, or NULL. */
 static struct mapping *lock_mapping(CUdeviceptr address, struct device **out) {
-    if (!gate_calls_are_marked()) /* nobody has any */
+    if (!gate_calls_are_marked()) /* there is no explicit memory */
         return NULL;
     for (int i = 0; i < DEVICES_MAX; i++) {
         struct device *device = device_known(i);
@@ -126,7 +126,8 @@ static bool is_free(const struct regions *regions, uint64_t address, uint64_t by
     return true;
 }
 
-/* While the memory is away the driver cannot say that an address is wrong, so that it is asked. */
+/* While the memory is away the driver does not refuse a wrong address, so the range is checked
+ * here. */
 static bool is_reserved(uint64_t address, uint64_t bytes) {
     CUdeviceptr begin;
     size_t size;
@@ -153,7 +154,8 @@ static CUresult map(struct holding *holding, const struct mapping *wanted) {
     return result;
 }
 
-/* A part that begins or ends within a chunk is for the driver to judge, and so the memory has to be there. */
+/* A part that begins or ends within a chunk is for the driver to judge, so the memory has to be
+ * there. */
 CUresult holding_map(struct holding *holding, CUdeviceptr address, size_t bytes, size_t offset) {
     struct region *region = holding->region;
     struct gate *gate = &holding->device->gate;
@@ -198,7 +200,7 @@ static bool note_access(struct mapping *mapping, const CUmemAccessDesc *one) {
     return true;
 }
 
-/* With the lock held. Rights that cannot be noted are refused: nobody could give them again. */
+/* With the lock held. Rights that cannot be recorded are refused: they could not be restored. */
 static CUresult change_access(struct mapping *mapping, const CUmemAccessDesc *list, size_t count) {
     struct mapping before = *mapping;
     CUresult result = CUDA_SUCCESS;
@@ -241,7 +243,7 @@ CUresult holding_get_access(CUdeviceptr address, int gpu, unsigned long long *fl
 CUresult holding_stay(struct holding *holding, CUmemGenericAllocationHandle *handle) {
     struct device *device = holding->device;
     if (holding->region->count > 1)
-        return CUDA_ERROR_NOT_SUPPORTED; /* it is several of the driver's handles */
+        return CUDA_ERROR_NOT_SUPPORTED; /* it has several of the driver's handles */
     if (inside_enter(&device->gate) < 0)
         return CUDA_ERROR_SYSTEM_NOT_READY;
     explicit_lock(&device->explicit);

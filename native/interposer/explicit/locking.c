@@ -16,7 +16,7 @@ static void lock_pages(struct extent *extent, uint64_t context) {
                       (int)result);
 }
 
-/* One that works, of those of the device. Returns its number, or 0 if there is none. */
+/* Pushes a working context of the device. Returns its number, or 0 if there is none. */
 static uint64_t push_context(const struct device *device) {
     uint64_t id = 0;
     contexts_lock();
@@ -27,8 +27,8 @@ static uint64_t push_context(const struct device *device) {
     return id;
 }
 
-/* Locks go with the context that made them. Only the mover's thread locks extents and takes them out, so that what is
- * found stays. */
+/* Locks go with the context that made them. Only the mover's thread locks extents and takes them
+ * out, so the extent found stays. */
 static struct extent *next_unlocked(struct extents *extents) {
     pthread_mutex_lock(&extents->lock);
     struct extent *one = extents->first;

@@ -12,7 +12,7 @@ uint64_t moment_stream(CUstream stream) {
     return real.cuStreamGetId(stream, &number) == CUDA_SUCCESS ? number : 0;
 }
 
-/* Those of contexts that are gone are found by nobody, and freed on the way. */
+/* Moments of contexts that are gone are freed on the way. */
 static struct moment *take_spare(uint64_t context) {
     for (struct moment **at = &spare, *one; (one = *at);) {
         bool fits = one->context == context;
@@ -46,7 +46,8 @@ static struct moment *get(uint64_t context) {
     return moment ? moment : make(context);
 }
 
-/* An event is of one context, and the stream may be of another. Then, and if there is no event, it is waited for. */
+/* An event belongs to one context, and the stream may belong to another. Then, and without an
+ * event, waits for the stream. */
 CUresult moment_now(CUstream stream, struct moment **out) {
     const struct context *context = context_here();
     struct moment *moment = context ? get(context->id) : NULL;
@@ -64,7 +65,7 @@ CUresult moment_now(CUstream stream, struct moment **out) {
     return result == CUDA_ERROR_INVALID_HANDLE ? real.cuStreamSynchronize(stream) : result;
 }
 
-/* In the middle of a capture, of whichever thread, a question would spoil it. */
+/* During a capture by any thread, an ordinary query would invalidate it. */
 static bool is_over(CUevent event) {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     real.cuThreadExchangeStreamCaptureMode(&mode);
@@ -84,7 +85,7 @@ static bool is_over_in(CUcontext context, CUevent event) {
     return result;
 }
 
-/* With a context its work is gone, too. It cannot go away while the list is locked. */
+/* A context's work is gone with it. The context cannot go while the list is locked. */
 bool moment_has_passed(const struct moment *moment) {
     bool result = true;
     contexts_lock();

@@ -21,7 +21,7 @@ static uint64_t room_in(const struct cgroup *group) {
     return less_margin(limit, used > inactive ? used - inactive : 0);
 }
 
-/* Whoever is killed in a cgroup may have been far below the limit of its own. */
+/* A process may be killed for a cgroup above its own, far below its own limit. */
 static uint64_t room_in_all(const char *root, const struct cgroup_version *version) {
     struct cgroup group;
     uint64_t room = UINT64_MAX;

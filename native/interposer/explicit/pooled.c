@@ -10,7 +10,7 @@
 
 enum { PAUSE_US = 1000 };
 
-enum { GRAIN = 512 }; /* in which pools count what is in use, as drivers do */
+enum { GRAIN = 512 }; /* the unit in which pools count used bytes, as drivers do */
 
 static uint64_t rounded(uint64_t bytes) {
     return (bytes + GRAIN - 1) / GRAIN * GRAIN;
@@ -20,7 +20,7 @@ static uint64_t in_use(const struct pool *pool) {
     return pool->reserved - pool->stock.bytes;
 }
 
-/* With the lock held. Who has found too much finds out himself when that is over. */
+/* With the lock held. The thread that gives the excess back finds out when there is none. */
 static void note_excess(const struct pool *pool) {
     if (pool->stock.bytes && (pool->reserved > pool->threshold || pool->is_destroyed))
         atomic_store_explicit(&pools_have_excess, true, memory_order_relaxed);
@@ -49,8 +49,8 @@ static void uncount(struct pool *pool, const struct ledger_entry *entry) {
     }
 }
 
-/* A capture, of whichever thread, does not mind memory that comes and goes in the order of another stream. It would mind
- * the calls by which that is done here. */
+/* A capture by any thread allows stream-ordered allocations in another stream. It would not allow
+ * the calls by which they are made here. */
 static CUstreamCaptureMode begin_calls(void) {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     real.cuThreadExchangeStreamCaptureMode(&mode);
@@ -70,7 +70,7 @@ void pooled_count(struct device *device) {
     pools_unlock();
 }
 
-/* Without the lock, since a driver's calls take their time. */
+/* Without the lock, since the driver's calls are slow. */
 static uint64_t free_blocks(struct device *device, struct block *list) {
     uint64_t bytes = 0;
     if (!list)
@@ -88,7 +88,7 @@ static uint64_t free_blocks(struct device *device, struct block *list) {
     return bytes;
 }
 
-/* With the lock held. Takes out what goes beyond so many reserved bytes. */
+/* With the lock held. Takes out the blocks beyond `keep` reserved bytes. */
 static struct block *reduce(struct pool *pool, uint64_t keep) {
     uint64_t used = in_use(pool);
     struct block *list = stock_reduce(&pool->stock, keep > used ? keep - used : 0);
@@ -147,7 +147,8 @@ void pooled_give_back_excess(void) {
     pools_unlock();
 }
 
-/* What a pool keeps stands in the way of what it may become. Returns whether there is more of that to come. */
+/* Frees blocks that stand in the way of the pool's growth. Returns whether more can be freed
+ * later. */
 static bool make_place(struct pool *pool, uint64_t bytes) {
     pooled_trim(pool, pool->most > bytes ? pool->most - bytes : 0);
     pools_lock();
@@ -156,8 +157,9 @@ static bool make_place(struct pool *pool, uint64_t bytes) {
     return is_pending;
 }
 
-/* Whether a pool may reserve so many bytes more: its program has said how large it may become. What a stream has still
- * to free is waited for, but not for ever: it may itself wait for this thread. */
+/* Whether a pool may reserve so many bytes more: the program has set its maximum. Memory that a
+ * stream has yet to free is waited for, but not for ever: the stream may wait for this thread
+ * itself. */
 static bool may_grow(struct pool *pool, uint64_t bytes) {
     uint64_t until = clock_now() + POOLED_PATIENCE;
     if (!pool->most)
@@ -192,7 +194,7 @@ static CUresult reuse(struct device *device, struct ledger_entry *entry, struct 
     CUresult result = explicit_use_again(device, entry, block);
     if (result == CUDA_SUCCESS) {
         count(pool, entry->bytes, 0);
-    } else { /* and is gone */
+    } else { /* the block is gone */
         pools_lock();
         pool->reserved -= block->bytes;
         pools_unlock();
@@ -220,7 +222,7 @@ CUresult pooled_allocate(struct device *device, struct ledger_entry *entry, stru
     return result;
 }
 
-/* Should there be no memory to remember it by, it is never freed: better than while somebody may use it. */
+/* Without memory for the record it is never freed: better than while work may use it. */
 static void keep(struct device *device, const struct ledger_entry *entry, struct moment *freed) {
     struct block spare, *block = malloc(sizeof *block);
     explicit_keep(device, entry, block ? block : &spare);
@@ -248,7 +250,7 @@ CUresult pooled_free(struct device *device, const struct ledger_entry *entry, CU
     return result;
 }
 
-/* Then it does not come back to the pool. */
+/* Such memory does not come back to the pool. */
 CUresult pooled_free_now(struct device *device, const struct ledger_entry *entry) {
     struct pool *pool = entry->pool;
     struct ledger_entry of_context = *entry;

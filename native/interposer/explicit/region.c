@@ -70,14 +70,14 @@ static bool is_away(const struct chunk *chunk) {
     return chunk->state == CHUNK_STORED || chunk->state == CHUNK_BLANK;
 }
 
-/* Less is more by a number that wraps. */
+/* A negative number wraps around. */
 static void change_away(struct regions *regions, uint64_t more) {
     regions->away += more;
     atomic_fetch_add(&regions->account->away, more);
 }
 
-/* A copy in which nobody has anything is none, whoever gets a place in it next. So with nothing away there is no copy
- * that somebody would have to bring in before an allocation can be used. */
+/* A copy with nothing allocated in it counts as none, even if an allocation gets a place in it
+ * next. So if nothing is away, no copy has to be brought in before an allocation can be used. */
 static void forget_copy(struct chunk *chunk) {
     if (chunk->state == CHUNK_STORED && !chunk->live && !chunk->is_moving)
         chunk->state = CHUNK_BLANK;
@@ -142,7 +142,7 @@ static bool moves(const struct region *region) {
     return false;
 }
 
-/* To free memory is no place where a program expects its thread to be cancelled. */
+/* Freeing memory is not a cancellation point for the program's threads. */
 void region_wait(struct regions *regions, const struct region *region) {
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);

@@ -13,7 +13,7 @@ static bool is_free(const struct extent *extent, unsigned page, unsigned pages) 
     return page + pages <= extent->pages && !(extent->taken & run(page, pages));
 }
 
-/* The next free run from a page on, as long as it is or as long as it need be. */
+/* The next free run from a page on, of `most` pages at the most. */
 static unsigned free_run(const struct extent *extent, unsigned *page, unsigned most) {
     unsigned pages = 0;
     while (*page < extent->pages && !is_free(extent, *page, 1))
@@ -34,7 +34,7 @@ static bool append(struct slot *slot, struct slot_piece piece) {
     return true;
 }
 
-/* In one piece, where that is possible: that is one copy. Returns the pages that are still to be found. */
+/* In one piece if possible: that is one copy. Returns the number of pages still to be found. */
 static unsigned take_one_run(struct slot *slot, struct extents *extents, unsigned pages) {
     for (struct extent *one = extents->first; one && pages <= EXTENT_PAGES_MAX; one = one->next) {
         unsigned page = 0, found;

@@ -1,5 +1,5 @@
-/* A chunk's place on the host: pages of extents. It has one while its bytes are there, and until the program may have
- * changed what has come back. */
+/* A chunk's place on the host: pages of extents. The chunk has one while its bytes are on the host,
+ * and after they have come back until the program may have changed them. */
 #ifndef NVSHARE_EXPLICIT_SLOT_H
 #define NVSHARE_EXPLICIT_SLOT_H
 
@@ -22,8 +22,8 @@ static inline bool slot_is_taken(const struct slot *slot) {
     return slot->pieces != 0;
 }
 
-/* Gets a slot, if it has none. All of it or nothing. Returns 0, -EAGAIN if there are not enough pages, or
- * -ENOMEM. */
+/* Gets a slot, if the chunk has none. All of it or nothing. Returns 0, -EAGAIN if there are not
+ * enough pages, or -ENOMEM. */
 int slot_take(struct slot *slot, struct extents *extents, uint64_t bytes);
 void slot_give_back(struct slot *slot, struct extents *extents);
 

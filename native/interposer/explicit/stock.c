@@ -2,11 +2,11 @@
 
 #include <stdbool.h>
 
-/* A block may be larger by this part than what it is used for: more would be wasted. */
+/* A block may be larger than the allocation by this part: more would be wasted. */
 enum { SLACK = 8 };
 
-/* How many moments are asked for at one search: each is a driver's call. Those that were freed first are asked for
- * first. */
+/* How many moments are queried in one search: each is a call to the driver. The earliest freed are
+ * queried first. */
 enum { QUESTIONS = 8 };
 
 static unsigned size_of(uint64_t bytes) {

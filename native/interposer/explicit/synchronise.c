@@ -7,8 +7,9 @@
 
 enum { PAUSE_US = 50 };
 
-/* Not cuCtxSynchronize, which would spoil a capture that another thread begins meanwhile. An event in the default
- * stream comes after all work in ordinary streams; others are asked one by one. */
+/* Not cuCtxSynchronize, which would invalidate a capture that another thread begins meanwhile. An
+ * event in the default stream comes after all work in ordinary streams; others are queried one by
+ * one. */
 static CUresult mark(CUevent *event, bool *is_marked) {
     CUresult result = real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     if (result != CUDA_SUCCESS)
@@ -43,7 +44,7 @@ static CUresult wait_for_work(uint64_t context, bool *is_done) {
     return result;
 }
 
-/* The thread need not have that context, nor any. */
+/* The thread need not have that context current, nor any. */
 CUresult synchronise_work(uint64_t context, bool *is_done) {
     CUcontext handle = context_handle(context), popped;
     *is_done = true;

@@ -1,4 +1,4 @@
-/* The end of work that may use memory, waited for as cuMemFree does. */
+/* Waits for work that may use memory, as cuMemFree does. */
 #ifndef NVSHARE_EXPLICIT_SYNCHRONISE_H
 #define NVSHARE_EXPLICIT_SYNCHRONISE_H
 
@@ -7,9 +7,9 @@
 
 #include "lookup/driver.h"
 
-/* Waits until everything that was submitted in a context, by its number, is done. Sets *is_done to whether that
- * is so: while anything is being captured nobody can tell, and nobody waits. Returns the driver's verdict on the
- * work. */
+/* Waits until everything submitted in a context, given by its number, is done. Sets *is_done to
+ * whether that is so: during a capture this cannot be known, and it does not wait. Returns the
+ * driver's result for the work. */
 CUresult synchronise_work(uint64_t context, bool *is_done);
 
 #endif

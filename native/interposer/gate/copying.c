@@ -2,15 +2,15 @@
 
 #include "submit.h"
 
-/* Whether a copy that was let in may begin. What no gate looks after does; so does what was let in alone, and what
- * would go into a capture, as the driver has to say itself that it cannot. Otherwise the gate may have closed again
- * meanwhile. */
+/* Whether a copy that was let in may begin: the gate may have closed again meanwhile. A copy that
+ * no gate holds may begin, and so may one that passed by a ticket. A copy into a capture may,
+ * because the driver itself has to refuse it. */
 static bool may_begin(struct gate *gate, CUstream stream) {
     return gate == &gate_unknown || gate_thread.is_stepped || !gate_is_closed(gate) ||
            stream_is_capturing(stream);
 }
 
-/* The way of nearly every copy that is marked. */
+/* The fast path of marked copies. */
 static bool is_let_in(const struct gate *gate) {
     gate_mark();
     if (atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed) &&

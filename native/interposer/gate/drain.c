@@ -4,9 +4,9 @@
 #include "process/devices.h"
 #include "process/streams.h"
 
-enum { WAITERS = 64 }; /* threads at the gate that are asked about */
+enum { WAITERS = 64 }; /* threads at the gate that are looked at */
 
-/* Calls from a thread that has no context of its own, and must spoil nobody's capture. */
+/* For calls from a thread without a context of its own, which must not invalidate any capture. */
 static bool enter(const struct context *context) {
     CUstreamCaptureMode relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
     real.cuThreadExchangeStreamCaptureMode(&relaxed);
@@ -18,7 +18,8 @@ static void leave(void) {
     real.cuCtxPopCurrent_v2(&context);
 }
 
-/* With the locks held: whether it is so for any context on the device, which is the current one meanwhile. */
+/* With the locks held: whether it is so for any context on the device. That context is current
+ * meanwhile. */
 typedef bool question(struct context *context, void *data);
 
 static bool ask_all(struct device *device, question *is_so, void *data) {
@@ -69,7 +70,7 @@ enum drain_mark drain_mark(struct device *device) {
     return result;
 }
 
-/* A context that has failed answers with its error, and runs nothing any more. */
+/* A failed context answers with its error, and runs nothing any more. */
 static bool is_busy(struct context *context, void *nothing) {
     (void)nothing;
     return (context->probe && real.cuEventQuery(context->probe) == CUDA_ERROR_NOT_READY) ||
@@ -108,7 +109,7 @@ bool drain_could_go_on(struct device *device) {
     return ask(device, could_go_on, &waiters);
 }
 
-/* In the stream of the work itself: nothing else has to wait for this event. */
+/* Recorded in the stream of the work itself, so that nothing else has to wait for this event. */
 static bool note_old(struct context *context, void *any) {
     CUstream stream = streams_any_capture() ? NULL : streams_busy_one(context->id);
     context->has_old = false;

@@ -42,7 +42,7 @@ static void open_by_standby(struct gate *gate) {
     pthread_cond_broadcast(&gate->changed);
 }
 
-/* A launch is no place where a program expects its thread to be cancelled. */
+/* A launch is not a cancellation point for the program's threads. */
 static void wait_for_change(struct gate *gate) {
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
@@ -71,7 +71,8 @@ static void wait_until_passable(struct gate *gate) {
     leave_list(gate, &own);
 }
 
-/* With the lock held, which whoever closes the gate needs as well: it sees the mark, or is seen. */
+/* With the lock held. Closing the gate takes it too, so the close sees the mark, or the call the
+ * close. */
 static bool pass_if_passable(struct gate *gate) {
     if (!gate->passable)
         return false;
@@ -81,7 +82,7 @@ static bool pass_if_passable(struct gate *gate) {
     return true;
 }
 
-/* With the lock held as well. The way stays closed for those that follow. */
+/* With the lock held as well. The gate stays closed for the calls that follow. */
 static bool pass_by_ticket(struct gate *gate) {
     if (gate->passable || !gate->tickets)
         return false;
@@ -134,7 +135,7 @@ static bool set(struct gate *gate, bool passable, bool refuses) {
     publish(gate, passable && !gate_is_curious(gate));
     standby_call_back(&gate->standby);
     pthread_mutex_unlock(&gate->lock);
-    /* After the lock is free: who is woken needs it, and would go to sleep again. */
+    /* After the lock is free: a woken thread needs it, and would go to sleep again. */
     pthread_cond_broadcast(&gate->changed);
     return passable;
 }
@@ -157,7 +158,7 @@ bool gate_step(struct gate *gate) {
     if (may_pass && gate->tickets < gate->waiting)
         gate->tickets++;
     pthread_mutex_unlock(&gate->lock);
-    /* Others wait here for other things, and go back to sleep. */
+    /* Threads that wait for something else go back to sleep. */
     pthread_cond_broadcast(&gate->changed);
     return may_pass;
 }
@@ -173,7 +174,7 @@ int gate_stand_by(struct gate *gate, int descriptor) {
     pthread_mutex_lock(&gate->lock);
     int result = standby_set(&gate->standby, descriptor);
     pthread_mutex_unlock(&gate->lock);
-    /* One of those who wait becomes the watcher. */
+    /* One of the waiting threads becomes the watcher. */
     pthread_cond_signal(&gate->changed);
     return result;
 }
@@ -251,7 +252,7 @@ void gate_watch(struct gate *gate) {
     pthread_mutex_unlock(&gate->lock);
 }
 
-/* When it ends, the next call opens the way for those that follow, as after gate_watch. */
+/* When `curious` becomes false, the next call opens the fast path again, as after gate_watch. */
 void gate_set_curious(struct gate *gate, bool curious) {
     pthread_mutex_lock(&gate->lock);
     atomic_store_explicit(&gate->curious, curious, memory_order_relaxed);

@@ -1,15 +1,15 @@
-/* The first instructions of every gated call: is the gate open, is there budget left, then on to the
- * driver.
+/* The first instructions of every gated call: is the gate open, is there budget left, then on to
+ * the driver.
  *
- * Where calls are marked (gate.h), a gate is never open to this first look. The call then marks its thread, looks
- * again, and has to come back from the driver to take the mark back: so what lies on the stack is there a second time.
- * That is twelve instructions more for cuLaunchKernel, and none for those who are not marked. (A second table of
- * pointers for the last jump was fourteen.)
+ * Where calls are marked (gate.h), a gate is never open to this first look. The call then marks its
+ * thread, looks again, and has to come back from the driver to take the mark back. So its arguments
+ * on the stack are copied for the driver. That is twelve instructions more for cuLaunchKernel, and
+ * none where calls are not marked. (A second table of pointers for the last jump was fourteen.)
  *
- * In C this would be gate_is_open() and a tail call, and elsewhere it is. On x86-64 GCC moves all
- * arguments that lie on the stack (five of cuLaunchKernel's eleven) out of the way and back again, which
- * costs three times what the gate itself does. Written out, nothing is moved, and whoever looks at the
- * stack from the driver sees the program's own frame.
+ * In C this would be gate_is_open() and a tail call, and on other machines it is. On x86-64 GCC
+ * moves all arguments that lie on the stack (five of cuLaunchKernel's eleven) out of the way and
+ * back again, which costs three times what the gate itself does. Written out, nothing is moved, and
+ * a stack trace taken in the driver shows the program's own frame.
  *
  * With NVSHARE_PORTABLE_GATE the C version is used here as well, so that it can be tested. */
 #ifndef NVSHARE_GATE_ENTRY_H
@@ -28,10 +28,10 @@ _Static_assert(offsetof(struct gate_thread, gate) == 0, "read below");
 _Static_assert(offsetof(struct gate_thread, budget) == 8, "counted below");
 _Static_assert(offsetof(struct gate_thread, inside) == 16 && sizeof(long) == 8, "counted below");
 
-/* Only registers are used that no argument is in. `slot` is a number, since this is text to the
- * compiler, and so is `words`: how many arguments are on the stack. Each is of eight bytes, as wrappers.c asserts;
- * with the return address they keep the stack at multiples of sixteen if they are odd, and need one more if
- * not. */
+/* Uses only registers that hold no argument. `slot` is a number, since this is text to the
+ * compiler, and so is `words`: how many arguments are on the stack. Each is of eight bytes, as
+ * wrappers.c asserts. With the return address, an odd number of them keeps the stack aligned to
+ * sixteen; an even number needs one more. */
 #define GATE_ENTRY(name, slot, words, parameters, arguments)                                       \
     _Static_assert(offsetof(struct driver_calls, name) == slot, #name);                            \
     __asm__(".pushsection .text\n"                                                                 \

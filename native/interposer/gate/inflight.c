@@ -12,12 +12,12 @@
 enum {
     WINDOW_FIRST = 8,
     WINDOW_LEAST = 2,   /* one call runs while the next is prepared */
-    WINDOW_MOST = 1024, /* the driver itself takes no more */
+    WINDOW_MOST = 1024, /* the driver itself queues no more */
     PARTS = 16,         /* marks at most; the window has eight, but may have shrunk meanwhile */
     FINE = 16,          /* the window grows by fractions of a call */
-    UNMANAGED = 4096,   /* calls between two looks while nobody has to be let in */
+    UNMANAGED = 4096,   /* calls between two looks while no daemon manages the program */
     SLACK_MOST = 8,     /* times the bound */
-    CALM = 64,          /* waits in time until there is less slack */
+    CALM = 64,          /* waits in time until the slack is reduced */
 };
 
 struct mark {
@@ -29,13 +29,13 @@ struct mark {
 
 struct window {
     unsigned fine_size; /* calls that may be in flight, times FINE */
-    unsigned in_flight; /* calls that are, up to the newest mark */
+    unsigned in_flight; /* calls that are in flight, up to the newest mark */
     uint64_t shrunk_ns; /* when; 0: never. What was recorded before then says nothing new */
-    uint64_t context;   /* whose events these are */
+    uint64_t context;   /* the context that owns these events */
     unsigned granted;   /* calls up to the next step, which sees that they have been made */
-    unsigned slack;     /* the bound is exceeded so many times, because the thread was woken late */
+    unsigned slack;     /* times the bound is exceeded, because the thread was woken late */
     unsigned calm;      /* waits since then that ended in time */
-    unsigned late_ends; /* of turns, when there was last less slack for that */
+    unsigned late_ends; /* late ends of turns, as counted when the slack was last reduced for one */
     struct mark marks[PARTS];
     unsigned oldest, count;
 };
@@ -48,7 +48,7 @@ static struct {
     pthread_key_t key;
 } threads = {.once = PTHREAD_ONCE_INIT};
 
-/* Events go with their context; those of another one that still exists are given back. */
+/* Events go with their context. Those of another context that still exists are destroyed. */
 static void drop_events(struct window *window) {
     bool alive = context_exists(window->context);
     for (unsigned i = 0; i < PARTS; i++) {
@@ -99,7 +99,7 @@ static void forget_oldest(struct window *window) {
     window->count--;
 }
 
-/* Returns how many there were. */
+/* Returns how many marks were complete. */
 static unsigned forget_complete(struct window *window) {
     unsigned before = window->count;
     while (window->count &&
@@ -110,7 +110,7 @@ static unsigned forget_complete(struct window *window) {
 
 static void record(struct window *window, CUstream stream, uint64_t now) {
     struct mark *mark = &window->marks[(window->oldest + window->count) % PARTS];
-    /* Blocking: a thread that waits here would otherwise burn a processor that the program needs. */
+    /* Blocking: a waiting thread would otherwise spin on a processor that the program needs. */
     const unsigned flags = CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC;
     if (!mark->event && real.cuEventCreate(&mark->event, flags) != CUDA_SUCCESS) {
         mark->event = NULL;
@@ -130,8 +130,8 @@ static void set_size(struct window *window, uint64_t fine_size) {
     window->fine_size = (unsigned)(fine_size < least ? least : fine_size > most ? most : fine_size);
 }
 
-/* By one call in the time that it takes to see the effect. Faster as long as it was never too much, and
- * when the GPU has nothing left to do. */
+/* Grows by one call in the time that it takes to see the effect. Grows faster while the window was
+ * never too large, and when the GPU has nothing left to do. */
 static void grow(struct window *window, bool was_idle) {
     unsigned growth = FINE * part_of(window);
     if (window->shrunk_ns && !was_idle)
@@ -139,7 +139,7 @@ static void grow(struct window *window, bool was_idle) {
     set_size(window, window->fine_size + (growth ? growth : 1));
 }
 
-/* To half, or to what would have fitted, if that is less. */
+/* Shrinks to half, or to what would have fitted, if that is less. */
 static void shrink(struct window *window, uint64_t delay_ns, uint64_t bound_ns, uint64_t now) {
     uint64_t fitting = window->fine_size * bound_ns / delay_ns;
     set_size(window, fitting < window->fine_size / 2 ? fitting : window->fine_size / 2);
@@ -150,7 +150,7 @@ static bool has_room(const struct window *window) {
     return window->count < PARTS && window->in_flight + part_of(window) <= size_of(window);
 }
 
-/* Whether the oldest mark has been in flight for too long, which is once a reason to shrink. */
+/* Whether the oldest mark has been in flight for too long. A mark shrinks the window once. */
 static bool is_late(struct window *window, uint64_t bound_ns, uint64_t now) {
     const struct mark *oldest = &window->marks[window->oldest];
     uint64_t delay = now - oldest->recorded_ns;
@@ -163,8 +163,8 @@ static bool is_complete(const struct mark *mark) {
     return real.cuEventQuery(mark->event) != CUDA_ERROR_NOT_READY;
 }
 
-/* Whether the newest mark is complete, and the oldest, which may be in another stream: the GPU has had nothing to do
- * since. */
+/* Whether the newest mark and the oldest, which may be in another stream, are complete: the GPU has
+ * had nothing to do since. */
 static bool is_dry(const struct window *window) {
     if (!window->count)
         return true;
@@ -172,8 +172,8 @@ static bool is_dry(const struct window *window) {
     return is_complete(newest) && is_complete(&window->marks[window->oldest]);
 }
 
-/* A mark of another stream may wait for this very call. If the call would run at once, it is not waited for any longer than is
- * bearable. */
+/* A mark of another stream may wait for this very call. So the wait is cut short if the call would
+ * run at once. */
 static void wait_for(const struct mark *mark, CUstream stream, uint64_t bound_ns) {
     if (mark->stream == stream) {
         real.cuEventSynchronize(mark->event);
@@ -190,9 +190,9 @@ static void wait_for(const struct mark *mark, CUstream stream, uint64_t bound_ns
     }
 }
 
-/* Waits until the window has room for one more part, but never for the newest mark: what comes before
- * that one keeps the GPU busy meanwhile. A thread that is woken so late that the GPU has run dry has seen how late it
- * was, and not how much work there was. Returns how many marks have completed by that in good time. */
+/* Waits until the window has room for one more part, but never for the newest mark: the work before
+ * it keeps the GPU busy meanwhile. A thread that was woken so late that the GPU has run dry has
+ * measured its own delay, not the amount of work. Returns how many marks have completed in time. */
 static unsigned wait_for_room(struct window *window, struct usage *usage, CUstream stream,
                               uint64_t bound_ns, uint64_t now) {
     unsigned completed = 0;
@@ -208,8 +208,9 @@ static unsigned wait_for_room(struct window *window, struct usage *usage, CUstre
     return late ? 0 : completed;
 }
 
-/* A thread that has waited may be woken late where all processors are busy. Then more work has to be in flight for
- * the GPU not to run dry meanwhile. When a turn's end was late for that, others had to wait, which is worse. */
+/* Where all processors are busy, a waiting thread may be woken late. Then more work has to be in
+ * flight so that the GPU does not run dry. If a turn ended late because of it, others had to wait,
+ * which is worse. */
 static void adjust_slack(struct window *window, const struct device *device) {
     unsigned late_ends = atomic_load_explicit(&device->late_ends, memory_order_relaxed);
     if (late_ends != window->late_ends) {
@@ -229,15 +230,15 @@ void inflight_turn_ended(struct device *device, uint64_t drained_ns) {
         atomic_fetch_add_explicit(&device->late_ends, 1, memory_order_relaxed);
 }
 
-/* The window swings to and fro, and at its widest there is a call more in it than fits. Others wait for who
- * has a low priority more often, and in the middle of its turns. */
+/* The window oscillates, and at its widest holds one call more than fits. Others wait for a program
+ * of low priority more often, and in the middle of its turns. */
 static uint64_t bound_of(const struct device *device) {
     uint64_t most = atomic_load_explicit(&device->inflight_ns, memory_order_relaxed) / 4 * 3;
     return atomic_load_explicit(&device->is_low, memory_order_relaxed) ? most / 2 : most;
 }
 
-/* The window grows by what is seen to complete in time, and never by hope: a thousand launches take a
- * few milliseconds, and the first of them may take a second. */
+/* The window grows only by calls that are seen to complete in time: a thousand launches take a few
+ * milliseconds, and the first of them may run for a second. */
 static void step(struct window *window, struct device *device, CUstream stream) {
     uint64_t now = clock_now();
     unsigned completed = forget_complete(window);
@@ -266,15 +267,15 @@ long inflight_step(struct device *device, CUstream stream) {
     if (!window || !context || !atomic_load_explicit(&device->is_managed, memory_order_relaxed))
         return UNMANAGED;
     if (stream_is_capturing(stream)) {
-        window->granted = 0; /* what is captured is not launched */
+        window->granted = 0; /* captured calls are not launched */
         return part_of(window) - 1;
     }
     if (window->context != context->id) {
         drop_events(window);
         window->context = context->id;
     }
-    /* Another thread may be capturing, and then a query is refused to threads that have not said that
-     * they know what they do. */
+    /* Another thread may be capturing. Then the driver refuses queries from threads that are not in
+     * relaxed mode. */
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     real.cuThreadExchangeStreamCaptureMode(&mode);
     step(window, device, stream);

@@ -1,13 +1,14 @@
 /* The bound on work in flight, so that a turn can end soon.
  *
  * Each thread has a window: how many calls it may have in flight. After every part of the window it
- * records an event, and when the window is full it waits for the oldest one. The newer ones are still
- * in flight then, so that the GPU never runs dry. How long the oldest took to complete is how much
- * work there was before it: more than the bound, and the window is halved; less, and it grows by a
- * little. It is the thread's own, and stays what it is from one turn to the next.
+ * records an event, and when the window is full it waits for the oldest event. The newer ones are
+ * still in flight then, so that the GPU never runs dry. The time that the oldest took to complete
+ * is the amount of work before it. If that exceeds the bound, the window is halved; if not, it
+ * grows a little. Each thread keeps its window from one turn to the next.
  *
- * Where all processors are busy a thread may be woken late, and find that the GPU has run dry. Then the bound
- * is exceeded, up to eight times, until that does not happen any more, or turns end late for it. */
+ * Where all processors are busy, a thread may be woken late and find that the GPU has run dry. Then
+ * the bound is exceeded, up to eight times, until the GPU does not run dry any more, or turns end
+ * late because of it. */
 #ifndef NVSHARE_INFLIGHT_H
 #define NVSHARE_INFLIGHT_H
 
@@ -19,7 +20,7 @@ struct device;
  * nothing to a stream that is being captured. */
 long inflight_step(struct device *device, CUstream stream);
 
-/* A turn has ended, and the work in flight took so long to come to its end. */
+/* A turn has ended, and the work in flight took this long to drain. */
 void inflight_turn_ended(struct device *device, uint64_t drained_ns);
 
 /* In a child after fork. */

@@ -17,7 +17,7 @@ static struct {
     pthread_mutex_t lock;
     struct gate_thread *known;
     pthread_once_t once;
-    pthread_key_t key; /* so that we hear of a thread's end, however it ends */
+    pthread_key_t key; /* its destructor reports the end of a thread, however it ends */
     bool has_key;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
@@ -25,13 +25,13 @@ static bool fence(void) {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0;
 }
 
-/* A process has to say first that it is going to. To say it again costs nothing. */
+/* A process has to register first. Registering again costs nothing. */
 static bool prepare_fence(void) {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0 && fence();
 }
 
-/* Its memory is somebody else's soon. Other destructors may still make calls: those are counted, since nobody might
- * tell us of its end a second time. */
+/* The thread's memory is about to be reused. Later destructors may still make calls. These are
+ * counted, since the end of the thread may not be reported a second time. */
 static void part(void *nothing) {
     struct gate_thread *thread = &gate_thread;
     (void)nothing;
@@ -57,7 +57,7 @@ bool inside_is_possible(void) {
 }
 
 void inside_enable(void) {
-    inside_is_possible(); /* or nobody is ever known to be outside */
+    inside_is_possible(); /* without it no thread is ever known to be outside */
     atomic_store(&gate_marks_calls, true);
 }
 
@@ -79,7 +79,7 @@ void inside_introduce(void) {
     pthread_mutex_unlock(&state.lock);
 }
 
-/* One that is at no gate is on its way somewhere else, or has passed several. */
+/* A thread at no gate is on its way to another one, or has passed several. */
 static bool is_at(const struct gate_thread *thread, const struct gate *gate) {
     const struct gate *at = atomic_load_explicit(&thread->gate, memory_order_relaxed);
     return at == gate || at == &gate_unknown;
@@ -98,8 +98,9 @@ bool inside_has_marks(const struct gate *gate) {
     return any;
 }
 
-/* For how long a thread of this process has had a processor. The kernel makes the number of a thread's clock from that
- * of the thread (pthread_getcpuclockid does the same); one that has ended has none. */
+/* How long a thread of this process has had a processor. The kernel derives the id of a thread's
+ * clock from the thread's id (pthread_getcpuclockid does the same). A thread that has ended has
+ * none. */
 static uint64_t computed_ns(const struct gate_thread *thread) {
     struct timespec time;
     clockid_t clock = (clockid_t)(~(unsigned)thread->id << 3 | 6);
@@ -108,7 +109,7 @@ static uint64_t computed_ns(const struct gate_thread *thread) {
     return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
-/* One that has lost its processor is not asleep. */
+/* A thread that has lost its processor is not asleep. */
 static bool is_asleep(const struct gate_thread *thread) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread->id);
@@ -139,14 +140,14 @@ bool inside_have_left(const struct gate *gate) {
     return all;
 }
 
-/* The fence interrupts running threads: it is made when it looks as if nobody were inside, and not before. */
+/* The fence interrupts running threads, so it is made only when no thread appears to be inside. */
 bool inside_is_empty(const struct gate *gate) {
     if (inside_has_marks(gate))
         return false;
     return (fence() || prepare_fence()) && !inside_has_marks(gate);
 }
 
-/* The gate need not be that of the thread's own context, where its next calls look. */
+/* The gate need not be that of the thread's own context, which its next calls look at. */
 static void come_to(const struct gate *gate) {
     inside_be_known();
     if (gate_here() != gate)

@@ -28,8 +28,9 @@ static int need_bell(struct standby *standby) {
     return 0;
 }
 
-/* A watcher may only be about to look at the number that is closed here, and the program may have it by
- * then. It is called back all the same, and sees that there was a change. */
+/* A watcher may be about to poll the descriptor that is closed here, and the program may have
+ * reused its number by then. The watcher is called back all the same, and sees that there was a
+ * change. */
 static void replace(struct standby *standby, int descriptor) {
     int before = standby->descriptor;
     standby->descriptor = descriptor;
@@ -60,11 +61,11 @@ bool standby_needs_watcher(const struct standby *standby) {
 static void silence(const struct standby *standby) {
     uint64_t rings;
     ssize_t count = read(standby->bell, &rings, sizeof rings);
-    (void)count; /* one that comes later calls the next watcher back for nothing */
+    (void)count; /* a later ring calls the next watcher back for nothing */
 }
 
-/* A program that closes what it did not open: these numbers are not ours any more. The turn comes by the
- * daemon then. */
+/* The program has closed descriptors that it did not open: these numbers are not ours any more. The
+ * turn comes through the daemon then. */
 static void lose(struct standby *standby) {
     standby->descriptor = standby->bell = -1;
 }

@@ -1,7 +1,9 @@
-/* The socket by which another program hands its turn over, watched by a thread that waits at the gate.
+/* The socket by which another program hands its turn over, watched by a thread that waits at the
+ * gate.
  *
- * The session's thread could watch it, and then wake that thread: a GPU stands still for two wake-ups
- * instead of one. One thread at a time is the watcher; others wait for it as they wait for the session.
+ * If the session's thread watched it and then woke that thread, the GPU would stand still for two
+ * wake-ups instead of one. Only one thread is the watcher; the others wait for it as they wait for
+ * the session.
  *
  * Part of a gate: everything here is called with the gate's lock held. */
 #ifndef NVSHARE_STANDBY_H
@@ -12,7 +14,7 @@
 
 struct standby {
     int descriptor; /* -1: none */
-    int bell;       /* an eventfd that calls the watcher back; -1: nobody has watched yet */
+    int bell;       /* an eventfd that calls the watcher back; -1: there was no watcher yet */
     unsigned changes;
     bool is_watched;
     bool has_come; /* the turn was handed over */
@@ -20,27 +22,27 @@ struct standby {
 
 void standby_init(struct standby *standby);
 
-/* Whether a turn has come by the socket, which is ready: it is, too, if nobody has the other end any more. */
+/* Whether a turn has come by the ready socket. It is also ready if the other end is closed. */
 bool standby_brings_turn(int descriptor);
 
-/* Takes the descriptor, in place of an earlier one. Fails with a negative errno, and takes nothing, if
- * there is no descriptor left for the bell. */
+/* Takes the descriptor, in place of an earlier one. Fails with a negative errno, and takes nothing,
+ * if there is no descriptor left for the bell. */
 int standby_set(struct standby *standby, int descriptor);
 
-/* Nothing is to be watched any more. Returns whether the turn has come before. */
+/* Stops watching. Returns whether the turn had come before. */
 bool standby_withdraw(struct standby *standby);
 
-/* Whether there is something to watch, and nobody does. */
+/* Whether there is a socket to watch, and no watcher. */
 bool standby_needs_watcher(const struct standby *standby);
 
-/* Watches, with the lock released. Returns true when the turn has come; false when the watcher was called
- * back, or for no reason. Leaves errno alone. */
+/* Watches, with the lock released. Returns true when the turn has come, and false when the watcher
+ * was called back or woke for no reason. Leaves errno alone. */
 bool standby_watch(struct standby *standby, pthread_mutex_t *lock);
 
-/* Something else has changed that the watcher waits for as well. */
+/* Something else that the watcher waits for has changed. */
 void standby_call_back(const struct standby *standby);
 
-/* In a child after fork, where there is no watcher and the lock may be anybody's. */
+/* In a child after fork, where there is no watcher and any thread may have held the lock. */
 void standby_forget(struct standby *standby);
 
 #endif

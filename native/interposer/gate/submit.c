@@ -19,7 +19,8 @@ static bool is_default(CUstream stream) {
     return (uintptr_t)stream <= (uintptr_t)CU_STREAM_PER_THREAD;
 }
 
-/* Whether the call passes as most do. Whose marks nobody sees is at no gate, and has to come by the lock of this one. */
+/* Whether the call passes as most do. A thread whose marks are not seen is at no gate, and has to
+ * take this gate's lock. */
 static bool is_let_in(const struct gate *gate) {
     if (atomic_load_explicit(&gate->open, memory_order_relaxed))
         return true;
@@ -30,13 +31,13 @@ static bool is_let_in(const struct gate *gate) {
     return false;
 }
 
-/* What a thread's own default stream does, nobody else can ask. */
+/* Only the thread itself can query its own default stream. */
 static CUstream awaited(CUstream stream) {
     bool is_own = stream == CU_STREAM_PER_THREAD;
     return is_own && real.cuStreamQuery(stream) == CUDA_SUCCESS ? NULL : stream;
 }
 
-/* Waits, and leaves word with what: it may be what others wait for (undrained.h). */
+/* Waits, and notes the call's stream: other work may wait for this call (undrained.h). */
 static CUresult wait_at(struct gate *gate, CUstream stream) {
     const struct context *context = context_here();
     gate_thread.stream = awaited(stream);
@@ -46,8 +47,8 @@ static CUresult wait_at(struct gate *gate, CUstream stream) {
     return result < 0 ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 
-/* Waits at the gate if it is closed. What goes into a capture runs later, with the graph. It must not be
- * held up: other threads may be waiting for the capture to end. */
+/* Waits at the gate if it is closed. A call that goes into a capture runs later, with the graph. It
+ * must not be held up: other threads may be waiting for the capture to end. */
 static CUresult enter(struct gate *gate, CUstream stream) {
     if (is_let_in(gate))
         return CUDA_SUCCESS;
@@ -58,7 +59,7 @@ static CUresult enter(struct gate *gate, CUstream stream) {
     return wait_at(gate, stream);
 }
 
-/* From now on the thread's calls look at this gate. */
+/* The thread's next calls look at this gate. */
 static inline void come_to(struct gate *gate) {
     if (__builtin_expect(gate_here() == gate, 1))
         return;
@@ -66,9 +67,9 @@ static inline void come_to(struct gate *gate) {
     gate_be_at(gate);
 }
 
-/* Which of the next calls is looked at, for the memory that it uses. It is chosen at random, because
- * programs do the same things in the same order again and again: every hundredth call might be the same
- * kernel for ever. Among short kernels there are enough calls to look at one in several hundred. */
+/* Plans which of the next calls is looked at, for the memory that it uses. It is chosen at random,
+ * because programs repeat the same calls in the same order: every hundredth call might always be
+ * the same kernel. Among short kernels there are enough calls to look at one in several hundred. */
 static void plan(const struct device *device, long budget) {
     bool is_managed = atomic_load_explicit(&device->is_managed, memory_order_relaxed);
     gate_thread.budget = budget;
@@ -80,8 +81,8 @@ static void plan(const struct device *device, long budget) {
     gate_thread.budget -= gate_thread.rest;
 }
 
-/* While there is memory that nobody has used yet, each call is looked at: it may be the first. Such a call has
- * not paid for its way here. */
+/* While there is memory that was never used, each call is looked at: it may be the first to use it.
+ * Such a call has not paid from its budget yet. */
 static bool is_looked_at(struct device *device) {
     if (!gate_is_curious(&device->gate))
         return false;
@@ -89,12 +90,13 @@ static bool is_looked_at(struct device *device) {
     return sample_wants(device);
 }
 
-/* Who waits for work in flight is not inside meanwhile. */
+/* A thread that waits for work in flight is not inside meanwhile. */
 static CUresult pass(struct device *device, CUstream stream) {
     come_to(&device->gate);
     CUresult refused = enter(&device->gate, stream);
     gate_thread.is_sampled = !refused && is_looked_at(device);
-    /* Who is let in alone does not leave once more: nothing of this GPU is in flight, and nobody else would be let in. */
+    /* A call that passed by a ticket does not leave again: nothing of this GPU is in flight, and no
+     * other call would be let in. */
     if (refused || gate_thread.budget >= 0 || gate_thread.is_stepped)
         return refused;
     if (gate_thread.rest) {
@@ -107,17 +109,17 @@ static CUresult pass(struct device *device, CUstream stream) {
     gate_leave();
     plan(device, inflight_step(device, stream));
     gate_thread.is_sampled |= is_sampled;
-    /* That may have taken a while, and the gate may have closed. */
+    /* The step may have taken a while, and the gate may have closed. */
     return enter(&device->gate, stream);
 }
 
-/* A program with a share comes this way with every call, or with every few that are very short. */
+/* In a program with a share, every call takes this path, or one in a few if they are very short. */
 static CUresult pass_with_share(struct device *device, CUstream stream, bool computes) {
     come_to(&device->gate);
     gate_thread.is_sampled = false;
     if (stream_is_capturing(stream)) {
         gate_mark();
-        return CUDA_SUCCESS; /* what is captured runs later */
+        return CUDA_SUCCESS; /* captured calls run later */
     }
     share_wait(device);
     CUresult refused = enter(&device->gate, stream);
@@ -143,7 +145,7 @@ static CUresult pass_either_way(struct device *device, CUstream stream, bool com
     return pass(device, stream);
 }
 
-/* What the driver will say itself is wrong finds no device. */
+/* Returns NULL for a stream that the driver itself will refuse. */
 static struct device *go_to(CUstream stream) {
     CUcontext context;
     if (is_default(stream) || real.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS ||
@@ -155,7 +157,7 @@ static struct device *go_to(CUstream stream) {
     return device;
 }
 
-/* A thread that is inside and at no gate is inside of all. */
+/* A thread that is inside and at no gate is inside all of them. */
 static void come_back(void) {
     CUcontext context;
     real.cuCtxPopCurrent_v2(&context);
@@ -186,7 +188,8 @@ static bool is_closed_to(CUstream stream) {
 
 typedef CUstream stream_of_launch(const void *list, unsigned index);
 
-/* Which gates have let this launch pass alone (gate_step), and wait for it to begin: they stay closed, and count as passed. */
+/* The gates that have let this launch pass by a ticket (gate_step), and wait for it to begin. They
+ * stay closed, and count as passed. */
 typedef uint64_t stepped_t;
 
 static bool has_stepped(stepped_t stepped, unsigned index) {
@@ -227,8 +230,8 @@ static CUresult pass_each(unsigned count, stream_of_launch *stream_of, const voi
     return CUDA_SUCCESS;
 }
 
-/* Who waits at one gate is not inside of another: that one could not close, and perhaps has to. So each is passed
- * on its own, and then all must be open at the same time. */
+/* A thread that waits at one gate must not be inside another: that one could not close, and may
+ * have to. So each gate is passed on its own, and then all must be open at the same time. */
 CUresult submit_everywhere(unsigned count, stream_of_launch *stream_of, const void *list) {
     stepped_t stepped = 0;
     CUresult refused = CUDA_SUCCESS;

@@ -6,13 +6,14 @@
 #include "process/clock.h"
 #include "session/client.h"
 
-/* A host function is no place for long computations. */
+/* A host function is not meant for long computations. */
 static const uint64_t function_patience = CLOCK_MS(100);
-/* Kernels are seldom as long as that; those that are, and are followed by calls for other streams, are known soon. */
+/* Kernels are seldom as long as that. Those that are, and are followed by calls for other streams,
+ * are known soon. */
 static const uint64_t first_patience = CLOCK_MS(300);
 static const uint64_t learned_patience = CLOCK_MS(50);
-/* Of a program that holds its turn together with others: these are let catch up one call at a time meanwhile, which takes
- * half a millisecond each, and there may be a thousand of them between two collectives. */
+/* For a program of a gang: the others catch up one call at a time meanwhile, which takes half a
+ * millisecond each, and there may be a thousand of them between two collectives. */
 static const uint64_t hold_patience = CLOCK_MS(2000);
 static const uint64_t first_long_patience = CLOCK_MS(20000);
 static const uint64_t most_patience = CLOCK_MS(600000);
@@ -38,7 +39,7 @@ static uint64_t at_least_hold(uint64_t patience) {
     return patience > hold_patience ? patience : hold_patience;
 }
 
-/* The same work as before, and the same calls would follow: there is nothing to wait for. */
+/* If the same work is still in flight, the same calls would follow: a long wait gains nothing. */
 static uint64_t patience_of(const struct client *client, uint64_t patience) {
     if (is_holding(client))
         return at_least_hold(patience);
@@ -87,7 +88,7 @@ void undrained_observe(struct client *client, uint64_t now) {
     gate_glance(&client->device->gate);
 }
 
-/* Where others were held as well, these may have been needed. */
+/* Where others were held as well, their calls may have been the ones that were needed. */
 static void learn(struct undrained *undrained, bool has_needed) {
     bool is_long = undrained->reason == UNDRAINED_REASON_TIME;
     uint64_t *patience = is_long ? &undrained->long_patience : &undrained->patience;
@@ -99,7 +100,7 @@ static void learn(struct undrained *undrained, bool has_needed) {
         *patience = *patience > most_patience / GROWTH ? most_patience : *patience * GROWTH;
 }
 
-/* Of a host function there is nothing to learn: it is as certain the next time. */
+/* A host function teaches nothing: it is as certain the next time. */
 static bool has_ended(struct client *client, uint64_t now) {
     struct undrained *undrained = of(client);
     if (!undrained->is_observed)

@@ -4,8 +4,8 @@
 
 struct usage;
 
-/* Returns what to end the wait with: NULL for a program that no daemon manages, and for a thread that has
- * given the GPU nothing to do yet. */
+/* Returns what waiting_ends takes: NULL for a program that no daemon manages, and for a thread that
+ * has given the GPU no work yet. */
 struct usage *waiting_begins(void);
 void waiting_ends(struct usage *usage);
 

@@ -1,7 +1,7 @@
-"""Write what libnvshare.so is made of beside the hand-written files. Run by CMake at build time.
+"""Write the generated sources of libnvshare.so. Run by CMake at build time.
 
 hooks.inc       HOOK(library, kind, name), one per symbol
-wrappers.c      the wrappers that are not by hand
+wrappers.c      the wrappers that are not hand-written
 hook_table.c    names to wrappers; names and versions to wrappers
 exports.map     the exported names, for the linker
 """
@@ -24,7 +24,7 @@ import pairing  # noqa: E402
 
 
 def read_functions(compiler: str, folders: list[Path]) -> dict[str, declarations.Function]:
-    """Every function of both headers."""
+    """Return every function of both headers, by name."""
     cuda = declarations.preprocess(compiler, folders, declarations.CUDA_HEADERS)
     nvml = declarations.preprocess(compiler, folders, declarations.NVML_HEADERS)
     return {**declarations.functions(cuda), **declarations.functions(nvml)}
@@ -55,7 +55,7 @@ def _cuda_version(folders: list[Path]) -> int:
 
 
 def main() -> int:
-    """Read the command line, write the files, complain in one line per fault."""
+    """Read the command line, write the files, and report each fault in one line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--cuda-include", type=Path, nargs="+", required=True, metavar="DIR")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR")

@@ -37,12 +37,12 @@ class Hook:
 
     @property
     def library(self) -> str:
-        """Whose symbol it is: CUDA or NVML."""
+        """The library that has the symbol: CUDA or NVML."""
         return "NVML" if self.name.startswith("nvml") else "CUDA"
 
 
 def read(text: str, functions: Mapping[str, Function]) -> list[Hook]:
-    """Every hook, flavours included, in the order of the list."""
+    """Return every hook, flavours included, in the order of the list."""
     hooks: dict[str, Hook] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         fields = line.split("#")[0].split(maxsplit=2)
@@ -59,12 +59,12 @@ def read(text: str, functions: Mapping[str, Function]) -> list[Hook]:
 
 
 def wrapped(hooks: Iterable[Hook]) -> list[Hook]:
-    """Those that a program meets."""
+    """Return the hooks that a program can call."""
     return [hook for hook in hooks if hook.kind != NOT_WRAPPED]
 
 
 def generated(hooks: Iterable[Hook]) -> list[Hook]:
-    """Those whose wrappers are generated."""
+    """Return the hooks whose wrappers are generated."""
     return [hook for hook in hooks if hook.kind in (*GATED, *TIMED)]
 
 

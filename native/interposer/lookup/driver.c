@@ -1,21 +1,23 @@
 /* Taking over the driver, whichever way it came into the process.
  *
- * A preloaded symbol is found before the driver's, and a wrapped dlsym sees what is looked up by name.
- * Both fail for a plugin that is loaded with RTLD_DEEPBIND: its own dependencies (the driver, and the C
- * library's dlsym) come before anything preloaded. To wrap dlopen and take the flag away would break
- * callers' RUNPATH; to carry the driver's soname would put a driver on machines without one, and hide
- * functions of newer drivers. So the driver's symbol table itself is changed, in memory: the value of
- * each hooked symbol becomes our wrapper. Every lookup from then on, by whom and however, ends there.
+ * A preloaded symbol is found before the driver's, and a wrapped dlsym sees lookups by name. Both
+ * fail for a plugin that is loaded with RTLD_DEEPBIND: its own dependencies (the driver, and the C
+ * library's dlsym) come before anything preloaded. To wrap dlopen and remove the flag would break
+ * callers' RUNPATH; to carry the driver's soname would put a driver on machines without one, and
+ * hide functions of newer drivers. So the driver's symbol table itself is changed, in memory: the
+ * value of each hooked symbol becomes our wrapper. Every later lookup, by any caller and in any
+ * way, ends there.
  *
- * The driver is noticed at our own start, and then at every dlsym, dlvsym and hooked call of the
- * program. What was bound to it before (a plugin that brought the driver along) has its pointers in
- * known places, its relocations; these are changed as well. One case is left: a plugin loaded with
- * RTLD_DEEPBIND which is the first to bring the driver, and uses it from its constructor. Those calls
- * go past us.
+ * The driver is noticed when this library is loaded, and then at every dlsym, dlvsym and hooked
+ * call of the program. An object that was bound to it before (a plugin that brought the driver
+ * along) has its pointers in known places, its relocations; these are changed as well. One case is
+ * left: a plugin loaded with RTLD_DEEPBIND which is the first to bring the driver, and uses it from
+ * its constructor. Those calls go past us.
  *
  * Memory is written through /proc/self/mem, which needs no change of protection: another thread may
- * be loading a library at this moment, and must find its pages as it left them. Where that file cannot
- * be written (a hardened kernel), only preloading and dlsym are left, and the log says so. */
+ * be loading a library at this moment, and must find its pages as it left them. Where that file
+ * cannot be written (a hardened kernel), only preloading and dlsym are left, and the log says
+ * so. */
 #include "driver.h"
 
 #include <dlfcn.h>
@@ -65,8 +67,8 @@ static bool has_name(const char *path, const char *name) {
     return strncmp(base, name, length) == 0 && (base[length] == '\0' || base[length] == '.');
 }
 
-/* The real address is noted before the symbol leads elsewhere, so that a second thread that does the
- * same at the same time never takes the wrapper for the real thing. */
+/* The real address is noted before the symbol is redirected, so that a second thread that does the
+ * same never takes the wrapper for the real function. */
 static bool take_symbol(const struct look *look, const struct object *object,
                         const ElfW(Sym) * symbol, const struct hook *hook) {
     uintptr_t address = object->base + symbol->st_value;
@@ -119,8 +121,8 @@ static void redirect(const struct look *look, const struct object *object) {
         }
 }
 
-/* Objects that bound to the driver before we saw it. The driver's own pointers stay: what it asks of
- * itself is not what the program asks for. */
+/* Redirects objects that bound to the driver before we saw it. The driver's own pointers stay: its
+ * calls to itself are not the program's. */
 static int redirect_object(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
     struct object object;
@@ -133,8 +135,8 @@ static int redirect_object(struct dl_phdr_info *info, size_t size, void *argumen
     return 0;
 }
 
-/* A driver that were unloaded would leave `real` pointing at nothing. Programs that load it, look, and
- * close it again do exist. */
+/* If the driver were unloaded, `real` would point at nothing. Some programs load it, look, and
+ * close it again. */
 static void keep_loaded(struct look *look, enum hook_library library) {
     config();
     if (!dlopen(look->path[library], RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
@@ -146,7 +148,7 @@ static void keep_loaded(struct look *look, enum hook_library library) {
 static int count_loads(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
     *(unsigned long long *)argument = info->dlpi_adds;
-    return 1; /* one object is enough: all say the same */
+    return 1; /* one object is enough: all report the same */
 }
 
 static void look_again(void) {
@@ -173,7 +175,7 @@ void driver_look(void) {
     errno = before;
 }
 
-/* All that happens when the library is loaded, in every program of a shared machine. */
+/* This is all that happens when the library is loaded, in every program of a shared machine. */
 __attribute__((constructor)) static void start(void) {
     driver_look();
 }

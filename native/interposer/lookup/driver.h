@@ -1,7 +1,7 @@
 /* The driver below us: pointers to its own functions, and how they are found.
  *
- * Everything in this library calls the driver through `real`, and never by name: the names lead back
- * to our wrappers. */
+ * Everything in this library calls the driver through `real`, and never by name: the names lead
+ * back to our wrappers. */
 #ifndef NVSHARE_DRIVER_H
 #define NVSHARE_DRIVER_H
 
@@ -12,7 +12,7 @@
 
 #define COLD __attribute__((cold, noinline))
 
-/* For what a program meets and the vendor's headers do not declare as visible. */
+/* For functions that the program uses and that the vendor's headers do not declare as visible. */
 #define EXPORTED __attribute__((visibility("default")))
 
 struct driver_calls {
@@ -25,15 +25,17 @@ struct driver_calls {
  * (NVML_ERROR_FUNCTION_NOT_FOUND), so that no pointer here is ever NULL. */
 extern struct driver_calls real;
 
-/* Looks whether the driver's libraries have come into the process, and takes them over: fills `real`,
- * and leads every later lookup of a hooked name to our wrapper. Cheap while nothing has changed.
- * May be called from anywhere, by several threads at once, also while a library is being loaded. */
+/* Checks whether the driver's libraries have come into the process, and takes them over: fills
+ * `real`, and leads every later lookup of a hooked name to our wrapper. Cheap while nothing has
+ * changed. May be called from anywhere, by several threads at once, also while a library is being
+ * loaded. */
 void driver_look(void);
 
 /* Whether the driver is in the process. */
 bool driver_is_here(void);
 
-/* For wrappers by hand, before they use `real`: a library's constructor may run before ours. */
+/* For hand-written wrappers, before they use `real`: a library's constructor may run before
+ * ours. */
 static inline void driver_need(void) {
     if (__builtin_expect(!driver_is_here(), 0))
         driver_look();

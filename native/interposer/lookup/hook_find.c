@@ -22,8 +22,8 @@ struct driver_calls real = {
 #undef HOOK
 };
 
-/* Real functions by address, for cuGetProcAddress and for finding pointers that were bound before we
- * came. Open addressing; entries are only ever added, so readers need no lock. */
+/* Real functions by address, for cuGetProcAddress and for pointers that were bound before we were
+ * loaded. Open addressing; entries are only ever added, so readers need no lock. */
 enum { ADDRESS_SLOTS = 1024 };
 static const struct hook *_Atomic by_address[ADDRESS_SLOTS];
 
@@ -54,14 +54,14 @@ void hook_found(const struct hook *hook, hook_function function) {
         return;
     for (size_t i = start_of((const void *)function);; i = (i + 1) % ADDRESS_SLOTS) {
         const struct hook *none = NULL;
-        /* Two threads may find the driver at the same time, and note the same thing. */
+        /* Two threads may find the driver at the same time, and note the same hook. */
         if (atomic_compare_exchange_strong(&by_address[i], &none, hook) || none == hook)
             return;
     }
 }
 
 const struct hook *hook_named(const char *name) {
-    /* Nearly every name that a program looks up is none of ours. */
+    /* Nearly every name that a program looks up is not hooked. */
     if (strncmp(name, "cu", 2) != 0 && strncmp(name, "nvml", 4) != 0)
         return NULL;
     size_t low = 0, high = hook_count;

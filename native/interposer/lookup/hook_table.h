@@ -1,4 +1,4 @@
-/* The hooks as a table: names to wrappers. Made from hooks.def. */
+/* The hooks as a table: names to wrappers. Generated from hooks.def. */
 #ifndef NVSHARE_HOOK_TABLE_H
 #define NVSHARE_HOOK_TABLE_H
 
@@ -17,7 +17,7 @@ struct hook {
     enum hook_library library;
 };
 
-/* What cuGetProcAddress means by a name and the CUDA version it came with. */
+/* The function that cuGetProcAddress returns for a name and a CUDA version. */
 struct hook_version {
     const char *name;
     int version;

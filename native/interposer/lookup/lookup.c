@@ -1,8 +1,8 @@
-/* The ways by which a program looks a function up by name: dlsym, dlvsym, cuGetProcAddress.
+/* The ways in which a program looks a function up by name: dlsym, dlvsym, cuGetProcAddress.
  *
- * dlopen is not among them, and never will be: the C library takes the caller's RUNPATH from the return
- * address, and a wrapper would put its own in that place. dlsym has the same trait for RTLD_NEXT and
- * RTLD_DEFAULT; there the wrapper is a jump, which leaves the caller's return address where it was. */
+ * dlopen is not among them, and never will be: the C library takes the caller's RUNPATH from the
+ * return address, and a wrapper would put its own there. dlsym has the same trait for RTLD_NEXT and
+ * RTLD_DEFAULT; there the wrapper is a jump, which leaves the caller's return address in place. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -21,8 +21,8 @@ static struct {
     dlvsym_function dlvsym;
 } libc;
 
-/* The C library's functions, or those of somebody else who is preloaded after us. They are read from
- * the symbol tables, since every other way of asking would lead back here. */
+/* The C library's functions, or those of another library preloaded after us. They are read from the
+ * symbol tables, since every other way of asking would lead back here. */
 static int find_next(struct dl_phdr_info *info, size_t size, void *past_us) {
     (void)size;
     struct object object;
@@ -57,7 +57,7 @@ static void *no_dlvsym(void *handle, const char *name, const char *version) {
 COLD static void find_libc(void) {
     bool past_us = false;
     if (!dl_iterate_phdr(find_next, &past_us)) {
-        /* We were loaded by hand, behind the C library: then whoever comes first will do. */
+        /* We were loaded by hand, behind the C library: then the first one found will do. */
         past_us = true;
         dl_iterate_phdr(find_next, &past_us);
     }
@@ -79,14 +79,14 @@ static dlvsym_function real_dlvsym(void) {
     return libc.dlvsym;
 }
 
-/* Our exported names are there whether the driver is or not. A program that asks for one without a
- * driver in the process must hear what it would hear without us, dlerror included. */
+/* Our exported names exist with or without a driver. A program that asks for one without a driver
+ * in the process must get the same answer as without us, dlerror included. */
 static bool is_backed(const struct hook *hook) {
     return hook_real(hook) != NULL;
 }
 
-/* What the program would find if we were not here: nobody, or somebody who is preloaded after us. The
- * C library takes the caller from the return address, so this one must be a call and no jump. */
+/* What the program would find without us: nothing, or a library preloaded after us. The C library
+ * takes the caller from the return address, so this one must be a call and not a jump. */
 COLD static void *find_behind_us(const char *name) {
     void *found = real_dlsym()(RTLD_NEXT, name);
     __asm__ volatile("" : "+r"(found));
@@ -142,9 +142,9 @@ static const struct hook *hook_of_version(const char *name, int version, cuuint6
     return index < 0 ? NULL : &hook_table[index];
 }
 
-/* The address says for certain which function it is. A driver that hands out another address than it
- * exports is asked by name and version; but never above the version of our header, since the function
- * may be a newer one with other parameters. Then the program gets the driver's own. */
+/* The address tells for certain which function it is. A driver may hand out another address than it
+ * exports; then the name and version tell. But never above the version of our header, since the
+ * function may be a newer one with other parameters: then the program gets the driver's own. */
 static void *wrapper_for(const char *name, void *found, int version, cuuint64_t flags) {
     const struct hook *hook = hook_at(found);
     if (hook)

@@ -5,12 +5,13 @@
 
 enum { DATA, CALLS };
 
-/* glibc leaves absolute addresses in the dynamic section of a loaded object; others leave offsets. */
+/* glibc leaves absolute addresses in the dynamic section of a loaded object; others leave
+ * offsets. */
 static const void *at(const struct object *object, ElfW(Addr) address) {
     return (const void *)(address < object->base ? object->base + address : address);
 }
 
-/* The number of symbols is written nowhere: it is where the last chain of the hash table ends. */
+/* The number of symbols is stored nowhere: it is where the last chain of the hash table ends. */
 static size_t count_by_gnu_hash(const uint32_t *table) {
     uint32_t buckets = table[0], first = table[1], bloom_words = table[2];
     const uint32_t *bucket = table + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof *table);
@@ -54,7 +55,7 @@ int object_describe(const struct dl_phdr_info *info, struct object *object) {
             for (; entry->d_tag != DT_NULL; entry++)
                 note(&found, entry);
         }
-    /* The kernel's own object lies with its offsets as they were linked; nothing in it concerns us. */
+    /* The kernel's own object has its offsets as they were linked; nothing in it concerns us. */
     if (!found.symbols || !found.strings || !object_contains(&found, found.symbols))
         return -ENOEXEC;
     *object = found;
@@ -72,8 +73,8 @@ bool object_contains(const struct object *object, const void *address) {
 }
 
 bool object_is_function(const struct object *object, const ElfW(Sym) * symbol) {
-    const ElfW(Half) hidden =
-        0x8000; /* an old version, which nobody gets who does not ask for it */
+    /* An old version, found only by callers that ask for it. */
+    const ElfW(Half) hidden = 0x8000;
     size_t index = (size_t)(symbol - object->symbols);
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
            ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&

@@ -11,12 +11,12 @@ static uint64_t get(const _Atomic uint64_t *value) {
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-/* Only under the lock, and so no more than a store. */
+/* Only under the lock, so a store is enough. */
 static void set(_Atomic uint64_t *value, uint64_t to) {
     atomic_store_explicit(value, to, memory_order_relaxed);
 }
 
-/* A limit that was raised stands in the page a moment before the daemon's word for it is here. */
+/* A raised limit is in the page a moment before the daemon's frame about it arrives. */
 static bool is_word_late(struct account *account, uint64_t used, uint64_t bytes) {
     uint64_t told = get(&account->told);
     uint64_t wanted = bytes > UINT64_MAX - used ? UINT64_MAX : used + bytes;
@@ -44,7 +44,7 @@ int account_reserve(struct account *account, uint64_t bytes, bool pinned) {
     bool is_late;
     int result = reserve(account, bytes, pinned, &is_late);
     for (int i = 0; result < 0 && is_late && i < WORD_MS; i++) {
-        /* The function of this name is a place where a thread can be cancelled. */
+        /* The function of this name is a cancellation point. */
         struct timespec moment = {.tv_nsec = 1000 * 1000};
         syscall(SYS_nanosleep, &moment, NULL);
         result = reserve(account, bytes, pinned, &is_late);
@@ -127,7 +127,7 @@ uint64_t account_limit_source(struct account *account) {
     return source;
 }
 
-/* These change one after the other, so that for a moment they need not go together. */
+/* These numbers change one after the other, so for a moment they may not match. */
 uint64_t account_there(const struct account *account) {
     uint64_t used = atomic_load(&account->used);
     uint64_t elsewhere =

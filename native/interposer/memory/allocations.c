@@ -14,7 +14,7 @@
 struct allocations allocations = {LEDGER_INITIALIZER, LEDGER_INITIALIZER, LEDGER_INITIALIZER,
                                   LEDGER_INITIALIZER};
 
-/* A daemon that does not answer for so long has other troubles. The program goes on without. */
+/* A daemon that does not answer for so long has other problems. The program goes on without it. */
 static const uint64_t answer_patience = CLOCK_MS(5000);
 
 static const char *own_limit_source(void) {
@@ -35,7 +35,7 @@ static const char *limit_source(struct device *device, uint64_t limit) {
     }
 }
 
-/* Programs that try how much they can have would fill a terminal: the first time is enough. */
+/* A program that probes how much it can have would fill the terminal: the first time is enough. */
 static void say_limited(struct device *device, uint64_t bytes, uint64_t limit) {
     char wanted[QUANTITY_TEXT], all[QUANTITY_TEXT], left[QUANTITY_TEXT];
     quantity_show(bytes, wanted);
@@ -48,7 +48,7 @@ static void say_limited(struct device *device, uint64_t bytes, uint64_t limit) {
              (unsigned long long)bytes, (unsigned long long)limit);
 }
 
-/* More memory than the GPU has can be had only if it can be moved. */
+/* Only memory that can move may exceed the GPU's size. */
 static void say_why(struct device *device, bool is_limited, uint64_t bytes, enum ledger_kind kind) {
     unsigned long long wanted = bytes, used = atomic_load(&device->account.used);
     if (is_limited)
@@ -72,7 +72,7 @@ static void refuse(struct device *device, uint64_t bytes, enum ledger_kind kind)
     say_why(device, is_limited, bytes, kind);
 }
 
-/* Whether the daemon lets the program have what it has reserved. One that does not answer does. */
+/* Whether the daemon lets the program have the memory reserved. No answer means yes. */
 static enum ask_result ask(struct device *device, enum ledger_kind kind) {
     if (!ask_is_needed(&device->account) || gate_await_decision(&device->gate) < 0 ||
         !atomic_load(&device->is_managed))
@@ -108,14 +108,16 @@ static bool may_mix(const struct device *device, enum ledger_kind kind, enum ask
     return why == ASK_TOO_LARGE && kind == LEDGER_EXPLICIT && device_mixes(device);
 }
 
-/* Nobody is refused what pools of its own keep: they give that back, as far as it is of use to nobody. */
+/* Memory that the program's own pools keep is no reason to refuse: they give it back, if it is
+ * unused. */
 static bool pools_give_way(struct device *device) {
     return atomic_load_explicit(&pools_are_used, memory_order_acquire) &&
            pooled_make_room_patiently(device);
 }
 
-/* What the driver's pools keep is taken from the GPU, too. Before the program passes its limit with it, they give it back as
- * far as they can. Memory from a pool may be the very memory that it keeps. */
+/* Memory that the driver's pools keep takes room on the GPU too. Before it makes the program pass
+ * its limit, the pools give it back as far as they can. Memory from a pool may be the very memory
+ * that it keeps. */
 static bool pools_fit(struct device *device, bool is_pooled) {
     if (!atomic_load_explicit(&pools_are_used, memory_order_acquire) ||
         account_limit(&device->account) >= device->total_bytes)
@@ -158,7 +160,7 @@ static enum ask_result reserve(struct device *device, uint64_t bytes, enum ledge
         say_refused(device, bytes, result);
     atomic_fetch_sub(&device->account.coming, coming(kind, bytes));
     account_release(&device->account, bytes, ledger_is_pinned(kind));
-    session_memory_changed(device); /* the daemon has counted it */
+    session_memory_changed(device); /* the daemon has counted the memory */
     return result;
 }
 
@@ -179,13 +181,15 @@ CUresult allocation_reserve_movable(struct device *device, uint64_t bytes, enum 
         *kind = LEDGER_CONVERTED;
         result = reserve(device, bytes, *kind, false);
     }
-    /* Another thread has mixed meanwhile: then the answer is for managed memory, which is counted in the same way. */
+    /* If another thread has mixed meanwhile, the answer is for managed memory, which counts
+     * alike. */
     if (*kind == LEDGER_EXPLICIT && atomic_load(&device->is_mixed))
         *kind = LEDGER_CONVERTED;
     return result == ASK_YES ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* What is allocated is nowhere until it is used. Without a daemon nobody looks at calls, and nobody has to know. */
+/* Allocated memory is nowhere until it is used. Without a daemon calls are not looked at, and this
+ * need not be known. */
 static void place(struct device *device, struct ledger_entry *entry) {
     if (!residency_is_managed(entry->kind) || !device_moves_memory(device))
         return;
@@ -212,7 +216,8 @@ CUresult allocation_record(struct ledger *ledger, struct device *device, struct 
     atomic_fetch_add(&device->account.away, entry.away);
     atomic_fetch_sub(&device->account.coming, coming(entry.kind, entry.bytes));
     if (result != CUDA_SUCCESS || ledger_add(ledger, &entry) < 0) {
-        /* Without an entry it could not be uncounted later. Uncounted now, it is at least no leak. */
+        /* Without an entry it could not be uncounted later. Uncounted now, it is at least no
+         * leak. */
         unplace(device, &entry);
         account_release(&device->account, entry.bytes, ledger_is_pinned(entry.kind));
         return result;

@@ -8,7 +8,7 @@
 struct device;
 
 struct allocations {
-    struct ledger memory; /* by address: what cuMemFree and cuMemFreeAsync take */
+    struct ledger memory; /* by address: for cuMemFree and cuMemFreeAsync */
     struct ledger arrays; /* by handle */
     struct ledger
         physical; /* by handle: what cuMemCreate made, with a reference per handle and mapping */
@@ -17,24 +17,26 @@ struct allocations {
 
 extern struct allocations allocations;
 
-/* An allocation in three steps: allocation_reserve, the driver's call, then allocation_record with its result. */
+/* An allocation in three steps: allocation_reserve, the driver's call, then allocation_record with
+ * its result. */
 CUresult allocation_reserve(struct device *device, uint64_t bytes, enum ledger_kind kind);
 
 /* The same for memory that comes from a pool, which may have kept it. */
 CUresult allocation_reserve_pooled(struct device *device, uint64_t bytes, enum ledger_kind kind);
 
-/* The same for memory that may be managed memory if it finds no room as explicit memory: then the kind is changed. */
+/* The same for movable memory. If there is no room for it as explicit memory, it becomes managed
+ * memory, and the kind is changed. */
 CUresult allocation_reserve_movable(struct device *device, uint64_t bytes, enum ledger_kind *kind);
 
-/* Enters the allocation, or takes the reservation back. `owner` is the context that takes it along when
- * it is destroyed, or 0. Returns the result. */
+/* Enters the allocation, or takes the reservation back. `owner` is the context whose end frees it,
+ * or 0. Returns the result. */
 CUresult allocation_record(struct ledger *ledger, struct device *device, struct ledger_entry entry,
                            CUresult result);
 
-/* After the driver has freed what was taken from a ledger, or has not. Returns the result. */
+/* After the driver has freed an entry taken from a ledger, or has not. Returns the result. */
 CUresult allocation_freed(struct ledger *ledger, struct ledger_entry *taken, CUresult result);
 
-/* Everything that goes with a context, in two steps around the driver's call. */
+/* Everything that a context owns, in two steps around the driver's call. */
 struct allocation_context {
     struct ledger_entry *memory, *arrays;
 };

@@ -6,7 +6,7 @@
 #include "frames.h"
 #include "process/clock.h"
 
-/* Answers say no more than to which question they belong: no two of the process have the same number. */
+/* An answer carries only its request's number, so these are unique in the process. */
 static _Atomic uint64_t last_ticket;
 
 void ask_init(struct ask *ask, void (*knock)(void *), void *argument) {
@@ -19,7 +19,7 @@ void ask_init(struct ask *ask, void (*knock)(void *), void *argument) {
     pthread_condattr_destroy(&attributes);
 }
 
-/* The daemon hears of less by an ordinary report. */
+/* An ordinary report tells the daemon of a lower use. */
 bool ask_is_needed(const struct account *account) {
     uint64_t agreed = atomic_load_explicit(&account->agreed, memory_order_relaxed);
     uint64_t used = atomic_load_explicit(&account->used, memory_order_relaxed);
@@ -32,7 +32,7 @@ static void set_state(struct ask *ask, enum ask_state state) {
     pthread_cond_broadcast(&ask->changed);
 }
 
-/* Returns false when it is too late. */
+/* Returns false when the time is over. */
 static bool wait_for_change(struct ask *ask, const struct timespec *until) {
     return pthread_cond_timedwait(&ask->changed, &ask->lock, until) != ETIMEDOUT;
 }
@@ -49,7 +49,8 @@ static enum ask_result put(struct ask *ask, bool can_move, const struct timespec
     return is_answered ? ask->result : ASK_SILENCE;
 }
 
-/* Another question may bring the answer to this one. A context has none that could. */
+/* Another thread's request may bring the answer to this one. Requests for contexts are never
+ * joined. */
 static enum ask_result wait_for_turn(struct ask *ask, const struct account *account, bool can_move,
                                      const struct timespec *until) {
     while (!account || ask_is_needed(account)) {
@@ -61,7 +62,7 @@ static enum ask_result wait_for_turn(struct ask *ask, const struct account *acco
     return ASK_YES;
 }
 
-/* An allocation is no place where a program expects its thread to be cancelled. */
+/* An allocation is not a cancellation point for the program's threads. */
 enum ask_result ask_daemon(struct ask *ask, const struct account *account, bool can_move,
                            uint64_t patience_ns) {
     uint64_t end = clock_now() + patience_ns;

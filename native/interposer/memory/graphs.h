@@ -1,7 +1,8 @@
-/* Memory of graphs (memory nodes): the driver makes it when a graph is launched, and keeps it for the next launch. No
- * handle of ours can be behind it, so that it cannot be moved. It is counted as the driver tells. What no graph uses just
- * now is not given back for others (cuDeviceGraphMemTrim): on a GPU that they have filled with explicit memory the next
- * launch would be out of memory, which had worked before. */
+/* Memory of graphs (memory nodes): the driver makes it when a graph is launched, and keeps it for
+ * the next launch. It cannot have a handle of ours, so it cannot move. It is counted as the driver
+ * reports it. Unused graph memory is not given back for others (cuDeviceGraphMemTrim): on a GPU
+ * filled with explicit memory, the next launch would run out of memory, although it had worked
+ * before. */
 #ifndef NVSHARE_GRAPHS_H
 #define NVSHARE_GRAPHS_H
 
@@ -13,7 +14,7 @@ struct device;
 /* Whether the program has ever made a memory node. */
 extern _Atomic bool graphs_have_memory;
 
-/* Counts what there is by now. The session hears of a change. */
+/* Counts the present amount, and tells the session of a change. */
 void graphs_count(struct device *device);
 
 #endif

@@ -5,10 +5,11 @@
 
 enum { FIRST_BUCKETS = 256 };
 
-/* Calls that are looked at after an allocation. A program that uses what it allocates does so soon. */
+/* How many calls are looked at after an allocation. A program that uses what it allocates does so
+ * soon. */
 enum { LOOKS = 1000 };
 
-/* Addresses differ in their middle bits, and the multiplication brings these to the top. */
+/* Addresses differ in their middle bits, and the multiplication moves these to the top. */
 static struct ledger_entry **bucket_of(const struct ledger *ledger, uint64_t key) {
     uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return &ledger->buckets[(hash >> 32) & (ledger->bucket_count - 1)];
@@ -21,8 +22,8 @@ static void link_bucket(struct ledger *ledger, struct ledger_entry *entry) {
     ledger->entry_count++;
 }
 
-/* Twice as many buckets as entries, so that a chain has one link. If there is no memory for more, the
- * chains grow longer, and that is all. */
+/* Twice as many buckets as entries, so that a chain has one link. Without memory for more, chains
+ * only grow longer. */
 static int grow(struct ledger *ledger) {
     size_t count = ledger->bucket_count ? ledger->bucket_count * 4 : FIRST_BUCKETS;
     struct ledger_entry **buckets = calloc(count, sizeof *buckets);
@@ -42,7 +43,7 @@ static int grow(struct ledger *ledger) {
     return 0;
 }
 
-/* The one used last comes first: a thread works with one context for long. */
+/* The owner used last comes first: a thread works with one context for long. */
 static struct ledger_owner *find_owner(struct ledger *ledger, uint64_t id) {
     for (struct ledger_owner **at = &ledger->owners; *at; at = &(*at)->next)
         if ((*at)->id == id) {
@@ -102,7 +103,8 @@ void ledger_unwatch(struct ledger_entry *entry) {
     entry->era = 0;
 }
 
-/* `sign` is 1, or all ones for less. Mappings have no account: what is mapped is counted itself. */
+/* `sign` is 1, or all ones for less. Mappings have no account: the memory mapped is counted
+ * itself. */
 static void count_pinned(const struct ledger_entry *entry, uint64_t sign) {
     if (entry->account && ledger_is_pinned(entry->kind))
         atomic_fetch_add(&entry->account->pinned_by[entry->reason], sign * entry->bytes);
@@ -139,8 +141,8 @@ static struct ledger_entry **find(const struct ledger *ledger, uint64_t key) {
     return NULL;
 }
 
-/* By identity: what a context takes along may be gone from the driver already, and its address may
- * stand here a second time, for somebody else. */
+/* By identity: memory of a context may be gone from the driver already, and its address may be
+ * listed a second time, for another allocation. */
 static struct ledger_entry **place_of(const struct ledger *ledger,
                                       const struct ledger_entry *entry) {
     struct ledger_entry **at = bucket_of(ledger, entry->key);
@@ -185,7 +187,7 @@ int ledger_find(struct ledger *ledger, uint64_t key, struct ledger_entry *out) {
     return at ? 0 : -ENOENT;
 }
 
-/* To free memory is no place where a program expects its thread to be cancelled. */
+/* Freeing memory is not a cancellation point for the program's threads. */
 static void wait_for_landing(struct ledger *ledger) {
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
@@ -239,7 +241,7 @@ void ledger_drop(struct ledger_entry *entries) {
     }
 }
 
-/* There was room for them a moment ago. Should there be none now, they are at least uncounted. */
+/* There was room for them a moment ago. If there is none now, they are at least uncounted. */
 void ledger_put_back(struct ledger *ledger, struct ledger_entry *entries) {
     for (struct ledger_entry *next; entries; entries = next) {
         next = entries->next_of_owner;

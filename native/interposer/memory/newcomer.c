@@ -7,13 +7,13 @@
 #include "process/devices.h"
 #include "session/session.h"
 
-/* How long a context is waited for that has no room: because there is no daemon, or others need all of it; or although
- * there should be room, since a driver may be about to clear what was given back. */
+/* How long to wait for room for a context: without a daemon, or when others need all of it; or when
+ * there should be room, since a driver may be about to clear memory that was given back. */
 static const uint64_t room_patience = CLOCK_MS(5000);
 enum { PAUSE_US = 10000, LONG_PAUSE_US = 100000 };
 
-/* Others finish what they compute and move memory out before the answer comes. How long that may take is for the daemon
- * to say; one that says nothing at all has other troubles. */
+/* Others finish their work and move memory out before the answer comes. The daemon decides how long
+ * that may take. One that sends nothing at all has other problems. */
 static const uint64_t answer_patience = CLOCK_MS(120000);
 
 static void say_why(CUdevice ordinal, enum ask_result why) {

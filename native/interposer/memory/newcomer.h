@@ -1,7 +1,8 @@
 /* Contexts on a full GPU.
  *
- * A GPU may be full of memory that others move explicitly. In contrast to managed memory the driver cannot push that
- * out for a context, but its owners can, and the daemon has them do it. Without a daemon it goes when its owner does. */
+ * A GPU may be full of other programs' explicit memory. Unlike managed memory, the driver cannot
+ * push it out for a context. Its owners can, and the daemon makes them. Without a daemon it leaves
+ * when its owner ends. */
 #ifndef NVSHARE_NEWCOMER_H
 #define NVSHARE_NEWCOMER_H
 
@@ -12,17 +13,17 @@
 
 struct device;
 
-/* One that tries to make a context; zeros at first. */
+/* An attempt to make a context; zeros at first. */
 struct newcomer {
     struct device *device;
     uint64_t until; /* when it gives up */
-    bool has_room;  /* as the daemon says */
+    bool has_room;  /* the daemon says so */
 };
 
-/* The driver had no room. Waits until that may be different; returns false if there is none to be had. */
+/* The driver had no room. Waits until there may be some; returns false if there will be none. */
 bool newcomer_waits(struct newcomer *newcomer, CUdevice ordinal);
 
-/* It has its context, or has given up: the daemon hears of it, if it has to. */
+/* The attempt has succeeded or was given up. Tells the daemon, if needed. */
 void newcomer_is_done(const struct newcomer *newcomer, CUdevice ordinal, bool has_context);
 
 #endif

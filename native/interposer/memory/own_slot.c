@@ -13,17 +13,18 @@
 
 #include "process/clock.h"
 
-/* Who has the lock needs it for a microsecond. One that keeps it for so long is dead, or was stopped. */
+/* A process needs the lock for a microsecond. One that keeps it for so long is dead, or was
+ * stopped. */
 static const uint64_t takeover_ns = CLOCK_MS(100);
 
-/* And if the lock goes from hand to hand for so long, it is left alone. Without it nobody passes the limit
- * either, see own_slot_reserve; it is only that two who could have had memory one after the other may get in
- * each other's way. */
+/* If the lock keeps changing hands for so long, this process goes on without it. The limit still
+ * holds, see own_slot_reserve. But two processes that could have had memory one after the other may
+ * get in each other's way. */
 static const uint64_t patience_ns = CLOCK_MS(1000);
 
 enum { SPINS = 100, YIELDS = 20, READS = 1000, SLOT_BITS = 11 };
 
-/* Not fstat, which old images do not have by this name. */
+/* Not fstat, which old images do not have under this name. */
 int own_slot_check(int descriptor, uint64_t *file) {
     struct stat found;
     int seals = fcntl(descriptor, F_GET_SEALS);
@@ -48,7 +49,7 @@ int own_slot_take(struct own_slot *own, int descriptor, uint32_t slot, uint64_t 
         munmap(page, sizeof *page);
         return -EINVAL;
     }
-    /* A child begins clean, see fork.c, and has a slot of its own. */
+    /* A child starts clean, see fork.c, and has a slot of its own. */
     madvise(page, sizeof *page, MADV_DONTFORK);
     *own = (struct own_slot){.page = page, .slot = slot, .key = key};
     return 0;
@@ -61,7 +62,7 @@ void own_slot_leave(struct own_slot *own) {
     *own = (struct own_slot){0};
 }
 
-/* NULL for one whose slot has been given to somebody else: that one's numbers are not to be touched. */
+/* NULL if the slot was given to another process, whose numbers must not be touched. */
 static struct quota_slot *slot_in_page(const struct own_slot *own) {
     if (!own->page)
         return NULL;
@@ -87,13 +88,13 @@ static void pause_briefly(unsigned tries) {
     } else if (tries < SPINS + YIELDS) {
         sched_yield();
     } else {
-        /* The function of this name is a place where a thread can be cancelled. */
+        /* The function of this name is a cancellation point. */
         struct timespec time = {.tv_nsec = 50 * 1000};
         syscall(SYS_nanosleep, &time, NULL);
     }
 }
 
-/* The daemon writes both words in one go, but no processor promises that they arrive in one. */
+/* The daemon writes both words together, but no processor promises that they arrive together. */
 static uint64_t read_limit(const struct quota_page *page) {
     for (unsigned tries = 0;; tries++) {
         uint64_t check = atomic_load(&page->check), limit = atomic_load(&page->limit);
@@ -114,8 +115,8 @@ static uint64_t add(uint64_t sum, uint64_t bytes) {
     return bytes > UINT64_MAX - sum ? UINT64_MAX : sum + bytes;
 }
 
-/* What is asked for is read before what is used: bytes that go from one to the other in between are seen
- * twice, and never not at all. */
+/* `asked` is read before `used`: bytes that go from one to the other in between are seen twice, and
+ * never missed. */
 static uint64_t others(const struct own_slot *own, const struct quota_slot *except,
                        bool with_asked) {
     struct quota_page *page = own->page;
@@ -136,7 +137,7 @@ uint64_t own_slot_group_used(const struct own_slot *own, uint64_t used) {
     return own->page ? add(used, others(own, slot_in_page(own), false)) : used;
 }
 
-/* Returns what the lock is to be given back with. */
+/* Returns the ticket that gives the lock back. */
 static uint32_t take_lock(struct own_slot *own) {
     _Atomic uint32_t *lock = &own->page->lock;
     uint32_t ticket = ++own->tickets << SLOT_BITS | (own->slot + 1), seen = 0;
@@ -161,13 +162,14 @@ static uint32_t take_lock(struct own_slot *own) {
     }
 }
 
-/* One who has lost it to another takes nothing away from that one. */
+/* Does nothing if another process has taken the lock over. */
 static void give_lock_back(struct own_slot *own, uint32_t ticket) {
     atomic_compare_exchange_strong(&own->page->lock, &ticket, 0);
 }
 
-/* First it is said that bytes are asked for, then the others are added up. So of two who do this at the same
- * time, because one was stopped for long and has lost the lock, at least one sees the other. */
+/* The bytes are announced first, and the others are added up after that. So if two processes do
+ * this at the same time, because one was stopped for long and has lost the lock, at least one sees
+ * the other. */
 static bool fits(struct own_slot *own, struct quota_slot *slot, uint64_t used, uint64_t bytes) {
     if (slot)
         atomic_store(&slot->asked, bytes);
@@ -186,7 +188,7 @@ int own_slot_reserve(struct own_slot *own, uint64_t used, uint64_t bytes) {
     if (own_slot_limit(own) == QUOTA_NO_LIMIT) {
         own_slot_tell(own, used + bytes);
         atomic_thread_fence(memory_order_seq_cst);
-        /* Whoever looks at a limit that comes after this sees these bytes. */
+        /* A process that reads a limit set after this sees these bytes. */
         if (own_slot_limit(own) == QUOTA_NO_LIMIT)
             return 0;
         own_slot_tell(own, used);

@@ -48,7 +48,7 @@ static struct pool *get_record(void) {
     return pool;
 }
 
-/* If there is no memory for it, what the pool keeps counts as free, and that is all. */
+/* Without memory for a record, memory that the pool keeps counts as free; nothing else changes. */
 static struct pool *enter(CUdevice device, CUmemoryPool handle) {
     struct pool *pool = get_record();
     if (!pool)
@@ -66,7 +66,7 @@ struct pool *pools_nameless(CUdevice device) {
     return enter(device, NULL);
 }
 
-/* The memory itself tells: which pool is a device's current one may have changed meanwhile. */
+/* Asks the memory itself: a device's current pool may have changed meanwhile. */
 void pools_note(CUdevice device, CUdeviceptr pointer) {
     CUmemoryPool handle = NULL;
     if (real.cuPointerGetAttribute(&handle, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, pointer) !=
@@ -82,7 +82,8 @@ void pools_note(CUdevice device, CUdeviceptr pointer) {
     pools_unlock();
 }
 
-/* Memory of a GPU, and nothing else was asked for (RDMA, a decompression engine), also by fields of later versions. */
+/* Whether it is GPU memory and nothing special (RDMA, a decompression engine), also by fields of
+ * later versions. */
 static bool is_plain(const CUmemPoolProps *properties) {
     const unsigned char *end = (const unsigned char *)(properties + 1);
     for (const unsigned char *at = (const unsigned char *)(&properties->maxSize + 1); at < end;
@@ -113,7 +114,7 @@ void pools_stop_serving(CUmemoryPool handle) {
     pools_unlock();
 }
 
-/* A device has one from the beginning, which nobody makes. */
+/* Each device has a pool from the beginning, which the program does not make. */
 static struct pool *enter_default(CUdevice device, CUmemoryPool handle) {
     CUmemoryPool own = NULL;
     cuuint64_t threshold = 0;

@@ -1,9 +1,11 @@
-/* The memory pools of this process. A pool keeps memory that was freed for the next allocation, as much as the
- * program has allowed it. That is taken from the GPU, and so not free to the program, though nobody has it allocated.
+/* The memory pools of this process. A pool keeps freed memory for the next allocation, as much as
+ * the program allows. That memory takes room on the GPU, so it is not free to the program although
+ * it is not allocated.
  *
- * Most pools are the driver's affair: how much they keep changes whenever it likes, and so it is asked, not counted.
- * Where memory moves explicitly, the program still has the driver's pools, but what it allocates from those of its
- * GPU is given by nvshare (explicit/pooled.h), which keeps what was freed itself. Such a pool has figures of both. */
+ * Most pools are left to the driver. It changes at any time how much they keep, so it is asked, and
+ * nothing is counted. Where memory is explicit, the program still has the driver's pools, but
+ * nvshare serves allocations from the pools of its GPU (explicit/pooled.h) and keeps the freed
+ * memory itself. Such a pool has figures of both. */
 #ifndef NVSHARE_POOLS_H
 #define NVSHARE_POOLS_H
 
@@ -14,8 +16,8 @@
 #include "explicit/stock.h"
 #include "lookup/driver.h"
 
-/* One pool. Its record is never freed, since allocations refer to it; when nothing is left of it, it becomes that of
- * another pool. */
+/* One pool. Its record is never freed, since allocations refer to it; when nothing is left of it,
+ * another pool reuses the record. */
 struct pool {
     CUmemoryPool
         handle; /* NULL: no pool, but what was freed in the order of a stream all the same */
@@ -23,9 +25,9 @@ struct pool {
     bool is_hidden; /* it is being destroyed, or was */
     bool is_destroyed;
     bool is_drivers; /* the driver has allocated from it */
-    bool is_served;  /* what is asked for may come from us */
+    bool is_served;  /* we may serve its allocations */
     uint64_t threshold, most;
-    /* Of what comes from us. */
+    /* Of what we serve. */
     uint64_t count; /* of allocations */
     uint64_t used, used_high;
     uint64_t reserved, reserved_high;
@@ -33,42 +35,43 @@ struct pool {
     struct pool *next;
 };
 
-/* Whether there are any at all: who uses none is not to pay for them. */
+/* Whether there are any pools: programs that use none do not pay for them. */
 extern _Atomic bool pools_are_used;
 
-/* Whether some of them keep more than they should: it is given back when the program waits for work the next time. */
+/* Whether some pools keep too much: it is given back when the program next waits for work. */
 extern _Atomic bool pools_have_excess;
 
-/* While it is held no pool is destroyed, so that all of them can be asked. */
+/* While it is held no pool is destroyed, so all of them can be queried. */
 void pools_lock(void);
 void pools_unlock(void);
 
-/* With the lock held: all of them; the one by a handle, or NULL; and the one for what is from no pool. */
+/* With the lock held: all pools; the pool of a handle, or NULL; and the one for memory of no
+ * pool. */
 struct pool *pools_first(void);
 struct pool *pools_find(CUmemoryPool handle);
 struct pool *pools_nameless(CUdevice device);
 
-/* The driver has allocated memory on this device, from the pool that has it, whichever that is. */
+/* The driver has allocated memory on this device, from the pool that the pointer tells. */
 void pools_note(CUdevice device, CUdeviceptr pointer);
 
 /* The program has made a pool. */
 void pools_made(CUmemoryPool handle, const CUmemPoolProps *properties);
 
-/* What is allocated from a pool comes from the driver from now on. */
+/* From now on the driver serves allocations from this pool. */
 void pools_stop_serving(CUmemoryPool handle);
 
-/* The pool by a handle if it is one of a device's own memory, that nobody else can know of; or NULL. */
+/* The pool of a handle if it is of the device's own memory and cannot be shared; or NULL. */
 struct pool *pools_serving(CUdevice device, CUmemoryPool handle);
 
-/* A pool is about to be destroyed: nobody asks for it any more. Returns NULL if it was not known. Afterwards it is said
- * whether it was: what is still allocated from it lives on. */
+/* A pool is about to be destroyed: it is hidden. Returns NULL if it was not known. pools_taken
+ * tells whether it was destroyed: memory still allocated from it lives on. */
 struct pool *pools_take(CUmemoryPool handle);
 void pools_taken(struct pool *pool, bool is_destroyed);
 
-/* Bytes on a device that the driver's pools keep beyond what is allocated from them. What ours keep counts as used. */
+/* Bytes that the driver's pools on a device keep unused. What our pools keep counts as used. */
 uint64_t pools_keep(CUdevice device);
 
-/* The driver's pools on a device give back what they keep. */
+/* Makes the driver's pools on a device give back what they keep. */
 void pools_trim(CUdevice device);
 
 /* In a child after fork. */

@@ -6,8 +6,8 @@
 #include "moves/residency.h"
 #include "process/clock.h"
 
-/* The index is made by a thread that has something else to do: at most so often, and for at most one
- * hundredth of the time. */
+/* The index is rebuilt by a program's thread: at most so often, and for at most one hundredth of
+ * the time. */
 static const uint64_t least_pause = CLOCK_MS(10);
 enum { SHARE = 100 };
 
@@ -65,7 +65,8 @@ static void use(struct ledger *ledger, struct ledger_entry *entry, uint64_t now)
     residency_is_used(ledger, entry);
 }
 
-/* With both locks held. The allocation may be gone by now, and its address be another one's. */
+/* With both locks held. The allocation may be gone by now, and its address belong to another
+ * one. */
 static void note(const struct recency *recency, struct ledger *ledger, uint64_t number,
                  uint64_t now) {
     const struct recency_range *range = find(recency, number);

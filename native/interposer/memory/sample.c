@@ -1,5 +1,6 @@
-/* Pointers among a kernel's parameters are found by trying every eight bytes of them, since nothing tells
- * which are pointers; they lie at multiples of eight. What memory points to in turn stays unknown. */
+/* Pointers among a kernel's parameters are found by trying every eight bytes, since nothing tells
+ * which are pointers; they lie at multiples of eight. Pointers in memory itself are not
+ * followed. */
 #include "sample.h"
 
 #include <string.h>
@@ -34,8 +35,8 @@ static void begin(struct numbers *numbers) {
     numbers->is_cut = false;
 }
 
-/* The first use of an allocation must not be missed for an index that is made now and then. The driver knows in
- * which one an address lies. */
+/* The first use of an allocation must not be missed because the index is old. The driver knows
+ * which allocation an address lies in. */
 static void see(uint64_t number, uint64_t now) {
     CUdeviceptr base;
     size_t size;
@@ -56,14 +57,14 @@ static void note(const struct numbers *numbers) {
         sample_anything();
 }
 
-/* A launch may be given a CUkernel in the place of a function. */
+/* A launch may be given a CUkernel instead of a function. */
 static CUresult size_of(CUfunction function, size_t index, bool is_kernel, size_t *size) {
     size_t offset;
     return is_kernel ? real.cuKernelGetParamInfo((CUkernel)function, index, &offset, size)
                      : real.cuFuncGetParamInfo(function, index, &offset, size);
 }
 
-/* Returns false if the driver does not tell the sizes of parameters: those before CUDA 12.4. */
+/* Returns false if the driver does not tell the sizes of parameters: before CUDA 12.4. */
 static bool add_parameters(struct numbers *numbers, CUfunction function, void **parameters) {
     size_t size, index = 0;
     CUresult result = size_of(function, 0, false, &size);
@@ -75,7 +76,7 @@ static bool add_parameters(struct numbers *numbers, CUfunction function, void **
     return index > 0 || result == CUDA_ERROR_INVALID_VALUE; /* the answer beyond the last */
 }
 
-/* The other way to give parameters: all of them in one piece, whose size is known. */
+/* The other way to pass parameters: all of them in one piece, whose size is known. */
 static void add_buffer(struct numbers *numbers, void **extra) {
     const void *buffer = NULL;
     size_t size = 0;
@@ -126,7 +127,8 @@ void sample_everything(void) {
         use_all(device_known(i));
 }
 
-/* Somebody may allocate just now, and make the gate curious before it is told otherwise here. */
+/* Another thread may be allocating now, and make the gate curious before this makes it
+ * incurious. */
 bool sample_wants(struct device *device) {
     if (ledger_looks(&allocations.memory, &device->account))
         return true;

@@ -10,7 +10,7 @@ void host_begin(struct client *client) {
     extents_reconnect(&client->device->explicit.extents);
 }
 
-/* The mover locks its pages as soon as it has nothing else to do. */
+/* The mover locks the extent's pages as soon as it has nothing else to do. */
 void host_take(struct client *client, const struct frame_extent *extent) {
     int memory = connection_take_descriptor(&client->connection);
     if (memory < 0)
@@ -26,7 +26,7 @@ static bool is_same(const struct extents_report *a, const struct extents_report 
            a->lacking == b->lacking;
 }
 
-/* A daemon that makes none need not hear of it. */
+/* A daemon that makes no host memory is not told. */
 int host_tell(struct client *client) {
     struct explicit *explicit = &client->device->explicit;
     uint64_t most = atomic_load(&explicit->regions.movable);

@@ -6,7 +6,7 @@
 #include "process/contexts.h"
 #include "process/devices.h"
 
-/* Blocking: a thread that waits here would otherwise burn a processor that the program needs. */
+/* Blocking: a waiting thread would otherwise spin on a processor that the program needs. */
 static bool make_events(struct lane *lane) {
     const unsigned flags = CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC;
     for (int i = 0; i < LANE_CHUNKS; i++)
@@ -40,8 +40,8 @@ static bool open_in(struct lane *lane, const struct context *context) {
     return false;
 }
 
-/* A context stays as long as lanes are open, but the list of contexts is everybody's. One that has failed answers
- * everything with its error; another may work. */
+/* A context stays while lanes are open, but the list of contexts may change. A failed context
+ * answers everything with its error; another may work. */
 int lane_open(struct lane *lane, struct device *device, CUdevice target) {
     bool is_open = false, is_any = false;
     memset(lane, 0, sizeof *lane);
@@ -94,7 +94,7 @@ int lane_add(struct lane *lane, const struct residency_piece *piece) {
     return 0;
 }
 
-/* Without the event nobody could tell later that the chunk is through. */
+/* Without the event it could not be known later that the chunk has arrived. */
 void lane_send(struct lane *lane) {
     struct lane_chunk *chunk = next_chunk(lane);
     if (real.cuEventRecord(chunk->event, lane->stream) != CUDA_SUCCESS)

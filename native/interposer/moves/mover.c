@@ -10,9 +10,10 @@
 #include "session/session.h"
 #include "transfer.h"
 
-/* The session is woken when so much has left, and later when a 64th of the order has, if that is more: often enough
- * for who waits for the room, and seldom enough to cost nothing. Steps are small at both ends of a move, because what
- * comes in begins with the first step, and ends after the last one. */
+/* The session is woken when so much has left, and later when a 64th of the order has, if that is
+ * more: often enough for a program that waits for the room, and seldom enough to cost nothing.
+ * Steps are small at both ends of a move, because a fill begins with the first step and ends after
+ * the last. */
 static const uint64_t least_step = (uint64_t)32 << 20;
 enum { STEPS = 64, RAMP = 4 };
 
@@ -36,7 +37,7 @@ bool mover_wants(const struct mover *mover, enum mover_job job) {
     return mover->job == job && !mover->bars && !mover->is_stopping;
 }
 
-/* One job, or what becomes of it until there is another order or a bar. */
+/* One job, until it is done or there is another order or a bar. */
 static void work(struct mover *mover) {
     enum mover_job job = mover->job;
     mover->is_inside = true;
@@ -53,7 +54,8 @@ static void work(struct mover *mover) {
         session_knock(mover->device);
 }
 
-/* It uses no context, and so nobody has to wait for it. What it gives back has left, and need not be copied. */
+/* It uses no context, so nothing has to wait for it. The memory given back has left without a
+ * copy. */
 static void tidy(struct mover *mover) {
     mover->is_untidy = false;
     pthread_mutex_unlock(&mover->lock);
@@ -63,7 +65,8 @@ static void tidy(struct mover *mover) {
         mover->bytes -= least(bytes, mover->bytes);
 }
 
-/* In small steps, since a job waits for the end of one. It does not count as busy: the gate need not wait. */
+/* In small steps, since a job waits for the end of one. It does not count as busy: the gate need
+ * not wait. */
 static void do_chore(struct mover *mover) {
     mover->has_chores = false;
     mover->does_chore = true;
@@ -77,7 +80,7 @@ static void do_chore(struct mover *mover) {
 
 static void *run(void *argument) {
     struct mover *mover = argument;
-    /* Nobody's capture must be spoilt. */
+    /* It must not invalidate any capture. */
     CUstreamCaptureMode relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
     real.cuThreadExchangeStreamCaptureMode(&relaxed);
     pthread_mutex_lock(&mover->lock);
@@ -172,7 +175,7 @@ uint64_t mover_displace(struct mover *mover, uint64_t bytes) {
     return displaced;
 }
 
-/* Of the present job, with the lock held: what will leave. */
+/* With the lock held: how much of the present job will leave. */
 static uint64_t to_leave(const struct mover *mover) {
     return mover->job == MOVER_OUT ? least(mover->bytes, there(mover)) : 0;
 }
@@ -199,7 +202,7 @@ bool mover_take(struct mover *mover, struct mover_progress *progress) {
     return is_done;
 }
 
-/* What is allocated is nowhere until it is used, and so is what is going to be. */
+/* Allocated memory is nowhere until it is used, and so is memory being allocated. */
 uint64_t mover_away(struct mover *mover) {
     const struct account *account = &mover->device->account;
     pthread_mutex_lock(&mover->lock);
@@ -209,7 +212,7 @@ uint64_t mover_away(struct mover *mover) {
     return away;
 }
 
-/* The program's thread, which does not expect to be cancelled here. */
+/* Runs on the program's thread, for which this is not a cancellation point. */
 void mover_bar(struct mover *mover) {
     int before;
     if (!mover)
@@ -259,8 +262,8 @@ bool mover_has_to_touch(struct mover *mover, enum mover_job job) {
     return has_to;
 }
 
-/* What is missing is counted by what the daemon believes to come in. That is all that is away, also what nobody has
- * used yet, which comes last of all, and by itself. */
+/* `missing` is part of what the daemon expects to come in. That is everything away, including
+ * memory that was never used, which comes last of all, and by itself. */
 uint64_t mover_room(const struct mover *mover) {
     if (mover->job != MOVER_FILL || !mover->missing)
         return mover->bytes;
@@ -269,8 +272,8 @@ uint64_t mover_room(const struct mover *mover) {
     return room < RESIDENCY_BLOCK ? 0 : room;
 }
 
-/* Who frees memory looks whether somebody waits after it has changed the account, and here it is the other way
- * round: so one of both notices. */
+/* A thread that frees memory changes the account first, and then looks at `is_waiting`. Here the
+ * order is reversed, so one of the two notices. */
 bool mover_wait_for_room(struct mover *mover, enum mover_job job) {
     pthread_mutex_lock(&mover->lock);
     atomic_store(&mover->is_waiting, true);
@@ -323,7 +326,7 @@ static uint64_t step(const struct mover *mover) {
 static void note_left(struct mover *mover, uint64_t bytes) {
     mover->has_left += bytes;
     if (mover->has_left - mover->told_left < step(mover) || !left(mover))
-        return; /* of the end it hears anyway */
+        return; /* it is told of the end anyway */
     mover->told_left = mover->has_left;
     atomic_store_explicit(&mover->has_news, true, memory_order_release);
     session_knock(mover->device);

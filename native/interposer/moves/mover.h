@@ -1,10 +1,10 @@
-/* The thread that moves memory between a GPU and the host, in bulk. There is one per device, from the first
- * need on. It does what it was ordered last, chunk by chunk; another order takes effect after the chunks
- * in flight. How it is done is in transfer.h.
+/* The thread that moves memory between a GPU and the host, in bulk. There is one per device,
+ * started when first needed. It carries out its last order, chunk by chunk; another order takes
+ * effect after the chunks in flight. transfer.h does the work.
  *
- * Nobody looks at how much of the GPU is free, since that does not change when memory leaves it: a driver keeps
- * the room for whoever comes next. How much of what is to come in has no room yet is told by the daemon, which
- * hears from all. */
+ * The amount of free GPU memory is not used here, since it does not change when memory leaves: a
+ * driver keeps the room for the next user. The daemon, which hears from all programs, tells how
+ * much of the incoming memory has no room yet. */
 #ifndef NVSHARE_MOVER_H
 #define NVSHARE_MOVER_H
 
@@ -19,26 +19,26 @@ enum mover_job {
     MOVER_REST,
     MOVER_OUT,         /* to the host, the coldest first */
     MOVER_FILL,        /* to the GPU, the hottest first; waits until others have made room */
-    MOVER_FILL_AHEAD,  /* the same before a turn: so much, or what there turns out to be room for */
-    MOVER_FILL_GENTLY, /* the same without a daemon: what is free now is all there is */
-    MOVER_RETURN, /* without a daemon, and the gate waits for it: all of it, as long as that takes */
+    MOVER_FILL_AHEAD,  /* the same before a turn: as much as ordered, or as has room */
+    MOVER_FILL_GENTLY, /* the same without a daemon: only into what is free now */
+    MOVER_RETURN, /* without a daemon, while the gate waits: all of it, as long as that takes */
 };
 
-/* What has been moved since the last look, and how long that took; and what is still to leave. Every byte
- * that has crossed the bus is told once. */
+/* What has been moved since the last look, how long that took, and what is still to leave. Every
+ * byte that has crossed the bus is told once. */
 struct mover_progress {
     uint64_t out_bytes, out_ns;
     uint64_t in_bytes, in_ns;
     uint64_t displaced; /* bytes that others push out, see mover_displace */
-    uint64_t left;      /* bytes that were ordered out and have not left, by now */
+    uint64_t left;      /* bytes that were ordered out and have not left yet */
 };
 
 struct mover;
 
-/* Moves memory of another kind, before the rest. */
+/* Moves explicit memory, before the rest. */
 typedef void mover_carry(struct mover *mover, enum mover_job job);
 
-/* Gives back what takes room on the GPU and is of no use to anybody just now. Returns how much of that was counted as
+/* Gives back memory on the GPU that is not in use just now. Returns how much of it was counted as
  * used. */
 typedef uint64_t mover_tidy_up(struct device *device);
 
@@ -57,21 +57,21 @@ struct mover {
     bool is_stopping;
     bool is_untidy;
     enum mover_job job;
-    uint64_t bytes;               /* of the job that are still to be moved */
-    uint64_t missing;             /* of what is to come in, bytes that have no room yet */
+    uint64_t bytes;               /* of the job, still to be moved */
+    uint64_t missing;             /* of the incoming memory, bytes that have no room yet */
     uint64_t leaving;             /* bytes in flight to the host */
-    uint64_t leaving_there;       /* of these, bytes that count as there until they have arrived */
-    uint64_t has_left, told_left; /* since the order; and of that, what the session has heard of */
-    uint64_t most_step;           /* how much leaves before it hears of it, at the most */
-    bool has_touched;             /* what was left on the GPU, for the present order */
+    uint64_t leaving_there;       /* of these, bytes that count as resident until they arrive */
+    uint64_t has_left, told_left; /* since the order; and of that, what the session was told */
+    uint64_t most_step;           /* how much leaves before the session is told, at the most */
+    bool has_touched;             /* the memory left on the GPU, for the present order */
     bool is_inside;               /* uses a context: chunks may be in flight */
-    bool has_chores;              /* something is to be done while there is no job */
-    bool does_chore;              /* which uses a context as well, but keeps nobody waiting */
+    bool has_chores;              /* there is a chore to do while there is no job */
+    bool does_chore;              /* this uses a context too, but the gate does not wait for it */
     _Atomic bool is_waiting;      /* for room */
-    _Atomic bool is_quiet; /* behind the closed gate nobody is inside, and nothing is in flight */
-    unsigned bars;         /* how many want it outside */
+    _Atomic bool is_quiet; /* behind the closed gate no thread is inside, nothing is in flight */
+    unsigned bars;         /* how many callers want it to use no context */
     struct mover_progress progress; /* since it was last taken */
-    _Atomic bool has_news;          /* enough has left to tell of */
+    _Atomic bool has_news;          /* enough has left to tell the session */
     _Atomic bool is_busy;           /* has a job, or chunks in flight */
 };
 
@@ -81,38 +81,38 @@ void mover_init(struct mover *mover, struct device *device);
  * negative errno if there is no thread to do it. */
 int mover_order(struct mover *mover, enum mover_job job, uint64_t bytes);
 
-/* Tidies up, before anything else is moved. An order to move out does so by itself. */
+/* Tidies up before anything else is moved. An order to move out does so by itself. */
 void mover_tidy(struct mover *mover);
 
-/* There is something to be done ahead, while nothing moves. */
+/* There is a chore to do ahead, while nothing moves. */
 void mover_prepare(struct mover *mover);
 
-/* More of what leaves, if anything does. */
+/* Orders more out, if memory is moving out. */
 void mover_order_more(struct mover *mover, uint64_t bytes);
 
-/* Of all that MOVER_FILL is to bring in, or would be, so many bytes have no room yet. It holds until it is said
- * anew: also for a fill that is ordered later. */
+/* Of all that MOVER_FILL brings in, or would bring in, so many bytes have no room yet. Holds until
+ * set anew, also for a fill that is ordered later. */
 void mover_set_missing(struct mover *mover, uint64_t missing);
 
-/* Another program's fill pushes so much of this one's memory out, what came first first. Nothing is to be done
- * about it: it counts as away from now on. Returns how much that is. */
+/* Another program's fill pushes out so much of this program's memory, the earliest arrived first.
+ * It counts as away from now on; nothing is moved here. Returns how much that is. */
 uint64_t mover_displace(struct mover *mover, uint64_t bytes);
 
-/* What was ordered out and has not left yet. */
+/* Bytes that were ordered out and have not left yet. */
 uint64_t mover_left(struct mover *mover);
 
-/* What has been moved since the last call. Returns whether all is done. */
+/* Takes what has been moved since the last call. Returns whether all is done. */
 bool mover_take(struct mover *mover, struct mover_progress *progress);
 
-/* What is away. What has been ordered to leave counts, and so does what is being allocated. */
+/* Bytes that are away, including those ordered out and those being allocated. */
 uint64_t mover_away(struct mover *mover);
 
-/* Whether everything is where it is to be, and stays there. May be asked by any thread. */
+/* Whether memory moves or is about to. May be called by any thread. */
 static inline bool mover_is_busy(const struct mover *mover) {
     return atomic_load_explicit(&mover->is_busy, memory_order_acquire);
 }
 
-/* Whether a good part of what leaves has left since mover_take: the session was woken for that. */
+/* Whether enough has left since mover_take for the session to be woken. */
 static inline bool mover_has_news(const struct mover *mover) {
     return atomic_load_explicit(&mover->has_news, memory_order_acquire);
 }
@@ -123,34 +123,35 @@ static inline bool mover_is_waiting(const struct mover *mover) {
 }
 void mover_look_again(struct mover *mover);
 
-/* Around calls that may destroy a context: in between the mover uses none. It waits for the chunks in
- * flight, and goes on afterwards with a context that is left. NULL is allowed. */
+/* Around calls that may destroy a context: in between the mover uses none. Waits for the chunks in
+ * flight. The mover goes on afterwards with a remaining context. NULL is allowed. */
 void mover_bar(struct mover *mover);
 void mover_unbar(struct mover *mover);
 
 /* The program ends. */
 void mover_stop(struct mover *mover);
 
-/* For transfer.c. Whether the job is still wanted, the same with the lock held, and progress made. */
+/* For transfer.c. Whether the job is still wanted, the same with the lock held, and progress
+ * made. */
 bool mover_goes_on(struct mover *mover, enum mover_job job);
 bool mover_wants(const struct mover *mover, enum mover_job job);
 void mover_note(struct mover *mover, const struct mover_progress *made);
 
-/* Whether what is on the GPU is to be touched, as it is once for every order; it is said once. */
+/* Whether memory on the GPU is to be touched. Returns true once for every order. */
 bool mover_has_to_touch(struct mover *mover, enum mover_job job);
 
-/* What may move now, with the lock held. */
+/* How many bytes may move now, with the lock held. */
 uint64_t mover_room(const struct mover *mover);
 
 /* Waits while nothing may come in because there is no room. Returns whether there is. */
 bool mover_wait_for_room(struct mover *mover, enum mover_job job);
 
-/* The same for memory that comes as a whole, however little was ordered: what may come now, with the lock held; and waits
- * until so much may. */
+/* The same for memory that comes as a whole, however little was ordered: how many bytes may come
+ * now, with the lock held; and waits until so many may. */
 uint64_t mover_room_for_all(const struct mover *mover);
 void mover_wait_for_room_of(struct mover *mover, enum mover_job job, uint64_t bytes);
 
-/* Waits until what nobody has used yet, and so comes by itself, has room as well. */
+/* Waits until memory that was never used, and so comes by itself, has room as well. */
 void mover_wait_for_the_rest(struct mover *mover, enum mover_job job);
 
 #endif

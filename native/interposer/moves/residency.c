@@ -18,8 +18,8 @@ static bool can_return(const struct ledger_entry *entry) {
     return entry->away > 0 && !entry->is_untouched;
 }
 
-/* The coldest first. Among equals first what has pages on the host already, since others need new ones, which stay;
- * then those that are divided, so that few are; then the oldest. */
+/* The coldest first. Among equals, memory that has pages on the host first, since other memory
+ * needs new pages, which stay; then divided allocations, so that few are; then the oldest. */
 static int compare_leaving(const void *left, const void *right) {
     const struct residency_item *a = left, *b = right;
     if (a->coldness != b->coldness)
@@ -31,7 +31,7 @@ static int compare_leaving(const void *left, const void *right) {
     return a->serial < b->serial ? -1 : a->serial > b->serial;
 }
 
-/* What would leave last comes first. */
+/* Memory that would leave last returns first. */
 static int compare_returning(const void *left, const void *right) {
     return compare_leaving(right, left);
 }
@@ -57,8 +57,8 @@ static struct residency_item item_of(const struct ledger_entry *entry) {
                                    .is_divided = entry->away > 0 && entry->away < entry->bytes};
 }
 
-/* What has come later is an item of its own, where the order in which things came matters; and so is what has pages
- * on the host, where that does. */
+/* The later part of an allocation is an item of its own, where the order of arrival matters. So is
+ * the part with pages on the host, where that matters. */
 typedef bool make_second(const struct ledger_entry *, struct residency_item *);
 
 static bool what_came_later(const struct ledger_entry *entry, struct residency_item *item) {
@@ -105,7 +105,7 @@ static int fill_list(struct ledger *ledger, int device, struct residency_list *l
     return result;
 }
 
-/* Compared with the newest use, and not with now: a program that has waited long is not cold as a whole. */
+/* Relative to the newest use, not to now: a program that has waited long is not cold as a whole. */
 static void judge(struct residency_list *list) {
     uint64_t newest = 0;
     for (size_t i = 0; i < list->count; i++)
@@ -144,7 +144,7 @@ void residency_list_free(struct residency_list *list) {
     *list = (struct residency_list){0};
 }
 
-/* The same allocation, and not another one that has its address now. */
+/* The same allocation, not another one that has its address now. */
 static struct ledger_entry *find(const struct ledger *ledger, uint64_t key, uint64_t serial) {
     struct ledger_entry *entry = ledger_at(ledger, key);
     return entry && entry->serial == serial ? entry : NULL;
@@ -161,7 +161,7 @@ static struct ledger_entry *next_entry(const struct ledger *ledger, struct resid
     return NULL;
 }
 
-/* A piece of an allocation. It is in flight from now on. */
+/* Takes a piece of an allocation. It is in flight from now on. */
 static struct residency_piece take(struct ledger_entry *entry, struct ring_stretch stretch,
                                    bool crosses) {
     entry->moves++;
@@ -172,7 +172,7 @@ static struct residency_piece take(struct ledger_entry *entry, struct ring_stret
                                     .crosses = crosses};
 }
 
-/* Of an item that has pages as far as it still does. */
+/* Of an item with pages, only as far as it still has them. */
 static struct ledger_entry *next_to_leave(const struct ledger *ledger,
                                           struct residency_list *list) {
     struct ledger_entry *entry;
@@ -208,7 +208,7 @@ bool residency_return(struct ledger *ledger, struct residency_list *list, uint64
     return entry != NULL;
 }
 
-/* Of what is there and was not touched yet. */
+/* Of memory that is resident and was not touched yet. */
 static struct ledger_entry *next_to_touch(const struct ledger *ledger,
                                           struct residency_list *list) {
     struct ledger_entry *entry;
@@ -219,7 +219,7 @@ static struct ledger_entry *next_to_touch(const struct ledger *ledger,
     return entry;
 }
 
-/* Two pieces at most: up to the end of the allocation, and what goes on at its beginning. */
+/* Two pieces at most: up to the end of the allocation, and on from its beginning. */
 bool residency_touch(struct ledger *ledger, struct residency_list *list,
                      struct residency_piece *piece) {
     pthread_mutex_lock(&ledger->lock);
@@ -256,7 +256,7 @@ void residency_landed(struct ledger *ledger, const struct residency_piece *piece
     pthread_mutex_unlock(&ledger->lock);
 }
 
-/* Of one item, which may go on beyond the end of its allocation. */
+/* Displaces one item, which may go on beyond the end of its allocation. */
 static uint64_t displace(const struct ledger *ledger, const struct residency_item *item,
                          uint64_t bytes) {
     struct ledger_entry *entry = find(ledger, item->key, item->serial);

@@ -80,7 +80,7 @@ void ring_push_out(struct ledger_entry *entry, uint64_t bytes) {
     }
 }
 
-/* What has come in three goes is remembered as two. */
+/* Three arrivals are remembered as two. */
 void ring_come(struct ledger *ledger, struct ledger_entry *entry, uint64_t bytes) {
     uint64_t newest = entry->fresh ? entry->fresh_arrived : entry->arrived;
     bool goes_on = ring_there(entry) && newest == ledger->last_arrival;

@@ -1,17 +1,18 @@
-/* What a driver does with a prefetch is published (the kernel modules of NVIDIA's driver, nvidia-uvm), and this
- * is made for it:
+/* The way a driver carries out a prefetch is published (the kernel modules of NVIDIA's driver,
+ * nvidia-uvm), and this file is made for it:
  *
- *  - To the host, the calling thread does the work, block by block, and the call returns when it is done. What
- *    leaves keeps its room on the GPU until somebody else needs it, so that nothing becomes free.
- *  - To the GPU, the call returns when copies are queued. On a full GPU it evicts, and never does nothing: what was
- *    sent comes. First go the blocks that nobody holds any bytes in, which is what others have moved out; then those
- *    that were served the longest time ago, whoever's they are. Whatever a prefetch meets counts as served, also
- *    what is there already.
- *  - So what was left on the GPU when the last turn ended is the oldest there is, and would be the first to go:
- *    it is touched before anything else comes in. For what is there that costs a microsecond per block; should
- *    some of it not be there after all, it comes.
+ *  - To the host, the calling thread does the work, block by block, and the call returns when it is
+ *    done. Memory that leaves keeps its room on the GPU until another program needs it, so nothing
+ *    becomes free.
+ *  - To the GPU, the call returns when copies are queued. On a full GPU it always evicts, so the
+ *    memory sent comes. Blocks with no bytes left in them go first: others have moved these out.
+ *    Then go the blocks that were served the longest time ago, of any program. Every block that a
+ *    prefetch covers counts as served, even one that is resident already.
+ *  - So memory left on the GPU at the end of the last turn is the oldest there is, and would be the
+ *    first to go. It is touched before anything else comes in. That costs a microsecond per
+ *    resident block; a block that is not resident after all comes.
  *
- * A driver that does all of this later, in the stream's own time, is served as well. */
+ * A driver that does all of this later, in stream order, is supported as well. */
 #include "transfer.h"
 
 #include "lane.h"
@@ -26,11 +27,11 @@ struct transfer {
     enum mover_job job;
     struct lane lane;
     struct residency_list list;
-    uint64_t most;                /* bytes that may move, whatever the order says */
+    uint64_t most;                /* bytes that may move, whatever the order is */
     uint64_t since_ns;            /* for the time that moves take */
     uint64_t chunk_bytes;         /* of the next chunk */
     uint64_t pace_bytes, pace_ns; /* how fast chunks come through, as a moving average */
-    bool lacks_room;              /* which is why the last piece was not taken */
+    bool lacks_room;              /* that is why the last piece was not taken */
 };
 
 static bool goes_on(const struct transfer *transfer) {
@@ -44,7 +45,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 typedef bool take_piece(struct ledger *, struct residency_list *, uint64_t,
                         struct residency_piece *);
 
-/* In one step with what is left of the job, so that what is away and what is on its way never count
+/* In one step with the rest of the job, so that bytes away and bytes on their way never count
  * twice. */
 static bool take(struct transfer *transfer, uint64_t most, struct residency_piece *piece) {
     struct mover *mover = transfer->mover;
@@ -63,7 +64,7 @@ static bool take(struct transfer *transfer, uint64_t most, struct residency_piec
     return taken;
 }
 
-/* What the driver will not move was freed a moment ago, or is memory of a kind that stays where it is. */
+/* A piece that the driver will not move was freed a moment ago, or is of a kind that stays. */
 static void leave_alone(struct transfer *transfer, const struct residency_piece *piece) {
     struct mover *mover = transfer->mover;
     transfer->list.next++;
@@ -103,9 +104,10 @@ static uint64_t time_passed(struct transfer *transfer) {
     return transfer->since_ns - before;
 }
 
-/* Chunks are as large as to take some ten milliseconds, however fast the bus is. A call that does the work
- * itself cannot be interrupted, and another order, a bar and whoever frees memory wait for it; but within a call
- * copies of later blocks go on while earlier ones are mapped, so that small ones are slow. */
+/* Chunks are sized to take some ten milliseconds, however fast the bus is. A call that does the
+ * work itself cannot be interrupted: another order, a bar and a thread that frees memory wait for
+ * it. But within a call, later blocks are copied while earlier ones are mapped, so small chunks are
+ * slow. */
 static void learn_pace(struct transfer *transfer, uint64_t bytes, uint64_t ns) {
     transfer->pace_bytes = (3 * transfer->pace_bytes + bytes) / 4;
     transfer->pace_ns = (3 * transfer->pace_ns + ns) / 4;
@@ -130,7 +132,7 @@ static void note(struct transfer *transfer, const struct lane_chunk *chunk) {
         learn_pace(transfer, chunk->bytes, ns);
 }
 
-/* What has arrived counts from then on, and may be freed. */
+/* Arrived memory counts from now on, and may be freed. */
 static void land(struct transfer *transfer) {
     const struct lane_chunk *chunk = lane_wait(&transfer->lane);
     residency_landed(&allocations.memory, chunk->pieces, chunk->count);
@@ -142,8 +144,8 @@ static void land_all(struct transfer *transfer) {
         land(transfer);
 }
 
-/* Those that are through, and one more if there is no place for the next: who waits for the room, or to free the
- * memory, is to hear of it soon. */
+/* Lands chunks that have arrived, and one more if there is no place for the next: a program that
+ * waits for the room, or a thread that frees the memory, learns of it soon. */
 static void make_place(struct transfer *transfer) {
     while (transfer->lane.count &&
            (lane_is_full(&transfer->lane) || lane_is_through(&transfer->lane)))
@@ -157,7 +159,7 @@ static void move_out(struct transfer *transfer) {
     land_all(transfer);
 }
 
-/* Once for each order, by calls that are as large as can be. */
+/* Once for each order, by calls as large as possible. */
 static void touch_leftovers(struct transfer *transfer) {
     struct residency_piece piece;
     if (!mover_has_to_touch(transfer->mover, transfer->job))
@@ -176,8 +178,8 @@ static void touch_leftovers(struct transfer *transfer) {
     land_all(transfer);
 }
 
-/* Whoever waits for room does so with nothing in flight, so that all that has come is known to have. Room may have
- * been made since it was found to be missing. Returns whether there is any. */
+/* Waits for room with nothing in flight, so that everything that has come is known to have come.
+ * Room may have been made since it was found missing. Returns whether there is any. */
 static bool finds_room(struct transfer *transfer) {
     land_all(transfer);
     if (!transfer->lacks_room)
@@ -185,7 +187,7 @@ static bool finds_room(struct transfer *transfer) {
     uint64_t began = clock_now();
     bool has_room = mover_wait_for_room(transfer->mover, transfer->job);
     transfer->since_ns +=
-        clock_now() - began; /* what others take is not the time that this takes */
+        clock_now() - began; /* waiting for others is not part of the time that moves take */
     return has_room;
 }
 
@@ -196,7 +198,8 @@ static void fill(struct transfer *transfer) {
     land_all(transfer);
 }
 
-/* Nobody says what has no room. What is free now certainly has, and the rest comes when it is used. */
+/* No daemon tells how much has no room. Memory that is free now has, and the rest comes when
+ * used. */
 static void fill_with_what_is_free(struct transfer *transfer) {
     size_t free = 0, total;
     if (real.cuMemGetInfo_v2(&free, &total) != CUDA_SUCCESS)
@@ -205,8 +208,8 @@ static void fill_with_what_is_free(struct transfer *transfer) {
     fill(transfer);
 }
 
-/* Beside explicit memory, which is all there by now, an order says nothing of managed memory. What a GPU does not hold
- * would only push out what has just come. */
+/* Beside explicit memory, which is all resident by now, an order says nothing about managed memory.
+ * Bringing in more than the GPU holds would only push out what has just come. */
 static uint64_t most_beside_explicit(const struct device *device) {
     uint64_t there = account_there(&device->account) + atomic_load(&device->account.pinned);
     uint64_t usable = device->total_bytes - device->total_bytes / 16;

@@ -35,7 +35,7 @@ static enum allocation get_allocation(void) {
     return ALLOCATION_OPEN;
 }
 
-/* nvshare run says what it has set: an environment that was changed since is not its own. */
+/* nvshare run notes which variables it has set: a value that was changed since is not its own. */
 static bool is_limit_of_run(void) {
     const char *value = variable_get(ENVIRONMENT_GPU_MEMORY_LIMIT);
     const char *told = variable_get(ENVIRONMENT_RUN_MEMORY_LIMIT);
@@ -107,7 +107,7 @@ static void get_sockets(struct config *config) {
     unsigned user = (unsigned)getuid();
     if (given)
         add_socket(config, "%s/" FRAME_SOCKET_NAME, given);
-    else if (node) /* an emulated node is a machine of its own, and has its own daemon */
+    else if (node) /* an emulated node counts as a machine, and has its own daemon */
         add_socket(config, "%s/daemon/" FRAME_SOCKET_NAME, node);
     if (given || node)
         return;

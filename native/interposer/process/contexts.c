@@ -11,10 +11,10 @@ static struct {
     pthread_mutex_t lock;
     struct context *first;
     uint64_t last_id;
-    _Atomic uint64_t forgotten; /* how many are gone: what threads remember may be one of them */
+    _Atomic uint64_t forgotten; /* how many are gone: a thread may remember one of them */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* What this thread found last. */
+/* The last context that this thread found. */
 static _Thread_local struct {
     CUcontext handle;
     uint64_t forgotten;
@@ -84,8 +84,8 @@ void context_created(CUcontext handle) {
     context_switched(NULL);
 }
 
-/* Records are not freed: a thread that uses a context while another destroys it may still look at one.
- * They are small, and contexts are few. */
+/* Records are not freed: a thread that uses a context while another destroys it may still read the
+ * record. They are small, and contexts are few. */
 static struct context *take(struct context **at) {
     struct context *context = *at;
     if (context)

@@ -1,7 +1,7 @@
-/* The contexts of this process: on which GPU each is, and a number that is never used twice.
+/* The contexts of this process: the GPU of each, and a number that is never reused.
  *
- * A context's handle is an address, and a destroyed context's address comes back soon; what belongs to
- * a context is therefore kept under its number. */
+ * A context's handle is an address, and a destroyed context's address soon comes back. So
+ * everything that belongs to a context is kept under its number. */
 #ifndef NVSHARE_CONTEXTS_H
 #define NVSHARE_CONTEXTS_H
 
@@ -23,17 +23,18 @@ struct context {
     struct context *next;
 };
 
-/* The calling thread's current context, or NULL. It stays valid as long as the program does not destroy
- * it while using it, which is its own affair. */
+/* The calling thread's current context, or NULL. It stays valid unless the program destroys it
+ * while using it, which is the program's own fault. */
 const struct context *context_here(void);
 
-/* The calling thread's context is this one now, or NULL for one that it does not know. */
+/* The calling thread's context is this one now; NULL: it is not known. */
 void context_switched(CUcontext handle);
 
 /* Notes that the current context comes from cuCtxCreate. */
 void context_created(CUcontext handle);
 
-/* Takes a context out of the list, before or after the driver destroys it. NULL: it was never used. */
+/* Takes a context out of the list, before or after the driver destroys it. NULL: it was never
+ * used. */
 struct context *context_take(CUcontext handle);
 void context_put_back(struct context *context);
 
@@ -44,11 +45,11 @@ struct device *context_device(CUcontext handle);
 bool context_exists(uint64_t id);
 CUcontext context_handle(uint64_t id);
 
-/* Takes a context of a device out that was not created: one that goes with the primary context. The
+/* Takes out a context of a device that was not created: one that goes with the primary context. The
  * caller holds the lock. */
 struct context *context_take_primary(const struct device *device);
 
-/* For whoever goes through all contexts of a device. They cannot go away in between. */
+/* To go through all contexts of a device: they cannot go away while the lock is held. */
 void contexts_lock(void);
 void contexts_unlock(void);
 struct context *contexts_first(void);

@@ -15,10 +15,10 @@
 #include "log.h"
 #include "session/session.h"
 
-/* Within which a share is kept as long as the daemon has not said it. */
+/* The window of a share until the daemon sets it. */
 static const uint64_t default_window_ns = 100 * 1000 * 1000;
 
-/* Work in flight as long as the daemon has not said how much. */
+/* The bound on work in flight until the daemon sets it. */
 static const uint64_t default_inflight_ns = 50 * 1000 * 1000;
 
 static struct {
@@ -49,7 +49,8 @@ static void say_what_cannot_be(const struct device *device) {
                  device->ordinal);
 }
 
-/* On the session's thread, and nobody is at the gate yet (device_get): so calls can be marked from now on. */
+/* On the session's thread. No thread is at the gate yet (device_get), so calls can be marked from
+ * now on. */
 void device_decide(struct device *device, uint32_t kind, bool may_mix) {
     device->is_decided = true;
     device->is_native = kind == ALLOCATION_KIND_NATIVE;
@@ -88,7 +89,7 @@ bool device_mixes(const struct device *device) {
     return device->may_mix;
 }
 
-/* The session tells the daemon before anything that is asked next. */
+/* The session tells the daemon before the next request. */
 void device_mix(struct device *device) {
     if (!atomic_exchange(&device->is_mixed, true))
         log_info("GPU %d: what is allocated from now on is managed memory: there is no room for "
@@ -96,8 +97,8 @@ void device_mix(struct device *device) {
                  device->ordinal);
 }
 
-/* What pools keep for later takes the room of those who come next. */
-/* Who uses no pools has nothing to tidy up. What the driver's pools keep is not counted as used. */
+/* Frees memory that pools keep, since it takes room that others need. Memory that the driver's
+ * pools keep is not counted as used. */
 static uint64_t tidy_up(struct device *device) {
     bool is_pending = false;
     if (!atomic_load_explicit(&pools_are_used, memory_order_acquire))
@@ -146,7 +147,7 @@ struct device *device_known(CUdevice ordinal) {
     return atomic_load_explicit(&state.table[ordinal], memory_order_acquire);
 }
 
-/* With several GPUs nobody can tell which of them reaches which memory. */
+/* With several GPUs it cannot be told which of them reaches which memory. */
 static void keep_explicit_memory(CUdevice other) {
     for (int i = 0; i < DEVICES_MAX; i++) {
         struct device *device = device_known(i);
@@ -169,7 +170,7 @@ static struct device *get(CUdevice ordinal, bool has_context) {
     if (!device && (device = make(ordinal))) {
         atomic_store(&device->has_context, has_context);
         session_add(device);
-        /* Whether calls are marked has to be known before anybody comes to a gate. */
+        /* Whether calls are marked has to be known before any thread comes to a gate. */
         if (device->can_map)
             gate_await_decision(&device->gate);
         atomic_store_explicit(&state.table[ordinal], device, memory_order_release);
@@ -212,8 +213,9 @@ void device_await_daemon(struct device *device) {
     atomic_store_explicit(&device->daemon_is_known, true, memory_order_release);
 }
 
-/* A limit is the whole group's, and stands in the group's page. What the environment says holds only as long as there is
- * no such page. What the daemon says holds beside it: others can write to the page. */
+/* A limit belongs to the whole group, and is in the group's page. The environment's limit holds
+ * only while there is no such page. The daemon's limit holds besides the page: other processes can
+ * write to that. */
 static void apply_limit(struct device *device) {
     bool is_allowed =
         (config()->oversubscribe || device->may_oversubscribe) && !device->is_explicit;
@@ -239,7 +241,7 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
     struct own_slot own;
     uint64_t file = 0;
     if (device->account.own_slot.key == key) {
-        close(page); /* after a restart of the daemon: it has it already */
+        close(page); /* after a restart of the daemon: this process has it already */
         return;
     }
     int result = own_slot_check(page, &file);

@@ -18,7 +18,7 @@
 
 enum { DEVICES_MAX = 64 };
 
-/* How often the program was refused memory without the daemon's having been asked. */
+/* How often the program was refused memory without a request to the daemon. */
 struct refusals {
     _Atomic uint64_t by_limit, by_size;
     _Atomic bool are_new; /* since the daemon was last told */
@@ -28,21 +28,21 @@ struct device {
     CUdevice ordinal;
     uint8_t uuid[16];
     uint64_t total_bytes;
-    bool can_manage;     /* managed memory works here as it does on every desktop and server GPU */
+    bool can_manage;     /* managed memory works as on every desktop and server GPU */
     bool can_map;        /* memory can be moved explicitly */
     bool has_other_gpus; /* the process uses other GPUs as well */
-    bool is_decided;     /* how memory is allocated; before that nobody allocates any */
-    bool is_explicit;    /* in the explicit way */
-    bool is_native;      /* as the program asks */
+    bool is_decided;     /* how memory is allocated; before that, none is allocated */
+    bool is_explicit;    /* the allocation kind is explicit */
+    bool is_native;      /* the allocation kind is native */
     bool may_mix; /* managed memory may be allocated where explicit memory has no room at once */
-    _Atomic bool is_mixed; /* and it was: from then on all of it is managed memory */
+    _Atomic bool is_mixed; /* and it was: from then on all new memory is managed */
     struct gate gate;
     struct account account;
     struct explicit explicit;
     struct mover mover;
     struct ask ask;
     struct ask context_ask;
-    _Atomic bool has_context;         /* or only the wish for one, for which there is no room yet */
+    _Atomic bool has_context;         /* false: it only wants one, for which there is no room yet */
     _Atomic bool context_has_changed; /* since the daemon was last told */
     uint64_t memory_limit;            /* as last told; 0: none */
     bool is_limit_told;               /* by the daemon */
@@ -54,16 +54,16 @@ struct device {
     struct share share;
     _Atomic uint64_t inflight_ns;    /* most work in flight */
     _Atomic unsigned late_ends;      /* turns that ended late, with more than that in flight */
-    _Atomic unsigned functions;      /* of the program's, that run in the order of a stream */
-    _Atomic bool daemon_is_known;    /* it is known whether one does, and what it allows */
+    _Atomic unsigned functions;      /* of the program's, that are running in stream order */
+    _Atomic bool daemon_is_known;    /* whether there is a daemon, and what it allows */
     _Atomic bool is_low;             /* the program has a low priority */
-    _Atomic bool is_managed;         /* a daemon looks after it */
+    _Atomic bool is_managed;         /* a daemon manages it */
     _Atomic bool memory_has_changed; /* since the daemon was last told */
     struct refusals refusals;
 };
 
-/* The device of the calling thread's current context. NULL when there is no context, or when nvshare is
- * switched off: then the call is the driver's alone. */
+/* The device of the calling thread's current context. NULL when there is no context, or when
+ * nvshare is switched off: then the call is the driver's alone. */
 struct device *device_here(void);
 
 /* A device by its number in this process, made at first use. NULL as above, or if there is none. */
@@ -72,60 +72,61 @@ struct device *device_get(CUdevice ordinal);
 /* The same, for a program that has no context there yet. */
 struct device *device_get_for_context(CUdevice ordinal);
 
-/* One that is in use already, or NULL. */
+/* A device that is in use already, or NULL. */
 struct device *device_known(CUdevice ordinal);
 
-/* The device whose gate this is, or NULL if it is nobody's. */
+/* The device of a gate, or NULL if it has none. */
 struct device *device_of_gate(const struct gate *gate);
 
-/* Whether a context may be made on a device: CUDA_ERROR_SYSTEM_NOT_READY for a program that must not run
- * unmanaged and finds no daemon, and for one whose limits cannot be understood. */
+/* Whether a context may be made on a device: CUDA_ERROR_SYSTEM_NOT_READY for a program that must
+ * not run unmanaged and finds no daemon, and for one whose limits make no sense. */
 CUresult device_may_be_used(CUdevice ordinal);
 
-/* Waits until it is known whether there is a daemon: what is allocated before could pass a limit that only
- * that one knows. Costs nothing when it is known. */
+/* Waits until it is known whether there is a daemon: memory allocated before could pass a limit
+ * that only the daemon knows. Costs nothing once it is known. */
 void device_await_daemon(struct device *device);
 
-/* How memory is allocated on it (enum allocation_kind of frames.h): decided once, by the session, before anybody
- * allocates or submits work. device_decide_alone goes by the environment. device_kind tells what it has come to. */
+/* How memory is allocated on it (enum allocation_kind of frames.h): decided once, by the session,
+ * before any allocation or work. device_decide_alone goes by the environment. device_kind returns
+ * the decision. */
 void device_decide(struct device *device, uint32_t kind, bool may_mix);
 void device_decide_alone(struct device *device);
 uint32_t device_kind(const struct device *device);
 
-/* An allocation has no room as explicit memory: it, and all that follow, are managed memory. Returns false if that may
- * not be. */
+/* Whether an allocation that has no room as explicit memory may be managed memory. Then it, and all
+ * that follow, are. */
 bool device_mixes(const struct device *device);
 void device_mix(struct device *device);
 
-/* Most that the program may allocate on it: its limit, or all there is, or more than that. */
+/* The most that the program may allocate on it: its limit, or all there is, or more than that. */
 void device_set_limit(struct device *device, uint64_t bytes);
 void device_set_oversubscription(struct device *device, bool is_allowed);
 
-/* Whether what is allocated next is explicit memory. */
+/* Whether the next allocation is explicit memory. */
 bool device_allocates_explicitly(const struct device *device);
 
-/* Whether memory that is allocated on it can be moved. */
+/* Whether memory allocated on it can be moved. */
 bool device_moves_memory(const struct device *device);
 
-/* Whether what is away has to be brought back before it may be used: an access to it would be an illegal address, where
- * managed memory comes by itself. */
+/* Whether memory that is away has to be brought back before use: an access to it would be an
+ * illegal address, where managed memory comes by itself. */
 bool device_is_explicit(const struct device *device);
 
-/* The limit is that of a group now, which stands in a page. The descriptor stays the caller's. */
+/* The limit belongs to a group now, and is in its page. The descriptor stays the caller's. */
 void device_join_group(struct device *device, int page, uint32_t slot, uint64_t key);
 
-/* The descriptor of that page, for a daemon that comes after this one; -1: there is none. The program may have closed it,
- * and have something of its own by that number. */
+/* The descriptor of that page, for a later daemon; -1: there is none. The program may have closed
+ * it, and have reused its number. */
 int device_page(const struct device *device);
 
-/* How large the device is to the program, and how much of it is left. */
+/* The size of the device as the program sees it, and how much of it is left. */
 struct device_view {
-    bool is_limited; /* it is smaller than it is to others */
+    bool is_limited; /* it is smaller than the real device */
     uint64_t total, free;
 };
 struct device_view device_view(struct device *device);
 
-/* The program ends: nothing is moved any more. */
+/* The program ends: stops all moves. */
 void devices_stop(void);
 
 /* In a child after fork: it uses no GPU yet. */

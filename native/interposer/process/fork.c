@@ -1,6 +1,6 @@
-/* The child of a fork has one thread, and copies of descriptors and locks that mean nothing to it. It
- * gives them all up, and is as a program that has not used a GPU yet. exec needs nothing: descriptors
- * are closed by it. */
+/* The child of a fork has one thread, and copies of descriptors and locks that mean nothing to it.
+ * It gives them all up, and is like a program that has not used a GPU yet. exec needs nothing: it
+ * closes the descriptors. */
 #include "fork.h"
 
 #include <pthread.h>

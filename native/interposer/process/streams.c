@@ -10,7 +10,7 @@ struct stream {
     uint64_t context;
     bool is_capturing;
     bool is_blocking; /* in the default stream's order */
-    bool is_default;  /* here only because it is being captured */
+    bool is_default;  /* listed only while it is being captured */
     struct stream *next;
 };
 
@@ -20,8 +20,8 @@ static struct {
     unsigned captures;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Every thread's own default stream has the same handle. For as long as it is captured, the thread's
- * identity takes its place. */
+/* Every thread's own default stream has the same handle. While it is captured, the thread's
+ * identity takes the handle's place. */
 static CUstream name_of(CUstream stream) {
     return stream == CU_STREAM_PER_THREAD ? (CUstream)pthread_self() : stream;
 }
@@ -59,8 +59,8 @@ static void drop(struct stream **at) {
 bool stream_is_capturing(CUstream stream) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult result = real.cuStreamIsCapturing(stream, &status);
-    /* The default stream answers with an error while an ordinary stream is captured. A driver too old
-     * to know the question knows no captures. */
+    /* The default stream answers with an error while an ordinary stream is captured. A driver that
+     * does not have this call has no captures. */
     return (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_FOUND) ||
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }

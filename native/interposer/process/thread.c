@@ -10,7 +10,7 @@ enum { STACK_BYTES = 1 << 20, PAUSE_US = 100 };
 
 static const uint64_t join_patience = CLOCK_MS(1000);
 
-/* Signals are the program's, and go to its own threads. */
+/* Signals belong to the program, and go to its own threads. */
 int thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *argument) {
     pthread_attr_t attributes;
     sigset_t all, before;
@@ -19,7 +19,7 @@ int thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = pthread_create(thread, &attributes, run, argument);
-    /* Thread-local variables of the program are on the stack too, and can be larger than that. */
+    /* The program's thread-local variables are on the stack too, and can be larger than that. */
     if (result != 0)
         result = pthread_create(thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -29,8 +29,8 @@ int thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void
     return -result;
 }
 
-/* By a clock that nobody sets: if the time of day went back meanwhile, a wait until some time of day would last for as
- * long as that, and the program would not end. */
+/* By a clock that is never set: if the time of day went back meanwhile, a wait until some time of
+ * day would last that much longer, and the program would not end. */
 void thread_join_soon(pthread_t thread) {
     uint64_t until = clock_now() + join_patience;
     while (pthread_tryjoin_np(thread, NULL) == EBUSY && clock_now() < until)

@@ -1,7 +1,8 @@
-/* Variables of the environment, one by one: their text as a value. What they mean is config.h's business.
+/* Single variables of the environment: their text as a value. config.h knows what they mean.
  *
- * A value that makes no sense is a warning, and as if unset. Where it would have been a limit, it also says that something is
- * wrong: to go on without the limit could harm others, and to end the program is not our business. */
+ * A value that makes no sense gives a warning, and counts as unset. If it was a limit, *wrong is
+ * set too: to go on without the limit could harm others, and it is not for us to end the
+ * program. */
 #ifndef NVSHARE_VARIABLES_H
 #define NVSHARE_VARIABLES_H
 
@@ -22,7 +23,7 @@ uint64_t variable_amount(const char *name, bool *wrong);
 /* From least to most; 0 if it is not set, or wrong. */
 uint64_t variable_number(const char *name, uint64_t least, uint64_t most, bool *wrong);
 
-/* One of a few words, and what it stands for. The last one has no name. */
+/* One of a few words, and its value. The last one has no name. */
 struct variable_choice {
     const char *name;
     uint32_t meaning;

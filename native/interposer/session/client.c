@@ -11,7 +11,7 @@
 #include "process/clock.h"
 #include "process/config.h"
 
-/* A daemon that comes back waits some seconds for what programs bring along: daemon/newcomer.py. */
+/* A daemon that comes back waits some seconds for running programs: daemon/newcomer.py. */
 static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(3000);
 static const uint64_t rejected_backoff = CLOCK_MS(5000);
 static const uint64_t greeting_time = CLOCK_MS(5000);
@@ -43,7 +43,8 @@ void client_forget(struct client *client) {
     gate_abandon(&client->device->gate);
 }
 
-/* No daemon: a program that has begun goes on, and one that must not run unmanaged does not begin. */
+/* Without a daemon, a program that has begun goes on, and one that must not run unmanaged does not
+ * begin. */
 static void run_unmanaged(struct client *client, const char *why) {
     bool refuses = config()->require && !client->machine.was_welcome;
     device_decide_alone(client->device);
@@ -63,7 +64,7 @@ static void run_unmanaged(struct client *client, const char *why) {
     turn_lose(client, refuses);
 }
 
-/* Also when a thread has asked just after the daemon was lost. */
+/* Also for a thread that has asked just after the daemon was lost. */
 static void answer_nobody(struct client *client) {
     ask_give_up(&client->device->ask);
     ask_give_up(&client->device->context_ask);
@@ -79,7 +80,7 @@ static void go_away(struct client *client, uint64_t now, const char *why) {
     client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
 }
 
-/* What the daemon decides by how memory is allocated, and what the environment says of it. */
+/* What the daemon decides the allocation kind by, including the environment's wish. */
 static uint32_t allocation_flags(const struct device *device) {
     static const uint32_t wishes[] = {[ALLOCATION_MANAGED] = HELLO_ASKS_MANAGED,
                                       [ALLOCATION_EXPLICIT] = HELLO_ASKS_EXPLICIT,
@@ -94,14 +95,14 @@ static uint32_t allocation_flags(const struct device *device) {
 
 int client_say_hello(struct client *client, const struct machine_action *hello) {
     struct device *device = client->device;
-    /* What comes now tells it, but not why it cannot leave. */
+    /* HELLO reports the memory itself, but not why it cannot leave. */
     atomic_store(&device->memory_has_changed, atomic_load(&device->account.pinned) > 0);
     client->told_pinned = (struct frame_pinned){0};
-    atomic_store(&device->context_has_changed, false); /* before it looks whether there is one */
+    atomic_store(&device->context_has_changed, false); /* before the next line reads it */
     bool has_context = atomic_load(&device->has_context);
     uint64_t used = atomic_load(&device->account.used);
     atomic_store(&device->account.agreed, used);
-    client->told = (struct usage_totals){0}; /* and this one has heard nothing yet */
+    client->told = (struct usage_totals){0}; /* this daemon was told nothing yet */
     atomic_store(&device->usage.is_followed, true);
     client_forget_refusals(client);
     struct frame_hello frame = {
@@ -157,7 +158,7 @@ static void take_allocation(struct client *client, const struct frame_allocation
 }
 
 static void be_welcome(struct client *client, const struct frame_welcome *welcome) {
-    device_decide_alone(client->device); /* unless the daemon has */
+    device_decide_alone(client->device); /* unless the daemon has decided */
     client->state = CLIENT_WELCOME;
     client->backoff = first_backoff;
     atomic_store(&client->device->is_managed, true);
@@ -166,13 +167,13 @@ static void be_welcome(struct client *client, const struct frame_welcome *welcom
              (unsigned long long)welcome->client_id);
     host_begin(client);
     turn_feed(client, (struct machine_input){.event = ON_WELCOME});
-    swap_forget(client); /* what came back meanwhile is nothing to this daemon */
+    swap_forget(client); /* moves from before are of no interest to this daemon */
 }
 
 static int be_rejected(struct client *client, const struct frame_reject *reject, uint64_t now) {
     char why[sizeof reject->text + 16];
     snprintf(why, sizeof why, "rejected: %.*s", (int)sizeof reject->text - 1, reject->text);
-    client->backoff = rejected_backoff; /* whatever it is, it will not be over in a moment */
+    client->backoff = rejected_backoff; /* the reason will not be gone in a moment */
     go_away(client, now, why);
     return 0;
 }
@@ -202,10 +203,9 @@ static void take_limits(struct client *client, const struct frame_limits *limits
     atomic_store(&client->device->gate.meters_copies, meters_copies);
     usage_measure(&client->device->usage, order.share_ppm != 0);
     if (order.share_ppm && !was_set)
-        gate_watch(&client->device->gate); /* the very next call comes to be measured */
+        gate_watch(&client->device->gate); /* so that the very next call is measured */
 }
 
-/* A gate that has to close for the new memory does so before the thread goes on and allocates it. */
 static enum ask_result result_of(uint32_t verdict) {
     switch (verdict) {
     case VERDICT_YES: return ASK_YES;
@@ -215,6 +215,7 @@ static enum ask_result result_of(uint32_t verdict) {
     }
 }
 
+/* A gate that has to close for the new memory does so before the thread goes on to allocate it. */
 static void take_answer(struct client *client, const struct frame_answer *answer) {
     struct device *device = client->device;
     bool is_yes = answer->verdict == VERDICT_YES, can_move;
@@ -329,7 +330,7 @@ static uint64_t next_due(const struct client *client, uint64_t now) {
     return client->usage_due < due ? client->usage_due : due;
 }
 
-/* Whoever waits at the gate has asked for a turn, and hears of it from the daemon only. */
+/* A thread that waits at the gate has asked for a turn, and only the daemon can answer. */
 static int mind_silence(struct client *client, uint64_t now) {
     struct frame_ping ping = {.number = now};
     bool is_waiting = gate_waiting(&client->device->gate) > 0;

@@ -1,5 +1,5 @@
-/* This process on one GPU, as the daemon sees it: registration, turns, reports. Everything here is done
- * by the session's thread; the program's threads meet it at the gate only. */
+/* This process on one GPU, as the daemon sees it: registration, turns, reports. Everything here
+ * runs on the session's thread; the program's threads meet it only at the gate. */
 #ifndef NVSHARE_CLIENT_H
 #define NVSHARE_CLIENT_H
 
@@ -14,28 +14,28 @@
 #include "silence.h"
 
 enum client_state {
-    CLIENT_AWAY,     /* no connection: the program runs unmanaged, or has only begun */
+    CLIENT_AWAY,     /* no connection: the program runs unmanaged, or has just begun */
     CLIENT_GREETING, /* HELLO is sent */
     CLIENT_WELCOME,  /* registered */
 };
 
-/* What the session keeps beside the machine: descriptors, and when to look at something again. */
+/* What the session keeps besides the machine: descriptors, and when to look at something again. */
 struct turn {
     int standby;     /* a socket that brings a turn, or -1: none, or the gate has it */
     uint64_t handed; /* the turn that was handed over just now */
-    uint64_t ended;  /* when the last one did */
+    uint64_t ended;  /* when the last turn ended */
 
     uint64_t idle_ns; /* how long it has to be without work */
     uint64_t quiet_since;
     bool is_marked;   /* the work submitted so far, for drain.h */
-    bool fell_short;  /* the gate was to open, or to let somebody pass, and could not */
-    bool has_stepped; /* it has let somebody pass since it closed */
-    bool have_left;   /* nobody is on the way through it any more who has come before it closed */
+    bool fell_short;  /* the gate was to open, or to let a call pass, and could not */
+    bool has_stepped; /* it has let a call pass since it closed */
+    bool have_left;   /* no call from before the close is on its way through it any more */
     uint64_t closing_since;
-    uint64_t tidied;     /* when pools were */
-    uint64_t due;        /* when to look again at what is in flight */
-    uint64_t retry_due;  /* when to tell the mover again what it could not do */
-    uint64_t growth_due; /* when memory that is to be allocated is not waited for any longer */
+    uint64_t tidied;     /* when pools were tidied */
+    uint64_t due;        /* when to look again at the work in flight */
+    uint64_t retry_due;  /* when to give the mover an order again that it could not carry out */
+    uint64_t growth_due; /* when to stop waiting for memory that is being allocated */
     struct undrained undrained;
 };
 
@@ -45,15 +45,15 @@ struct client {
     enum client_state state;
     uint64_t due; /* the next attempt, or the end of the greeting */
     uint64_t backoff;
-    uint64_t patience; /* how long a daemon that is too busy to answer is waited for */
+    uint64_t patience; /* until when to wait for a daemon that is too busy to answer */
     uint64_t report_due;
     uint64_t usage_pause; /* between two reports of usage */
     uint64_t usage_due; /* when to look at the usage; CLOCK_NEVER: the program has nothing to do */
-    bool usage_was_new; /* when it was looked at last */
+    bool usage_was_new; /* at the last look */
     struct usage_totals told;
     struct frame_refused refused_before; /* HELLO */
     uint64_t refused_due;
-    uint32_t told_kind; /* how memory is allocated, as the daemon believes */
+    uint32_t told_kind; /* how memory is allocated, as the daemon was told */
     struct frame_pinned told_pinned;
     struct extents_report told_host;
     uint64_t idle_grace_ns;
@@ -66,63 +66,66 @@ struct client {
 
 void client_init(struct client *client, struct device *device, uint64_t now);
 
-/* Does what is to be done by now. Returns when it has to be called again at the latest. */
+/* Does what is due. Returns when it has to be called again at the latest. */
 uint64_t client_step(struct client *client, uint64_t now);
 
-/* The socket is readable; or the standby is, or the gate has opened by that one. */
+/* The socket is readable; or the standby is, or the gate has opened by it. */
 void client_receive(struct client *client, uint64_t now);
 void client_standby_ready(struct client *client, uint64_t now);
 
-/* Sends HELLO, as the machine has it. Returns 0 or a negative errno. */
+/* Sends HELLO, with what the machine says. Returns 0 or a negative errno. */
 int client_say_hello(struct client *client, const struct machine_action *hello);
 
-/* report.c: tells what has changed, if it is time to. Return 0 or a negative errno. */
+/* report.c: reports changes, if it is time to. Return 0 or a negative errno. */
 int client_report_memory(struct client *client, uint64_t now);
 int client_report_usage(struct client *client, uint64_t now);
-/* How often that is, in milliseconds; 0: as usual. */
+/* How often usage is reported, in milliseconds; 0: as usual. */
 void client_set_usage_pause(struct client *client, uint64_t ms);
 int client_report_refusals(struct client *client, uint64_t now);
 
-/* With HELLO: another daemon is told of those that come from now on. */
+/* With HELLO: a new daemon is told only of later refusals. */
 void client_forget_refusals(struct client *client);
 
-/* The program ends: tells what would be lost otherwise. Programs that are refused memory often end at once. */
+/* The program ends: reports what would be lost otherwise. Programs often end at once when they are
+ * refused memory. */
 void client_say_last(struct client *client);
 
 /* In a child after fork: gives up the parent's descriptors. */
 void client_forget(struct client *client);
 
-/* perform.c: gives the machine an input, and does what it says. This and all that follows returns 0 or a
- * negative errno, as sending does. */
+/* perform.c: gives the machine an input, and does what it says. This and all that follows returns 0
+ * or a negative errno, as sending does. */
 int turn_feed(struct client *client, struct machine_input input);
 
-/* turn.c. Frames; a turn that another program hands over; memory that there is no room for yet; a daemon that
- * is lost. */
+/* turn.c. A frame; a turn that another program hands over; memory that has no room yet; the loss of
+ * the daemon. */
 void turn_init(struct turn *turn);
 int turn_handle(struct client *client, const struct frame_view *frame);
 int turn_is_handed(struct client *client);
 
-/* Whoever was to hand its turn over cannot any more: the turn comes with GRANT. */
+/* The program that was to hand its turn over is gone: the turn comes with GRANT. */
 void turn_lose_standby(struct client *client);
 int turn_grows(struct client *client, uint64_t missing);
 void turn_lose(struct client *client, bool refuses);
 
-/* Looks at the gate and at what is in flight (turn_work.c), and at memory that moves; and when to look again. */
+/* Looks at the gate and the work in flight (turn_work.c), and at memory that moves; and when to
+ * look again. */
 int turn_step(struct client *client, uint64_t now);
 int turn_look_at_memory(struct client *client, uint64_t now);
 uint64_t turn_due(const struct client *client);
 
-/* Whether explicit memory cannot leave yet after a turn that has ended although something may be in flight; to find out
- * whether that is over; and to say that it is, or may not be. */
+/* Whether explicit memory cannot leave yet, because the turn has ended although work may be in
+ * flight; to find out whether that is over; and to set that it is, or may not be. */
 bool turn_is_unsure(const struct client *client);
 void turn_look_at_quiet(struct client *client, uint64_t now);
 void turn_set_quiet(struct client *client, bool is_quiet);
 
-/* Bytes on the GPU that can leave it now; and bytes that cannot, as the daemon is told. */
+/* Bytes on the GPU that can leave it now; and bytes that cannot, as reported to the daemon. */
 uint64_t turn_there(const struct client *client);
 uint64_t turn_pinned(const struct client *client);
 
-/* For perform.c: work may be in flight from now on. And: from now on, look whether the program is idle, or has nothing in flight. */
+/* For perform.c: work may be in flight from now on. And: from now on, look whether the program is
+ * idle, or has nothing in flight. */
 void turn_has_opened(struct client *client);
 void turn_watch(struct client *client, uint64_t idle_ns);
 void turn_drain(struct client *client);

@@ -9,7 +9,7 @@
 #include "place.h"
 #include "process/config.h"
 
-/* A daemon that never stops to send must not keep its caller from all else. */
+/* A daemon that never stops sending must not keep this thread from everything else. */
 enum { READS_MAX = 32 };
 
 void connection_init(struct connection *connection) {
@@ -30,7 +30,8 @@ static int connect_to(const struct sockaddr_un *address, enum trust *verdict) {
     if (fd < 0)
         return -errno;
     result = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 ? -errno : 0;
-    /* What was looked at may have been replaced since; who listens cannot be. */
+    /* The files may have been replaced since they were looked at; the listening process cannot
+     * be. */
     if (result == 0)
         result = place_judge_peer(&place, fd, verdict);
     if (result < 0) {
@@ -54,7 +55,7 @@ int connection_connect(struct connection *connection, const char **why) {
         *why = verdict != TRUST_YES ? trust_text(verdict) : *why;
         if (result == -EAGAIN)
             break;
-        /* Somebody who is not believed says more than that nobody is there. */
+        /* An untrusted daemon is worth more to report than a missing one. */
         if (before == -EPERM)
             result = before;
     }
@@ -71,7 +72,7 @@ void connection_close(struct connection *connection) {
     connection_init(connection);
 }
 
-/* Frames are few and short. A daemon that does not even take these is as good as gone. */
+/* Frames are few and short. A daemon that does not even read these is as good as gone. */
 int connection_send(struct connection *connection, enum frame_type type, const void *fields,
                     size_t size) {
     return connection_send_with(connection, type, fields, size, -1);

@@ -1,4 +1,5 @@
-/* What the machine says is done here: at the gate, by the mover, and with frames to the daemon. Decides nothing. */
+/* Carries out what the machine says: at the gate, by the mover, and with frames to the daemon.
+ * Decides nothing. */
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,7 +9,7 @@
 #include "moves/residency.h"
 #include "process/clock.h"
 
-/* From the answer to a question until what was asked for is allocated, which is a driver's call. */
+/* From the daemon's answer until the memory is allocated, which is a call to the driver. */
 static const uint64_t growth_patience = CLOCK_MS(1000);
 
 static void close_descriptor(int *descriptor) {
@@ -31,7 +32,7 @@ static void disarm(struct client *client) {
     gate_withdraw(&client->device->gate);
 }
 
-/* The gate alone knows whether it has opened by now. */
+/* Only the gate knows whether it has opened by now. */
 static int disarm_or_begin(struct client *client) {
     if (!gate_disarm(&client->device->gate))
         return turn_is_handed(client);
@@ -40,15 +41,15 @@ static int disarm_or_begin(struct client *client) {
     return turn_feed(client, input);
 }
 
-/* The other end belongs to another program, which may do with it what it likes. It can neither hold this thread up, nor
- * have it end by a signal; if it does not listen, the daemon gives it its turn. */
+/* The other end belongs to another program, which may misuse it. It can neither block this thread
+ * nor kill it by a signal; if it does not listen, the daemon gives it its turn. */
 static void hand_over(struct turn *turn, const struct machine_action *action) {
     const char one = 1;
     bool done = send(action->descriptor, &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
     turn->handed = done ? action->turn : 0;
 }
 
-/* What was done by an earlier order is told as such. */
+/* Moves made under an earlier order are reported as such. */
 static void order(struct client *client, enum mover_job job, uint64_t bytes) {
     swap_take(client);
     int result = mover_order(&client->device->mover, job, bytes);
@@ -150,8 +151,8 @@ static int perform(struct client *client, const struct machine_action *action) {
     return 0;
 }
 
-/* Memory was allocated behind the gate after all the rest had come: as if it grew just now. A step that has come to nothing
- * for that is asked for again when the daemon hears that the client is held. */
+/* Memory was allocated behind the gate after all the rest had come: treated as growth. A step that
+ * failed for this reason is asked for again when the daemon learns that the client is held. */
 static int fill_first(struct client *client) {
     struct machine_input input = {.event = ON_GROW};
     if (client->machine.state == MACHINE_ALONE)
@@ -171,7 +172,7 @@ int turn_feed(struct client *client, struct machine_input input) {
         log_info("GPU %d: %s while %s makes no sense", client->device->ordinal,
                  machine_event_name(input.event), machine_state_name(state));
     int result = 0;
-    /* All of them, though the connection may be gone: what is left of it is for client.c to clear away. */
+    /* All of them, even if the connection is gone: client.c cleans up after that. */
     for (uint32_t i = 0; i < actions.count; i++) {
         int done = perform(client, &actions.list[i]);
         result = result < 0 ? result : done;

@@ -11,7 +11,7 @@
 
 #include "process/config.h"
 
-/* Not lstat, which old images do not have by this name. */
+/* Not lstat, which old images do not have under this name. */
 static int look(struct trust_file *file, const char *path) {
     struct stat found;
     if (syscall(SYS_newfstatat, AT_FDCWD, path, &found, AT_SYMLINK_NOFOLLOW) < 0)

@@ -1,4 +1,5 @@
-/* What a client tells the daemon by itself: what it has allocated, in which way, and what it has used. */
+/* What a client reports to the daemon by itself: its memory, how that is allocated, and its
+ * usage. */
 #include <string.h>
 
 #include "client.h"
@@ -6,17 +7,19 @@
 #include "memory/pools.h"
 #include "process/clock.h"
 
-/* Changes of memory are told at most so often: a program may allocate a million times a second. */
+/* Changes of memory are reported at most this often: a program may allocate a million times a
+ * second. */
 static const uint64_t report_pause = CLOCK_MS(2);
 
-/* What it has used is for people and for slow decisions: so often, unless the daemon has too many clients for that. */
+/* Usage is for people and for slow decisions: this often, unless the daemon has too many clients
+ * for it. */
 static const uint64_t usual_pause = CLOCK_MS(250);
 
 void client_set_usage_pause(struct client *client, uint64_t ms) {
     client->usage_pause = ms ? CLOCK_MS(ms) : usual_pause;
 }
 
-/* What pools keep is for the others of the group to know, who share its limit. */
+/* The other processes of the group, which share its limit, need to know what pools keep. */
 static void count_kept(struct device *device) {
     if (atomic_load_explicit(&pools_are_used, memory_order_acquire))
         account_keep(&device->account, pools_keep(device->ordinal));
@@ -51,7 +54,7 @@ static int report_pinned(struct client *client) {
     return connection_send(&client->connection, FRAME_PINNED, &pinned, sizeof pinned);
 }
 
-/* Before anything that is asked of the daemon in the new way. */
+/* Before any request that depends on the new kind. */
 static int report_kind(struct client *client) {
     struct frame_allocates allocates = {.allocation_kind = device_kind(client->device)};
     if (allocates.allocation_kind == client->told_kind)
@@ -106,11 +109,11 @@ static struct frame_refused refused(const struct device *device) {
 }
 
 void client_forget_refusals(struct client *client) {
-    atomic_store(&client->device->refusals.are_new, false); /* before it looks */
+    atomic_store(&client->device->refusals.are_new, false); /* before the next line reads them */
     client->refused_before = refused(client->device);
 }
 
-/* The first is told at once. A program that asks again and again is refused a million times a second. */
+/* The first is reported at once. A program that retries is refused a million times a second. */
 int client_report_refusals(struct client *client, uint64_t now) {
     if (now < client->refused_due || !atomic_exchange(&client->device->refusals.are_new, false))
         return 0;
@@ -126,15 +129,15 @@ void client_say_last(struct client *client) {
         client_report_refusals(client, CLOCK_NEVER);
 }
 
-/* A thread that uses the GPU after a pause comes and tells. From then on the session looks by itself, until
- * there is nothing new; that is told as well, once. */
+/* A thread that uses the GPU after a pause tells the session. From then on the session looks by
+ * itself, until there is nothing new; that is reported as well, once. */
 int client_report_usage(struct client *client, uint64_t now) {
     struct usage *usage = &client->device->usage;
     if (client->usage_due == CLOCK_NEVER && atomic_load(&usage->is_followed))
         client->usage_due = now + client->usage_pause;
     if (now < client->usage_due)
         return 0;
-    atomic_store(&usage->is_followed, false); /* before it looks: of what comes after, it is told */
+    atomic_store(&usage->is_followed, false); /* before it looks: later use is told */
     client->usage_due = CLOCK_NEVER;
     struct usage_totals totals = usage_read(usage);
     bool is_new =
@@ -142,7 +145,7 @@ int client_report_usage(struct client *client, uint64_t now) {
     bool was_new = client->usage_was_new;
     client->usage_was_new = is_new;
     if (is_new || was_new) {
-        graphs_count(client->device); /* it comes and goes with launches */
+        graphs_count(client->device); /* this memory comes and goes with launches */
         count_kept(client->device);
     }
     if (is_new) {

@@ -29,7 +29,7 @@ static struct {
 static void wake_up(void) {
     const uint64_t one = 1;
     ssize_t written = write(atomic_load(&state.wake), &one, sizeof one);
-    (void)written; /* full means that it is going to wake up */
+    (void)written; /* full means that it is going to wake up anyway */
 }
 
 static uint64_t step_all(uint64_t now) {
@@ -60,8 +60,8 @@ static void wait_for(struct pollfd *set, nfds_t count, uint64_t due, uint64_t no
             set[i].revents = 0;
 }
 
-/* The standby comes first: that is where a program waits to go on. A gate that opens by it does not wake
- * this thread, since the daemon's GRANT does soon; what comes before that is handled as in the turn. */
+/* The standby comes first: a program waits for it. A gate that opens by it does not wake this
+ * thread, since the daemon's GRANT soon does; frames before that are handled as in the turn. */
 static void serve(const struct pollfd *set, struct client *first) {
     uint64_t many;
     if (set[0].revents && read(set[0].fd, &many, sizeof many) < 0)
@@ -96,7 +96,7 @@ static void *run(void *nothing) {
     return NULL;
 }
 
-/* The driver takes itself apart when the program ends, and must not be called then. */
+/* The driver shuts down when the program ends, and must not be called then. */
 static void stop(void) {
     if (!state.has_thread)
         return;

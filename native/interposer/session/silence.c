@@ -2,7 +2,7 @@
 
 #include "process/clock.h"
 
-/* So many questions fit into the time that is borne: the loss of a moment does not make a daemon gone. */
+/* This many questions fit into the limit, so that a short stall does not count as a dead daemon. */
 enum { QUESTIONS = 3 };
 
 static uint64_t next(const struct silence *silence) {

@@ -1,11 +1,12 @@
-/* Who is believed to be the daemon. Anybody can make a folder in /tmp, and a socket in it: what is said there decides
- * when a program runs and what it may use.
+/* Which process is trusted to be the daemon. Any user can make a folder in /tmp and a socket in it,
+ * and the daemon decides when a program runs and what it may use.
  *
- * The rule, which src/nvshare/launch/trust.py has too (a test compares the two): the folder, the socket in it and the
- * process that listens there belong to root, to the program's own user, or to the user that NVSHARE_DAEMON_UID names;
- * at /run/nvshare, where only root can make a folder, also to whoever owns it. Nobody else can write to the folder.
+ * The rule, which src/nvshare/launch/trust.py has too (a test compares the two): the folder, the
+ * socket in it and the process that listens there belong to root, to the program's own user, or to
+ * the user that NVSHARE_DAEMON_UID names; at /run/nvshare, where only root can make a folder, also
+ * to the folder's owner. No other user can write to the folder.
  *
- * Plain C: it knows of modes and numbers only. */
+ * Plain C: it knows only modes and numbers. */
 #ifndef NVSHARE_TRUST_H
 #define NVSHARE_TRUST_H
 
@@ -23,7 +24,7 @@ enum trust {
     TRUST_PEER,
 };
 
-/* Whom a program believes. */
+/* Whom a program trusts. */
 struct trust_in {
     uint32_t self;
     bool has_named;
@@ -31,20 +32,20 @@ struct trust_in {
     bool is_machine; /* the place is that of the machine's daemon */
 };
 
-/* As lstat says it. */
+/* As lstat returns it. */
 struct trust_file {
     uint32_t mode;
     uint32_t owner;
 };
 
-/* Before it is connected to. */
+/* Before connecting. */
 enum trust trust_place(const struct trust_in *in, struct trust_file folder,
                        struct trust_file socket);
 
-/* And once it is: who listens there, by the kernel's word. */
+/* After connecting: which user listens there, as the kernel says. */
 enum trust trust_peer(const struct trust_in *in, struct trust_file folder, uint32_t peer);
 
-/* Why not, for people. */
+/* The reason for a refusal, as a text for people. */
 const char *trust_text(enum trust verdict);
 
 #endif

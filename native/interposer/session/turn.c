@@ -1,5 +1,6 @@
-/* What happens to a client's turn, as inputs for the machine: frames, and what the session sees of the gate, of
- * work in flight, of memory. What follows from it is in native/machine, and is done in perform.c. */
+/* Events of a client's turn, as inputs for the machine: frames, and what the session sees of the
+ * gate, of work in flight, of memory. native/machine decides what follows, and perform.c does
+ * it. */
 #include <errno.h>
 
 #include "client.h"
@@ -32,7 +33,7 @@ void turn_has_opened(struct client *client) {
     client->turn.due = 0;
 }
 
-/* What can leave the GPU now. Memory that does not come by being used stays as long as somebody may use it. */
+/* Bytes that can leave the GPU now. Explicit memory stays while a thread may use it. */
 uint64_t turn_there(const struct client *client) {
     bool may_leave = is_quiet(client) || !device_is_explicit(client->device);
     return may_leave ? swap_there(client->device) : 0;
@@ -44,7 +45,7 @@ bool turn_is_unsure(const struct client *client) {
             client->machine.state == MACHINE_LEAVING || client->machine.state == MACHINE_FETCHING);
 }
 
-/* Or the daemon would ask for it again and again. */
+/* Counts it as pinned, or the daemon would ask for it again and again. */
 uint64_t turn_pinned(const struct client *client) {
     const struct account *account = &client->device->account;
     uint64_t used = atomic_load(&account->used), away = atomic_load(&account->away);
@@ -53,15 +54,15 @@ uint64_t turn_pinned(const struct client *client) {
     return used > away ? used - away : 0;
 }
 
-/* What nobody has used yet comes by itself, when it is used. If others have still to make room, the driver would push
- * out what is not to leave. */
+/* Memory that was never used comes by itself when it is used. If others have yet to make room, the
+ * driver would push out memory that is not to leave. */
 static bool is_to_wait(const struct device *device, uint64_t missing) {
     bool waits = missing && atomic_load(&device->account.untouched) >= RESIDENCY_BLOCK;
     return swap_is_needed(device) || (waits && !device_is_explicit(device));
 }
 
-/* If the gate has opened by itself and memory is away (allocated since), that comes as it is used; or else the gate is
- * short, and has not opened. */
+/* If the gate has opened by itself and memory is away (allocated since), that comes when it is
+ * used; otherwise the gate is short, and has not opened. */
 static bool must_fill(const struct client *client, uint64_t missing) {
     return is_to_wait(client->device, missing) &&
            (device_is_explicit(client->device) || !gate_has_begun(&client->device->gate));
@@ -78,7 +79,7 @@ void turn_lose(struct client *client, bool refuses) {
         .event = ON_LOST, .refuses = refuses, .must_fill = swap_is_needed(client->device)};
     turn_feed(client, input);
     swap_forget(client);
-    residency_all_used(&allocations.memory, client->device->ordinal); /* nobody looks from now on */
+    residency_all_used(&allocations.memory, client->device->ordinal); /* no call is sampled now */
 }
 
 int turn_handle(struct client *client, const struct frame_view *frame) {
@@ -180,7 +181,7 @@ int turn_handle(struct client *client, const struct frame_view *frame) {
         TAKE(trim)
         input.event = ON_TRIM;
         input.bytes = fields.trim.trim_bytes;
-        /* In the middle of a turn nothing may go that does not come by being used. */
+        /* In the middle of a turn explicit memory may not leave. */
         input.can_move = device_moves_memory(client->device) && !device_is_explicit(client->device);
         break;
     default: return 0;
@@ -194,11 +195,12 @@ int turn_grows(struct client *client, uint64_t missing) {
     return turn_feed(client, input);
 }
 
-/* Whether the gate need not be closed any longer for memory that was only being allocated: it is, and there is
- * room for it. Nobody has used it yet, so that nothing has to come. Explicit memory comes with the fill that follows. */
+/* Whether the gate, closed for memory that was being allocated, may open: the memory is allocated,
+ * and there is room for it. It was not used yet, so nothing has to come. Explicit memory comes with
+ * the fill that follows. */
 static bool has_grown(const struct client *client, uint64_t now) {
     const struct account *account = &client->device->account;
-    /* In this order: what is allocated is away before it stops to come. */
+    /* In this order: allocated memory counts as away before it stops counting as coming. */
     bool is_coming = atomic_load(&account->coming) > 0, is_there = atomic_load(&account->away) > 0;
     bool waits = is_coming || (is_there && client->machine.missing);
     if (device_is_explicit(client->device))
@@ -206,7 +208,8 @@ static bool has_grown(const struct client *client, uint64_t now) {
     return !waits || now >= client->turn.growth_due;
 }
 
-/* The mover has done what it could, and explicit memory is still away: it is told again, but not all the time. */
+/* The mover has done what it could, and explicit memory is still away: the order is repeated, but
+ * not all the time. */
 static bool fills_in_vain(const struct client *client) {
     bool fills = client->machine.job == MACHINE_FILLS || client->machine.job == MACHINE_RETURNS;
     return fills && device_is_explicit(client->device) && !mover_is_busy(&client->device->mover) &&

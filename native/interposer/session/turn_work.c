@@ -1,5 +1,5 @@
-/* What the session sees of the gate and of work in flight, as inputs for the machine: whether the program is idle, and
- * whether what is in flight behind a closed gate has come to its end, or cannot. */
+/* What the session sees of the gate and of work in flight, as inputs for the machine: whether the
+ * program is idle, and whether the work in flight behind a closed gate has ended, or cannot. */
 #include "client.h"
 #include "gate/drain.h"
 #include "gate/inflight.h"
@@ -8,7 +8,7 @@
 #include "process/clock.h"
 #include "session.h"
 
-/* At an end of a turn at which nothing has to leave, pools are tidied up no more often than this. */
+/* When a turn ends and nothing has to leave, pools are tidied up no more often than this. */
 static const uint64_t tidy_pause = CLOCK_MS(1000);
 
 static void watch_from(struct client *client, uint64_t now) {
@@ -23,8 +23,9 @@ void turn_watch(struct client *client, uint64_t idle_ns) {
     watch_from(client, clock_now());
 }
 
-/* Where calls are not marked, one that has looked before the gate closed may still be on its way to the driver. Memory that
- * comes by being used suffers that; but what the call gives the GPU may wait for other programs, which are held too. */
+/* Where calls are not marked, a call that looked before the gate closed may still be on its way to
+ * the driver. Managed memory tolerates that. But the work that the call submits may wait for other
+ * programs, which are held too. */
 static bool is_open_to_stragglers(const struct client *client) {
     return client->machine.state == MACHINE_HOLDING && !gate_calls_are_marked() &&
            !client->turn.have_left;
@@ -38,13 +39,13 @@ void turn_drain(struct client *client) {
         inside_note_threads(&client->device->gate);
 }
 
-/* Whether nobody is in a call that had passed the gate, where that can be told. */
+/* Whether no thread is in a call that had passed the gate, where that can be told. */
 static bool all_are_outside(const struct client *client) {
     return !gate_calls_are_marked() || inside_is_empty(&client->device->gate);
 }
 
-/* What pools keep takes the room of those who come next. Slices of a share end many times a second, when nobody
- * needs room; who is to move memory out tidies up with that. */
+/* Memory that pools keep takes room that the next programs need. Slices end many times a second,
+ * when no program needs room; a program that moves memory out tidies up with that. */
 static void tidy(struct client *client) {
     struct turn *turn = &client->turn;
     if (!atomic_load_explicit(&pools_are_used, memory_order_acquire) || client->machine.evict ||
@@ -54,7 +55,7 @@ static void tidy(struct client *client) {
     mover_tidy(&client->device->mover);
 }
 
-/* The moment is that before the next program is woken; telling of it can wait. */
+/* The turn's end is the moment before the next program is woken; reporting it can wait. */
 static int end(struct client *client, enum machine_event event) {
     struct device *device = client->device;
     client->turn.ended = client->turn.due = clock_now();
@@ -74,7 +75,7 @@ static uint64_t next_look(uint64_t pause) {
     return pause < CLOCK_MS(1) ? pause : CLOCK_MS(1);
 }
 
-/* Whether a call that was let in alone is still on its way to the driver, or in there. */
+/* Whether a call that passed by a ticket is still on its way to the driver, or in there. */
 static bool is_stepping(const struct client *client) {
     struct gate *gate = &client->device->gate;
     return client->turn.has_stepped && (gate_is_stepping(gate) || inside_has_marks(gate));
@@ -89,7 +90,8 @@ static bool may_slip_through(struct client *client) {
     return !client->turn.have_left;
 }
 
-/* While a stream is being captured there is no telling, nor while somebody is inside, who may be about to submit. */
+/* During a capture this cannot be told, nor while a thread is inside, which may be about to submit
+ * work. */
 static enum work look_at_work(struct client *client) {
     struct turn *turn = &client->turn;
     if (is_stepping(client) || may_slip_through(client))
@@ -103,15 +105,16 @@ static enum work look_at_work(struct client *client) {
     return drain_is_done(client->device) ? WORK_DONE : WORK_GOES_ON;
 }
 
-/* A capture may take long; but then little is in flight. Who is inside is waited for; unless the kernel, which had
- * agreed to, does not help to find that out any more. */
+/* A capture may take long, but then little is in flight. A thread inside is waited for, unless the
+ * kernel, which had agreed to, does not help to find it any more. */
 static bool is_waited_for(const struct client *client, enum work work, uint64_t waited) {
     if (work != WORK_UNKNOWN)
         return work == WORK_GOES_ON;
     return waited < CLOCK_MS(100) || (!all_are_outside(client) && inside_is_possible());
 }
 
-/* The turn goes on, and nothing is measured: what was in flight may have waited for other programs. */
+/* The turn goes on, and nothing is measured: the work in flight may have waited for other
+ * programs. */
 static int be_held(struct client *client) {
     struct machine_input input = {.event = ON_DRAINED,
                                   .waits = gate_waiting(&client->device->gate) > 0};
@@ -119,8 +122,9 @@ static int be_held(struct client *client) {
     return turn_feed(client, input);
 }
 
-/* The gate is closed, and what is in flight comes to its end. From then to the next look the GPU stands
- * still: so looks are frequent at first, since most work is short, and cost a hundredth of the time later. */
+/* The gate is closed, and the work in flight drains. From its end to the next look the GPU stands
+ * still. So looks are frequent at first, since most work is short, and later cost a hundredth of
+ * the time. */
 static int go_on_draining(struct client *client, uint64_t now) {
     struct turn *turn = &client->turn;
     uint64_t waited = now > turn->closing_since ? now - turn->closing_since : 0;
@@ -139,8 +143,8 @@ static int go_on_draining(struct client *client, uint64_t now) {
     return turn_feed(client, (struct machine_input){.event = ON_CANNOT_DRAIN});
 }
 
-/* Idle is: no call for a while, and nothing in flight for as long. Who has used its share up is so at once:
- * its calls wait elsewhere. */
+/* Idle means no call for a while, and nothing in flight for as long. A program that has used up its
+ * share is idle at once: its calls wait elsewhere. */
 static int go_on_watching(struct client *client, uint64_t now) {
     struct turn *turn = &client->turn;
     struct gate *gate = &client->device->gate;
@@ -164,7 +168,8 @@ static int go_on_watching(struct client *client, uint64_t now) {
     return gate_close_if_unused(gate) ? end(client, ON_IDLE) : 0;
 }
 
-/* After a turn that has ended although something may be in flight: the daemon is told when that is over. */
+/* After a turn that has ended although work may be in flight: the daemon is told when that is
+ * over. */
 void turn_look_at_quiet(struct client *client, uint64_t now) {
     if (!turn_is_unsure(client) || now < client->turn.due)
         return;

@@ -2,7 +2,8 @@
 
 enum { MILLION = 1000000 };
 
-/* More than two hours in one bill would not fit: nothing computes for so long without a look in between. */
+/* More than two hours in one bill would not fit: no call runs for so long without a look in
+ * between. */
 static uint64_t time_for(const struct rate *rate, uint64_t used_ns) {
     const uint64_t most = UINT64_MAX / 2 / MILLION;
     return (used_ns < most ? used_ns : most) * MILLION / rate->share_ppm;
@@ -12,7 +13,7 @@ static uint64_t earliest(uint64_t window_ns, uint64_t now) {
     return now > window_ns ? now - window_ns : 0;
 }
 
-/* Of half a window, what the share leaves to others. */
+/* The part of half a window that the share leaves to others. */
 static uint64_t rest_of_cycle(const struct rate *rate) {
     return rate->window_ns / 2 / MILLION * (MILLION - rate->share_ppm);
 }
@@ -21,13 +22,14 @@ static uint64_t at_least(uint64_t value, uint64_t least) {
     return value < least ? least : value;
 }
 
-/* In the page of a group the number can be any: whoever shares it can write to it. It stays far in the future then, and
- * does not come round to the past, where it would be credit without end. */
+/* In the page of a group the number can be anything: each process of the group can write to it. It
+ * stays far in the future then, and does not wrap to the past, where it would be unlimited
+ * credit. */
 static uint64_t add(uint64_t time, uint64_t more) {
     return more > UINT64_MAX - time ? UINT64_MAX : time + more;
 }
 
-/* What is left of a time, in nanoseconds; four months is as good as any more, and products of it fit. */
+/* The rest of a time in nanoseconds. It is capped at four months, so that products of it fit. */
 static int64_t until(uint64_t paid, uint64_t now) {
     const uint64_t most = UINT64_C(1) << 53;
     uint64_t apart = paid > now ? paid - now : now - paid;
@@ -36,7 +38,7 @@ static int64_t until(uint64_t paid, uint64_t now) {
 }
 
 void bucket_bill(struct bucket *bucket, const struct rate *rate, uint64_t used_ns, uint64_t now) {
-    /* What came to its credit while it ran was not left unused. */
+    /* Credit that accrued while it ran was not left unused. */
     uint64_t least = earliest(rate->window_ns + used_ns, now), time = time_for(rate, used_ns);
     uint64_t paid = atomic_load_explicit(bucket->paid_until, memory_order_relaxed);
     while (

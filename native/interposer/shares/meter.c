@@ -6,29 +6,31 @@
 #include "process/devices.h"
 
 enum {
-    SPANS =
-        32, /* one more than can be in flight: the next one's first event is the last one's second */
+    /* One more than can be in flight: the next one's first event is the last one's second. */
+    SPANS = 32,
     STANDS_FOR = 8, /* calls, on average, where they are short */
 };
 
 /* Events around a call cost a few microseconds: a tenth of this. */
 static const uint64_t short_call_ns = 30 * 1000;
 
-/* Moments are fractions of a millisecond with 24 bits, and worse than a microsecond after this time. */
+/* Moments are fractions of a millisecond with 24 bits, and worse than a microsecond after this
+ * time. */
 static const uint64_t longest_count_ns = 8ull * 1000 * 1000 * 1000;
 
 /* A call that is measured, or was. */
 struct span {
     CUevent from, to; /* events that it uses */
-    CUevent own[2];   /* events that it has: when it is used again, nobody else needs them */
+    CUevent own[2];   /* events that it owns: when it is reused, no other span needs them */
     CUstream stream;
     unsigned calls; /* that it stands for */
 };
 
-/* Of a thread in one context. Most have one; who drives several GPUs has one for each. */
+/* Of a thread in one context. Most threads have one; a thread that drives several GPUs has one for
+ * each. */
 struct spans {
     struct spans *next;
-    uint64_t context; /* whose events these are */
+    uint64_t context; /* the context of these events */
     struct span ring[SPANS];
     unsigned oldest, count;
     struct span *open; /* between meter_begin and meter_end */
@@ -46,7 +48,7 @@ void meter_init(struct meter *meter) {
     pthread_mutex_init(&meter->lock, NULL);
 }
 
-/* Events go with their context; those of another one that still exists are given back. */
+/* Events go with their context. Those of another context that still exists are destroyed. */
 static void drop_events(struct spans *spans) {
     bool alive = context_exists(spans->context);
     for (unsigned i = 0; i < SPANS; i++)
@@ -82,7 +84,7 @@ static struct spans *add_spans(struct spans *first, uint64_t context) {
     return NULL;
 }
 
-/* Those of a context that is gone are used for another. */
+/* Spans of a context that is gone are reused for another. */
 static struct spans *spans_of(uint64_t context) {
     pthread_once(&threads.once, make_key);
     struct spans *first = pthread_getspecific(threads.key), *unused = NULL;
@@ -127,7 +129,7 @@ static bool between(CUevent from, CUevent to, uint64_t *ns) {
     return true;
 }
 
-/* The end of a span becomes what moments are counted from; the span has the former base instead. */
+/* The end of a span becomes the base of all moments; the span gets the former base instead. */
 static void count_from(struct meter *meter, struct span *span, uint64_t to) {
     CUevent before = meter->base;
     meter->base = span->to;
@@ -135,7 +137,7 @@ static void count_from(struct meter *meter, struct span *span, uint64_t to) {
     span->own[1] = before;
 }
 
-/* What of a span nobody else was counted for. */
+/* The part of a span that was not counted for any other. */
 static uint64_t uncounted(struct meter *meter, struct span *span, uint64_t took) {
     uint64_t to;
     if (!between(meter->base, span->to, &to))
@@ -203,8 +205,8 @@ uint64_t meter_pending(void) {
     uint64_t calls = 0;
     for (unsigned i = 0; spans && i < spans->count; i++)
         calls += spans->ring[(spans->oldest + i) % SPANS].calls;
-    /* The first call may take seconds, and so may all that would be launched behind it. And what finds
-     * no span to be measured with would never be billed. */
+    /* The first call may take seconds, and so may all that would be launched behind it. And a call
+     * that finds no span would never be billed. */
     if (calls && (!spans->mean_ns || spans->count + 1 == SPANS))
         return METER_UNKNOWN;
     return calls ? calls * spans->mean_ns : 0;
@@ -224,7 +226,7 @@ static bool record(CUevent *event, CUstream stream) {
 static void need_base(struct meter *meter, uint64_t context, CUstream stream) {
     pthread_mutex_lock(&meter->lock);
     if (meter->context != context && !context_exists(meter->context)) {
-        meter->base = NULL; /* it went with its context */
+        meter->base = NULL; /* it is gone with its context */
         meter->context = record(&meter->base, stream) ? context : 0;
         meter->base_ns = meter->known_to;
     }
@@ -234,12 +236,12 @@ static void need_base(struct meter *meter, uint64_t context, CUstream stream) {
 static unsigned calls_to_stand_for(struct spans *spans) {
     if (!spans->mean_ns || spans->mean_ns >= short_call_ns)
         return 1;
-    /* At random, because programs do the same things in the same order again and again. */
+    /* At random, because programs repeat the same calls in the same order. */
     spans->random = spans->random * 1664525 + 1013904223;
     return 1 + (spans->random >> 16) % (2 * STANDS_FOR - 1);
 }
 
-/* Where the call begins: behind the last one, if the GPU still has that to do. */
+/* The call begins behind the last one, if the GPU is not done with that. */
 static bool begin(struct spans *spans, struct span *span, CUstream stream) {
     const struct span *last = newest(spans);
     if (last && last->stream == stream && last->calls == 1 && !is_complete(last)) {
@@ -281,7 +283,7 @@ void meter_end(CUstream stream) {
     relax(mode);
 }
 
-/* The contexts of the parent mean nothing here, so that nothing of it is looked at again. */
+/* The parent's contexts mean nothing here, so nothing of them is looked at again. */
 void meter_forget(void) {
     pthread_once(&threads.once, make_key);
     pthread_setspecific(threads.key, NULL);

@@ -76,7 +76,7 @@ static bool is_free(const struct share *share) {
     return share->may_burst && !atomic_load(&share->is_wanted);
 }
 
-/* Whether what is in flight uses up what is left. */
+/* Whether enough is left beyond the work in flight. */
 static bool is_enough_left(struct share *share, uint64_t now) {
     if (!share->rate.share_ppm)
         return true;
@@ -88,7 +88,7 @@ static bool is_enough_left(struct share *share, uint64_t now) {
     return bucket_left(&share->bucket, &share->rate, now) >= (int64_t)pending;
 }
 
-/* A launch is no place where a program expects its thread to be cancelled. */
+/* A launch is not a cancellation point for the program's threads. */
 static void pause_until(struct share *share, uint64_t moment) {
     struct timespec until = {(time_t)(moment / 1000000000), (long)(moment % 1000000000)};
     int before;
@@ -97,7 +97,7 @@ static void pause_until(struct share *share, uint64_t moment) {
     pthread_setcancelstate(before, &before);
 }
 
-/* Nothing of this thread is in flight, so that all of it is billed. Others may be billed meanwhile. */
+/* Nothing of this thread is in flight, so all of it is billed. Others may be billed meanwhile. */
 static void wait_for_time(struct share *share) {
     usage_wait_begins(&share->throttled);
     share->knock(share->knock_argument);

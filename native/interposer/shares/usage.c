@@ -22,8 +22,8 @@ static void cover(struct usage *usage, uint64_t from, uint64_t to) {
 
 void usage_saw(struct usage *usage, uint64_t from, uint64_t to, unsigned launches) {
     pthread_mutex_lock(&usage->lock);
-    /* What others wait for is counted when they have waited. To count the end of it now would lose
-     * its beginning. */
+    /* Time that others wait through is counted when they have waited. To count its end now would
+     * lose its beginning. */
     if (usage->waiting && to > usage->waiting_since)
         to = usage->waiting_since;
     cover(usage, from, to);
