@@ -1,7 +1,7 @@
 """Page faults: they hold the compute engine, and one thread serves them all.
 
-lab/emulator/model/compute.c says which of this is the published driver's. The figures are those
-that were measured on T4s.
+lab/emulator/model/compute.c says which of this is the published driver's. The figures were measured
+on T4s.
 """
 
 from collections.abc import Callable
