@@ -28,7 +28,7 @@ _FILLS = (State.FILLING, State.GROWING, State.STOPPING, State.HOLDING, State.HEL
 
 
 class Do(Enum):
-    """What a process does by itself."""
+    """The steps of a process by itself."""
 
     CONNECT = "connects"
     GIVE_UP = "finds no daemon"

@@ -1,4 +1,4 @@
-"""What a core knows at one moment, to print with a failure. Checks nothing."""
+"""A core's knowledge at one moment, to print with a failure. Checks nothing."""
 
 from collections.abc import Iterator
 

@@ -16,7 +16,7 @@ LABELS = {
     for section in SECTIONS
     for metric in section.metrics
 }
-# What Prometheus adds.
+# Labels that Prometheus adds.
 ADDED = {"instance", "job"}
 EXPRESSIONS = [*(rule["expr"] for rule in alerts()), *queries()]
 

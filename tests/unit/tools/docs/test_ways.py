@@ -1,4 +1,4 @@
-"""The paths in ARCHITECTURE.md lead through files that exist."""
+"""The ways of ARCHITECTURE.md lead through files that exist."""
 
 import xml.etree.ElementTree as ElementTree
 

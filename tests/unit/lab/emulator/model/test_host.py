@@ -1,4 +1,4 @@
-"""Host pages of managed memory: who is charged, who has too many, and what happens without any."""
+"""Host pages of managed memory: which process is charged, limits, and a host without free pages."""
 
 import errno
 from collections.abc import Callable
