@@ -23,7 +23,7 @@ from nvshare.core.state import DeviceState, Snapshot
 # Times are sums of powers of two, so moving them is exact.
 NOW = 16.0
 
-# All times are whole seconds, so that few ages differ. The limit of credit is less than one of
+# All times are whole seconds, so that few ages differ. All credit together is less than one of
 # them: a client has none, or all of it, or owes all of it.
 SETTINGS = Settings(
     turn_seconds=2.0,

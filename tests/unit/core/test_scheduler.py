@@ -374,7 +374,7 @@ def test_a_change_to_concurrent_lets_everybody_in() -> None:
 
 
 def test_a_turn_is_lengthened_for_one_who_has_grown_at_its_end() -> None:
-    # 1 and 3 run beside what 2 has left on the device, and 4 waits. Two bytes move in a second.
+    # 1 and 3 run beside the rest of 2 on the device, and 4 waits. Two bytes move in a second.
     stage = Stage(initial_bandwidth=2)
     stage.join(1, 2)
     stage.join(3, 8)

@@ -73,7 +73,7 @@ class Client(RuleBasedStateMachine):
         if self.machine.holds:
             return  # The holder before has woken it, and the daemon will hear of that.
         if self.armed_at_gate and self.armed is not None and opens:
-            self.gate_is_open = True  # At this very moment, and nobody has noticed.
+            self.gate_is_open = True  # At this very moment, and unnoticed.
         self.last_turn += 1
         self.held = self.last_turn
         self.feed(
