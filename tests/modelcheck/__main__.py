@@ -1,4 +1,4 @@
-"""``make model``: looks at everything that can happen to a few programs on one GPU.
+"""``make model``: explores everything that can happen to a few programs on one GPU.
 
 python -m tests.modelcheck --clients 3 --crashes 2
 """
@@ -41,7 +41,7 @@ def main(
 
 
 def report(found: Found, what: str) -> None:
-    """Say how much there was."""
+    """Print how much was searched."""
     ends = "CUT SHORT" if found.is_cut else f"depth {found.depth}"
     left = f", {found.left_out} steps beyond what may wait to be read" if found.left_out else ""
     click.echo(
@@ -50,7 +50,7 @@ def report(found: Found, what: str) -> None:
 
 
 def fail(found: Found, journal: Path | None) -> None:
-    """Tell what led to what must not be."""
+    """Print the steps that led to a violation."""
     for line in tell(found.case, found.path, found.problem):
         click.echo(line)
     problem, lines = play(found.case, found.path)

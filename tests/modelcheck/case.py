@@ -1,7 +1,7 @@
-"""What is looked at: which processes there are, what can happen to them, and what they may meet.
+"""One case of the search: its processes, the steps they can take, and the faults they may meet.
 
-A fault is the end of a process, of a connection or of the daemon. What follows from each step is in
-following.py.
+A fault is the end of a process, of a connection or of the daemon. following.py says what follows
+from each step.
 """
 
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ from .world import Kind, Late, Place, Step, World, is_progress
 
 @dataclass(frozen=True)
 class Case:
-    """What is looked at: processes of these sizes on a GPU of this one, and so many faults."""
+    """Processes of these sizes on a GPU of this capacity, and the number of faults."""
 
     sizes: tuple[int, ...]
     faults: int
     capacity: int = 2
-    # So often a process, or what it sends or is sent, is late: time passes before it goes on, and
-    # anything else may happen. Whatever is not late is there at once.
+    # How often a process, or a message from or to it, is late: time passes before it goes on, and
+    # anything else may happen. All else happens at once.
     lates: int = 0
-    # Or messages come in every order, as long as no time passes meanwhile.
+    # Or messages come in every order, while no time passes.
     any_order: bool = False
-    # So many messages may wait for a process at the most.
+    # The most messages that may wait for a process.
     unread: int = 6
     is_explicit: bool = False
-    # Programs always have something to run; otherwise they begin and end with that as they like.
+    # Programs always have something to run; otherwise they begin and end work at any moment.
     is_restless: bool = False
     settings: Settings = SETTINGS
 
     def __str__(self) -> str:
-        """Say what it is."""
+        """Describe the case."""
         sizes = "+".join(map(str, self.sizes))
         parts = [f"programs of {sizes} units on {self.capacity}", f"{self.faults} faults"]
         parts += [f"late {self.lates} times"] if self.lates else []
@@ -47,7 +47,7 @@ class Case:
         return ", ".join(parts)
 
     def begin(self) -> World:
-        """Return the beginning: the daemon runs, and no process has connected yet."""
+        """Return the first world: the daemon runs, and no process has connected yet."""
         places = tuple(Place(size, self._new(size)) for size in self.sizes)
         return World(
             places,
@@ -60,7 +60,7 @@ class Case:
         return new_process(size, is_explicit=self.is_explicit, is_busy=self.is_restless)
 
     def steps(self, world: World) -> list[Step]:
-        """Return all that can happen."""
+        """Return all steps that can happen."""
         if self.any_order:
             return self._in_any_order(world)
         faults = [one for index in range(len(world.places)) for one in self._faults(world, index)]
@@ -69,7 +69,7 @@ class Case:
         return [*(_urgent(world) or self._calm(world)), *faults]
 
     def _calm(self, world: World) -> list[Step]:
-        """Return what can happen while no message is on its way, but for those that are late."""
+        """Return the steps that can happen while no message is on its way, except late ones."""
         steps: list[Step] = []
         for index, place in enumerate(world.places):
             steps += [one for one in self._own(world, index) if not _is_late(place, one)]
@@ -85,7 +85,7 @@ class Case:
     def _in_any_order(self, world: World) -> list[Step]:
         steps: list[Step] = []
         for index, place in enumerate(world.places):
-            # What it does next can as well be done after the daemon has read: nobody sees it.
+            # Its own next step may as well come after the daemon has read: the order is invisible.
             steps += [] if place.outbox else self._own(world, index)
             steps += self._faults(world, index)
             if place.outbox and not place.deaf:
@@ -99,7 +99,7 @@ class Case:
         return steps
 
     def _own(self, world: World, index: int) -> list[Step]:
-        """Return what can happen at one place, whatever the daemon does."""
+        """Return the steps that can happen at one place, whatever the daemon does."""
         place = world.places[index]
         process = place.process
         if process is None:
@@ -124,11 +124,11 @@ class Case:
         return [Step(kind, index) for kind in kinds]
 
     def is_within(self, world: World) -> bool:
-        """Whether nobody has more to read than is looked at."""
+        """Whether no process has more messages to read than the bound."""
         return all(len(place.inbox) <= self.unread for place in world.places)
 
     def follow(self, world: World, step: Step) -> World:
-        """Return what follows from a step. What must not be raises Violation."""
+        """Return the world after a step. Raises Violation if a property does not hold."""
         after = self._follow(world, step)
         return after if after.faults else without_past(after)
 
@@ -165,7 +165,7 @@ class Case:
 
 
 def _urgent(world: World) -> list[Step]:
-    """Return the message that is the next to arrive, if there is one; or it is late, or lost."""
+    """Return the step of the next message to arrive, if there is one; or it is late, or lost."""
     for index, place in enumerate(world.places):
         stops = place.late is Late.STOPS
         if place.process and place.process.standby in world.written and not stops:
@@ -202,9 +202,9 @@ def _of_daemon(world: World) -> list[Step]:
 
 
 def _is_late(place: Place, step: Step) -> bool:
-    """Whether a step of a process has to wait until it goes on."""
+    """Whether a step of a process has to wait until the process goes on."""
     if place.late is Late.STOPS:
         return True
     reads = step.do is Do.READ or step.kind is Kind.DROP
-    # What is sent while nothing arrives would have to wait as well.
+    # Messages sent while nothing arrives would have to wait as well.
     return place.late is Late.READS and reads

@@ -1,4 +1,4 @@
-"""Which cases are looked at, for so many clients and faults."""
+"""The cases to search, for a number of clients and faults."""
 
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
@@ -11,13 +11,13 @@ SIZES = (1, 2)
 
 
 def sizes_of(clients: int) -> list[tuple[int, ...]]:
-    """Return the sizes of so many programs that do not fit together, whoever has which."""
+    """Return the sizes of programs that do not fit together, without regard to their order."""
     every = combinations_with_replacement(SIZES, clients)
     return [sizes for sizes in every if sum(sizes) > CAPACITY]
 
 
 def cases(clients: int, crashes: int, late: int, *, rests: bool) -> Iterator[Case]:
-    """Return all cases: those without faults first, in which two programs can do more."""
+    """Return all cases: first those without faults, in which two programs can do more."""
     for sizes in sizes_of(clients):
         if clients <= 2:
             yield Case(sizes, 0, any_order=True)

@@ -1,7 +1,7 @@
-"""The real core as a value: a snapshot, and what becomes of it by an event, worked out once.
+"""The real core as a value: a snapshot, and its successor after each event, computed once.
 
-A snapshot is made comparable: its time is always the same, and what cannot make a difference any
-more is forgotten (forget.py).
+A snapshot is made comparable: its time is always the same, and forget.py removes the parts that
+cannot make a difference any more.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -34,7 +34,7 @@ _DEVICE = attrgetter(*(one.name for one in fields(DeviceState) if one.name not i
 
 
 class Answer(NamedTuple):
-    """What follows from an event: the daemon as it is then, and its orders."""
+    """The result of an event: the new daemon, and its orders."""
 
     daemon: "Daemon"
     effects: tuple[Effect, ...]
@@ -47,7 +47,7 @@ class Daemon:
 
     snapshot: Snapshot
     number: int
-    # By client, a number for what is known of it.
+    # By client, a number that stands for all that is known of it.
     numbers: dict[int, int]
     answers: dict[Event, Answer]
 
@@ -58,19 +58,19 @@ class Daemon:
 
     @cached_property
     def clients(self) -> dict[int, Client]:
-        """Everybody that it knows."""
+        """The clients that it knows, by id."""
         return {client.id: client for client in self.snapshot.devices[0].clients}
 
     @cached_property
     def names(self) -> tuple[int, ...]:
-        """The clients that are named in what it remembers, 0 for nobody."""
+        """The clients that its memory names, 0 for none."""
         plan = self.device.handover
         next_clients = (plan.from_client, plan.to_client) if plan else (0, 0)
         return (self.device.head or 0, *next_clients)
 
     @cached_property
     def turns(self) -> Turns:
-        """The turns that it knows of, each with its owner."""
+        """The turns that it knows, each with its owner."""
         known = [(one.id, turn) for one in self.clients.values() for turn in _turns(one)]
         if plan := self.device.handover:
             known += [(plan.from_client, plan.from_turn), (plan.to_client, plan.turn)]
@@ -78,7 +78,7 @@ class Daemon:
 
     @cached_property
     def alarm(self) -> tuple[TimerKind, int] | None:
-        """The next timer, and in how many seconds it fires. Timers fire a little late."""
+        """The next timer, and the seconds until it fires. Timers fire a little late."""
         alarms = self.device.alarms
         if not alarms:
             return None
@@ -86,7 +86,7 @@ class Daemon:
         return kind, max(0, ceil(alarms[kind] - NOW))
 
     def handle(self, event: Event) -> Answer:
-        """Take an event."""
+        """Return the answer to an event."""
         answer = self.answers.get(event)
         if answer is None:
             answer = self.answers[event] = _handle(self, event)
@@ -124,7 +124,7 @@ def new_daemon(usable_bytes: int, settings: Settings, reconnect_seconds: float) 
 
 
 def fire(kind: TimerKind, seconds: int) -> TimerFired:
-    """Return the event that a timer has fired so much later."""
+    """Return the event of a timer that fires some seconds from now."""
     return TimerFired(now=NOW + seconds, timer=Timer(GPU, kind))
 
 
@@ -152,7 +152,7 @@ def _handle(daemon: Daemon, event: Event) -> Answer:
 def _check_timers(
     daemon: Daemon, event: Event, effects: tuple[Effect, ...], state: DeviceState
 ) -> None:
-    """What the shell was told to set is what the core counts on."""
+    """The timers that the shell was told to set are those the core counts on."""
     timers = dict(daemon.device.alarms) if daemon.snapshot.devices else {}
     if isinstance(event, TimerFired):
         timers.pop(event.timer.kind, None)
@@ -170,7 +170,7 @@ _NUMBERS: dict[Any, int] = {}
 
 
 def forget_daemons() -> None:
-    """Work everything out anew: the core may be another one."""
+    """Forget all computed answers: the core may be another one."""
     _KNOWN.clear()
 
 

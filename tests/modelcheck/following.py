@@ -1,4 +1,4 @@
-"""What follows from a step: of a process, of the daemon, or of a fault."""
+"""The world after a step: of a process, of the daemon, or of a fault."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ def act_in(world: World, index: int, do: Do) -> World:
 
 def _free_id(world: World) -> int:
     used = {place.id for place in world.places} | {client for client, _ in world.ghosts}
-    # Nobody gets the name of one that is gone and is still spoken of.
+    # A name is not used again while messages name the client that had it.
     used.update(name for place in world.places for name in place.names)
     used.update(client_in(one) for _, events in world.ghosts for one in events)
     if world.daemon:
@@ -46,7 +46,7 @@ def _free_id(world: World) -> int:
 
 
 def event_of(world: World, step: Step) -> Event | None:
-    """Return what the core is told by a step, if anything."""
+    """Return the event that a step gives the core, if any."""
     match step.kind:
         case Kind.DELIVER:
             place = world.places[step.place]
@@ -62,7 +62,7 @@ def event_of(world: World, step: Step) -> Event | None:
 
 
 def _heard(client: int, event: ClientEvent, place: Place) -> ClientEvent:
-    """Return a message as the core hears it. Moves take no time here, so they measure nothing."""
+    """Return a message as the core gets it. Moves take no time here, so they measure nothing."""
     if isinstance(event, Moved | Released):
         return replace(event, now=NOW, client=client, seconds=0.0)
     if isinstance(event, ClientJoined):
@@ -74,7 +74,7 @@ def _heard(client: int, event: ClientEvent, place: Place) -> ClientEvent:
 
 
 def _read(world: World, step: Step) -> World:
-    """Take the message that the daemon reads off its connection. Who joins is made welcome."""
+    """Take the message that the daemon reads off its connection. A joining client is welcomed."""
     if step.kind is Kind.DELIVER:
         place = world.places[step.place]
         event = place.outbox[0]
@@ -135,7 +135,7 @@ def _received(place: Place, order: Effect) -> Place:
 
 
 def _hang_up(place: Place) -> Place:
-    """Close a connection: what was sent before is read still."""
+    """Close a connection: messages sent before are still read."""
     if not place.id or place.deaf:
         return place
     return place.but(inbox=(*place.inbox, Closed()), outbox=(), deaf=True)
@@ -148,7 +148,7 @@ def kill_daemon(world: World) -> World:
 
 
 def _end(world: World, place: Place) -> World:
-    """Have the daemon read what was sent on a connection, and then that it is closed."""
+    """Let the daemon read all messages of a connection, and then that it is closed."""
     if not place.id or place.deaf:
         return world
     left = ClientLeft(now=0.0, client=0)
@@ -167,7 +167,7 @@ def break_connection(world: World, index: int) -> World:
 
 
 def without_past(world: World) -> World:
-    """Forget what only matters to who connects again, when nobody will."""
+    """Forget the notes for clients that connect again, at places where none will."""
     if not any(place.id and (place.has_left or place.has_resumed) for place in world.places):
         return world
     places = (
@@ -177,6 +177,6 @@ def without_past(world: World) -> World:
 
 
 def _stays(place: Place) -> bool:
-    """Whether a process has been heard of by the daemon, on a connection that lasts."""
+    """Whether the daemon has heard of a process, on a connection that lasts."""
     joins = any(isinstance(one, ClientJoined) for one in place.outbox)
     return bool(place.id) and not place.deaf and not joins

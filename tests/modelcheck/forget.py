@@ -1,14 +1,14 @@
-"""What a core remembers, without what cannot make a difference: so that equal states are equal.
+"""A core's memory without the parts that make no difference, so that equal states are equal.
 
-Time is moved so that it is always the same. Ages are kept as far as somebody asks for them:
+Time is moved so that it is always the same. Ages are kept as far as the core asks for them:
 
-* of who was told to go, since when, up to ``revoke_patience``; of who is idle, whether any time has
-  passed (that is credit, which is all or nothing here: see ``SETTINGS``);
+* of a revoked client: since when, up to ``revoke_patience``; of an idle client: whether any time
+    has passed (that is credit, which is all or nothing here: see ``SETTINGS``);
 * of a turn, when it began, up to its length; ends of turns, timers, patience for room: exactly;
-* when somebody was last served: the order, and whether it was just now.
+* of the last service of a client: the order, and whether it was just now.
 
 Not kept at all, because nothing in this model depends on them: statistics (turns, seconds held),
-when somebody last told of work (how long a rest is, is up to the search), measurements of moves
+when a client last told of work (the search decides how long a rest is), measurements of moves
 (they take no time), calm and growth (the host holds everything).
 """
 
@@ -20,11 +20,11 @@ from nvshare.core.move_budget import MoveBudget
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState, Snapshot
 
-# Times are sums of powers of two, so that to move them changes nothing.
+# Times are sums of powers of two, so moving them is exact.
 NOW = 16.0
 
-# All times are whole seconds, so that few ages differ. Credit is worth less than one of them: one
-# has none, or all of it, or owes all of it.
+# All times are whole seconds, so that few ages differ. All credit together is less than one of
+# them: a client has none, or all of it, or owes all of it.
 SETTINGS = Settings(
     turn_seconds=2.0,
     turn_min=2.0**-20,
@@ -39,7 +39,7 @@ RECONNECT_SECONDS = 1.0
 
 
 def forget(snapshot: Snapshot, now: float) -> None:
-    """Make a snapshot of this time comparable. It is changed."""
+    """Make a snapshot of this time comparable, in place."""
     for device in snapshot.devices:
         state = device.state
         contested = state.contested(now)
@@ -85,12 +85,12 @@ def _forget_device(state: DeviceState, now: float) -> None:
     state.alarms = {kind: max(NOW, at - later) for kind, at in state.alarms.items()}
     state.debts = {owner: until - later for owner, until in state.debts.items() if until > now}
     state.turn_changes = state.slices = 0
-    # Nothing has been spent of them.
+    # Nothing has been spent of these budgets.
     state.budget, state.high_budget = MoveBudget(counted_at=NOW), MoveBudget(counted_at=NOW)
 
 
 def _rank(clients: Iterable[Client], now: float) -> None:
-    """Keep the order in which clients came, and were served, and nothing else of that."""
+    """Keep only the order in which clients came and were served."""
     clients = list(clients)
     ranks = (one.rank for one in clients if one.state is State.WAITING)
     times = sorted({now, *(one.served_at for one in clients), *ranks})

@@ -1,7 +1,7 @@
-"""A counterexample as a journal for tests/replay: what the core was told, and what it did.
+"""A counterexample as a journal for tests/replay: the core's events, and its answers.
 
-It is played to one core, in a time that goes on, with the numbers that a core gives: nothing is
-forgotten. So it also shows whether what was found is the core's doing, or the model's own.
+It is played to one core, in a time that goes on, with the numbers that the core gives. Nothing is
+forgotten. So it also shows whether the fault is the core's, or the model's own.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _LONG = 1 << 20
 
 
 class Recording:
-    """A daemon that remembers everything, in place of one that is compared."""
+    """A daemon that remembers everything, in place of a comparable one."""
 
     def __init__(self, case: Case, reconnect_seconds: float) -> None:
         self._core = Core(check=True, journal_events=_LONG)
@@ -54,18 +54,18 @@ class Recording:
 
     @property
     def clients(self) -> dict[int, Client]:
-        """Everybody that it knows."""
+        """The clients that it knows, by id."""
         return {client.id: client for client in self._core.snapshot().devices[0].clients}
 
     @property
     def names(self) -> tuple[int, ...]:
-        """Nobody else is named."""
+        """The clients of a planned hand-over. No others are named."""
         plan = self.device.handover
         return (plan.from_client, plan.to_client) if plan else ()
 
     @property
     def alarm(self) -> tuple[TimerKind, int] | None:
-        """The next timer, and in how many seconds it fires."""
+        """The next timer, and the seconds until it fires."""
         alarms = self.device.alarms
         if not alarms:
             return None
@@ -73,7 +73,7 @@ class Recording:
         return kind, max(0, ceil(alarms[kind] - self._now))
 
     def handle(self, event: Event) -> Answer:
-        """Take an event, at the time that it is by now."""
+        """Take an event, at the present time of the recording."""
         self._now += event.now - NOW
         try:
             effects = tuple(self._core.handle(replace(event, now=self._now)))
@@ -87,7 +87,7 @@ class Recording:
 
 
 def play(case: Case, path: list[Step]) -> tuple[str, list[str]]:
-    """Return what goes wrong on a path, if anything, and the journal of the last daemon."""
+    """Return the problem on a path, if any, and the journal of the last daemon."""
     world, recording, problem = case.begin(), Recording(case, 0.0), ""
     world = with_recording(world, recording)
     for step in path:

@@ -1,6 +1,7 @@
-"""Which worlds are the same.
+"""Decides which worlds are the same.
 
-Numbers of turns and descriptors are as small as can be; clients of equal size are in any order.
+Numbers of turns and descriptors are made as small as possible; clients of equal size are in any
+order.
 """
 
 from hashlib import blake2b
@@ -15,8 +16,8 @@ from .world import Place, World
 def tidy(world: World) -> World:
     """Return the same world with the smallest numbers of turns and descriptors.
 
-    Numbers of one client keep their order. Those of different clients are never compared, but that
-    a new one is larger than all that the daemon knows.
+    Numbers of one client keep their order. Those of different clients are never compared, except
+    that a new one is larger than all that the daemon knows.
     """
     turns: dict[int, set[int]] = {}
     descriptors: set[int] = set()
@@ -55,7 +56,7 @@ def tidy(world: World) -> World:
 
 def _collect(world: World, turns: dict[int, set[int]], descriptors: set[int]) -> None:
     for index, place in enumerate(world.places):
-        # Whoever has no connection has numbers all the same.
+        # A process without a connection has numbers all the same.
         own = place.id or -1 - index
         for owner, number in place.turns:
             turns.setdefault(owner or own, set()).add(number)
@@ -80,10 +81,10 @@ def _renumber(place: Place, own: int, turn: Any, descriptors: dict[int, int]) ->
 
 
 def key(world: World, marked: int | None = None) -> bytes:
-    """Return what is the same for worlds that differ in names only. The marked place keeps its own.
+    """Return a key that worlds share if they differ in names only. The marked place keeps its own.
 
-    Of places that cannot be told apart by themselves the order is left as it is: some equal worlds
-    are then told apart, which costs time and nothing else.
+    Places that look alike by themselves keep their order. So some equal worlds are told apart,
+    which costs time and nothing else.
     """
     daemon = world.daemon
     known = daemon.numbers if daemon else {}

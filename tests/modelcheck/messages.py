@@ -1,6 +1,6 @@
-"""What is on its way between a process and the daemon, and which numbers and names are in it.
+"""The messages between a process and the daemon, and the numbers and names in them.
 
-Beside the core's orders and events there are three more frames here, and the end of a connection.
+Besides the core's orders and events there are three more frames here, and the end of a connection.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ class Closed(Effect):
 
 Message: TypeAlias = Effect | ClientEvent
 AnyMessage = TypeVar("AnyMessage", bound=Message)
-# Whose turn a number names: 0 stands for whoever sends or receives the message. Numbers of
-# different clients are never compared, so that each client's are counted for themselves.
+# The owner of a turn, and its number. Owner 0 is the sender or receiver of the message. Numbers of
+# different clients are never compared, so each client's are counted separately.
 Turns: TypeAlias = tuple[tuple[int, int], ...]
 Renumber: TypeAlias = Callable[[int, int], int]
 
@@ -48,7 +48,7 @@ def turns_in(message: Message) -> Turns:
 
 @cache
 def client_in(message: Message) -> int:
-    """Return the client that a message names beside its own, or 0."""
+    """Return the other client that a message names, or 0."""
     match message:
         case HandoverOrder():
             return message.next_client
@@ -71,7 +71,7 @@ def anonymous(message: Message) -> Message:
     if hasattr(message, "client"):
         changes["client"] = 0
     if isinstance(message, Revoke):
-        # When a process rests is up to the search, for however long it is to.
+        # The search decides when a process rests, however long the rest is to be.
         changes["idle_seconds"] = 0.0
     return replace(message, **changes) if changes else message
 

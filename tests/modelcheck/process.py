@@ -1,7 +1,7 @@
 """One process: the real machine and its performer, as values that never change.
 
-What it does is a function of what it is and of what happens to it, so every step of it is worked
-out once. It has no clock: work drains, memory arrives and rests end when the search says so.
+Its next state is a function of its state and of the step, so every step is computed once. It has no
+clock: work drains, memory arrives and rests end when the search says so.
 """
 
 from collections import deque
@@ -20,15 +20,15 @@ from tests.property.program import DRAINS, Program
 
 from .messages import Closed, Renumber, Turns, Welcome, anonymous
 
-# All of a move has been made by then.
+# By then, every move is complete.
 _LONG_AGO = -1e6
-# The states in which a thread at the gate is heard.
+# The states in which the machine hears a thread at the gate.
 _HEARD = (State.HELD, State.CLOSED, State.LEAVING, State.FETCHING)
 _FILLS = (State.FILLING, State.GROWING, State.STOPPING, State.HOLDING, State.HELD)
 
 
 class Do(Enum):
-    """What a process does by itself."""
+    """The steps of a process by itself."""
 
     CONNECT = "connects"
     GIVE_UP = "finds no daemon"
@@ -43,7 +43,7 @@ class Do(Enum):
 
 
 class Body(Program):
-    """The program of the property tests, whose session and gate are two threads here."""
+    """The program of the property tests. Its session and its gate are two threads here."""
 
     depth = 0
 
@@ -53,11 +53,11 @@ class Body(Program):
         self.depth -= 1
 
     def notice(self, now: float) -> bool:
-        """Take a turn that was handed over. To have read something is no reason to look."""
+        """Take a turn that was handed over. Having read a message is no reason to look."""
         return super().notice(now) if self.depth else False
 
     def look_at_standby(self) -> None:
-        """Take a turn that was handed over, at any other time."""
+        """Take a turn that was handed over, at any moment."""
         super().notice(0.0)
 
     def connect(self) -> None:
@@ -74,30 +74,30 @@ class Body(Program):
             super().read(now)
 
     def lose(self) -> None:
-        """Have no daemon any more."""
+        """Lose the daemon."""
         self.outbox.clear()
         self._feed(Event.LOST, must_fill=self._must_fill)
         self.outbox.clear()
 
     def move(self) -> None:
-        """Have moved all that was to be moved."""
+        """Complete the present move."""
         self.mover.since = _LONG_AGO
         self._moved()
         self.mover.since = 0.0
 
     def move_a_part(self) -> None:
-        """Have moved one unit out, and tell of it."""
+        """Move one unit out, and report it."""
         self.mover.since = -1 / PACE
         self._feed(Event.PROGRESS)
 
     def knock(self) -> None:
-        """Be heard at the gate, if somebody waits there of whom the daemon does not know."""
+        """Be heard at the gate, if a thread waits there and the daemon does not know of it."""
         if self._waits and self.machine.state in _HEARD and not self.machine.is_wanted:
             self._feed(Event.WORK)
 
 
 class Outcome(NamedTuple):
-    """What follows from a step: the process as it is then, what it sends and whom it wakes."""
+    """The result of a step: the new process, its messages, and the client that it wakes."""
 
     process: "Process"
     sent: tuple[ClientEvent, ...]
@@ -117,7 +117,7 @@ class Process:
 
     @cached_property
     def state(self) -> State:
-        """Where its machine is."""
+        """The state of its machine."""
         return self.body.machine.state
 
     @cached_property
@@ -152,18 +152,18 @@ class Process:
 
     @cached_property
     def next_client(self) -> int:
-        """Whom it is to wake at the end of its turn, or 0."""
+        """The client to wake at the end of its turn, or 0."""
         passes = self.body.machine.numbers["next_descriptor"]
         return self.body.next_clients.get(passes, 0) if passes >= 0 else 0
 
     @cached_property
     def passes(self) -> int | None:
-        """The descriptor to which it is to write then."""
+        """The descriptor to write to at the end of its turn."""
         return self.body.machine.numbers["next_descriptor"] if self.next_client else None
 
     @cached_property
     def turns(self) -> Turns:
-        """The turns that it knows of, each with its owner."""
+        """The turns that it knows, each with its owner."""
         numbers = self.body.machine.numbers
         own = ("turn", "out_turn", "standby_turn")
         known = [(0, numbers[name]) for name in own]
@@ -173,7 +173,7 @@ class Process:
 
     @cached_property
     def actions(self) -> tuple[Do, ...]:
-        """What it can do by itself now, apart from being woken."""
+        """Its possible own steps now, except being woken."""
         body, machine = self.body, self.body.machine
         can = {
             Do.WORK: not body.busy,
@@ -214,7 +214,7 @@ def new_process(size: int, *, is_explicit: bool = False, is_busy: bool = False) 
 def act(
     process: Process, do: Do, order: Effect | None = None, *, is_written: bool = False
 ) -> Outcome:
-    """Return what becomes of a process. ``is_written``: its standby's descriptor is readable."""
+    """Return the result of a step. ``is_written``: its standby's descriptor is readable."""
     key = (do, order, is_written)
     outcome = process.outcomes.get(key)
     if outcome is None:
@@ -277,7 +277,7 @@ def _never(_: int) -> bool:
 
 
 def _freeze(body: Body, *, is_excused: bool) -> Process:
-    """Return the process with this body. What has no meaning any more is forgotten first."""
+    """Return the process with this body. Values without a meaning are forgotten first."""
     raw, mover = body.machine._machine, body.mover
     body.inbox.clear()
     body.outbox.clear()
@@ -316,17 +316,17 @@ _NUMBERS: dict[Any, int] = {}
 
 
 def _number(shape: Any) -> int:
-    """Return a small number for a value: the same for equal ones."""
+    """Return a small number for a value, the same for equal values."""
     return _NUMBERS.setdefault(shape, len(_NUMBERS))
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """So that messages and processes are numbered apart."""
+    """Keeps the numbers of messages apart from those of processes."""
 
     message: Any
 
 
 def message_number(message: Any) -> int:
-    """Return a small number for a message: the same for those that differ in names only."""
+    """Return a small number for a message, the same for messages that differ in names only."""
     return _number(_Shape(anonymous(message)))

@@ -1,7 +1,7 @@
-"""What must hold of the world as it is, whatever the core believes. The core checks itself beside.
+"""The properties of the world itself, whatever the core believes. The core checks itself as well.
 
-``check_step`` looks at what a step has changed, ``check_rest`` at a world in which nothing more
-happens by itself.
+``check_step`` checks the changes of a step, ``check_rest`` a world in which nothing more happens by
+itself.
 """
 
 from nvshare.core.effects import Grant
@@ -14,10 +14,10 @@ from .world import Kind, Place, Step, World, is_progress
 
 
 def check_step(case: Case, before: World, step: Step, after: World) -> World:
-    """Raise Violation if a step has led to what must not be. Returns the world, with a note of it.
+    """Raise Violation if a property fails after a step. Returns the world, with a note of a spill.
 
-    What the GPU cannot hold is excused after a fault, and after somebody did not answer in time; it
-    is so until everything fits again.
+    Memory beyond the GPU's capacity is excused after a fault, and after a late answer, until
+    everything fits again.
     """
     if step.place >= 0 and step.kind is Kind.DO:
         old, new = before.places[step.place].process, after.places[step.place].process
@@ -31,7 +31,7 @@ def check_step(case: Case, before: World, step: Step, after: World) -> World:
 
 
 def _is_spilled(case: Case, world: World) -> bool:
-    """Whether there may be more on the GPU than it has, for a reason."""
+    """Whether there is a reason for more memory on the GPU than it has."""
     if not _all_count(world):
         return True
     if not world.is_spilled:
@@ -40,7 +40,7 @@ def _is_spilled(case: Case, world: World) -> bool:
 
 
 def _reach(place: Place) -> int:
-    """Return what a process may have on the GPU by what it was told already."""
+    """Return the memory that a process may have on the GPU by the orders it has had."""
     if place.process is None:
         return 0
     is_coming = any(isinstance(order, Grant | Standby) for order in place.inbox)
@@ -50,7 +50,7 @@ def _reach(place: Place) -> int:
 
 
 def _all_count(world: World) -> bool:
-    """Whether the daemon counts with all who have, or may just bring, memory on the GPU."""
+    """Whether the daemon counts all processes that have or may bring memory on the GPU."""
     daemon = world.daemon
     if daemon is None or daemon.device.room_waived:
         return False
@@ -58,7 +58,7 @@ def _all_count(world: World) -> bool:
 
 
 def _is_excused(world: World, place: Place) -> bool:
-    """Whether the daemon does not count with a process, or does not know of it."""
+    """Whether the daemon does not count a process, or does not know of it."""
     process, daemon = place.process, world.daemon
     if process is None or process.is_excused or place.deaf or daemon is None:
         return True
@@ -69,7 +69,7 @@ def _is_excused(world: World, place: Place) -> bool:
 
 
 def _check_gates(case: Case, world: World, index: int) -> None:
-    """Nobody runs beside others whose memory does not fit beside its own."""
+    """No process runs beside others whose memory does not fit beside its own."""
     if _is_excused(world, world.places[index]):
         return
     held = [
@@ -83,7 +83,7 @@ def _check_gates(case: Case, world: World, index: int) -> None:
 
 
 def check_rest(case: Case, world: World, steps: list[Step]) -> None:
-    """Raise Violation if somebody waits, and nothing is going to happen by itself."""
+    """Raise Violation if a process waits and nothing is going to happen by itself."""
     del case
     if any(one.kind in (Kind.TICK, Kind.GO_ON) or is_progress(one) for one in steps):
         return

@@ -1,4 +1,4 @@
-"""Looks at every world that can come about, those with the fewest steps first."""
+"""Explores every reachable world, those with the fewest steps first."""
 
 from array import array
 from collections import deque
@@ -17,7 +17,7 @@ from .world import Step, World
 
 @dataclass
 class Found:
-    """What was found: how much there is, and the first thing that must not be, if there is one."""
+    """The result: how much was searched, and the first violation, if there is one."""
 
     case: Case
     worlds: int = 0
@@ -26,11 +26,11 @@ class Found:
     seconds: float = 0.0
     problem: str = ""
     path: list[Step] = field(default_factory=list)
-    # Steps that were not followed, because somebody would have had too much to read.
+    # Steps that were not followed, because a process would have had too much to read.
     left_out: int = 0
-    # For how many seconds one of the processes may wait, if that was asked for.
+    # The most seconds that one of the processes may wait, if requested.
     longest_wait: float = 0.0
-    # A bound was reached before the end.
+    # A bound ended the search.
     is_cut: bool = False
 
 
@@ -46,7 +46,7 @@ class Search:
         self._labels: list[Step | None] = []
 
     def run(self) -> Found:
-        """Look at everything."""
+        """Explore everything."""
         forget_daemons()
         found, began = Found(self.case), monotonic()
         first = tidy(self.case.begin())
@@ -104,7 +104,7 @@ class Search:
         return results
 
     def _note(self, world: World, parent: int, step: Step | None) -> tuple[int, bool]:
-        """Return the number of a world, and whether it is a new one."""
+        """Return the number of a world, and whether it is new."""
         digest = key(world, self._waits.place if self._waits else None)
         number = len(self._seen)
         index = self._seen.setdefault(digest, number)
@@ -114,7 +114,7 @@ class Search:
         return index, index == number
 
     def path(self, number: int) -> list[Step]:
-        """Return the steps that lead to a world, as few as there are."""
+        """Return a shortest path to a world."""
         steps: list[Step] = []
         while (label := self._labels[number]) is not None:
             steps.append(label)
@@ -123,7 +123,7 @@ class Search:
 
 
 class _Stop(Exception):  # noqa: N818
-    """Something was found."""
+    """A violation was found."""
 
     def __init__(self, problem: str, path: list[Step]) -> None:
         super().__init__(problem)

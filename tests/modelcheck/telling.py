@@ -1,4 +1,4 @@
-"""Tells a path to a person: what happens, what follows, and how things stand."""
+"""Describes a path for a person: the steps, their results, and the state of things."""
 
 from collections.abc import Iterator
 from dataclasses import fields
@@ -43,7 +43,7 @@ def tell(case: Case, path: list[Step], problem: str) -> Iterator[str]:
 
 
 def sentence(world: World, step: Step) -> str:
-    """Say what happens."""
+    """Describe a step."""
     who = f"process {step.place + 1}"
     match step.kind:
         case Kind.DO if step.do is Do.READ:
@@ -91,7 +91,7 @@ def _orders(world: World, event: Event) -> Iterator[str]:
 
 
 def _said(message: Message | Any) -> str:
-    """Return a message with what is not usual in it."""
+    """Return a message with its unusual values."""
     parts = []
     for one in fields(message):
         value = getattr(message, one.name)
@@ -104,7 +104,7 @@ def _said(message: Message | Any) -> str:
 
 
 def stand(world: World) -> Iterator[str]:
-    """Say how things stand."""
+    """Describe the state of things."""
     if world.daemon is None:
         yield "there is no daemon"
     else:

@@ -1,4 +1,4 @@
-"""What a world forgets makes no difference: beside one that forgets nothing, the same happens."""
+"""Forgetting makes no difference: a world that forgets nothing goes the same way."""
 
 from random import Random
 
@@ -28,7 +28,7 @@ def test_what_is_forgotten_makes_no_difference(name: str, seed: int) -> None:
     for _ in range(STEPS):
         steps = case.steps(forgetful)
         assert steps == case.steps(exact)
-        # Faults are always possible, and would be most of what happens.
+        # Faults are always possible, and would be most of the steps.
         likely = [one for one in steps if not (one.kind.name.startswith(("KILL", "BREAK")))]
         step = chance.choice(steps if chance.random() < 0.1 else likely or steps)
         forgetful = tidy(check_step(case, forgetful, step, case.follow(forgetful, step)))
@@ -39,7 +39,7 @@ def test_what_is_forgotten_makes_no_difference(name: str, seed: int) -> None:
 
 
 def _seen(world: World) -> list[object]:
-    """Return all that a person could see, but for numbers of turns and descriptors."""
+    """Return all that is visible from outside, except numbers of turns and descriptors."""
     seen: list[object] = [world.is_spilled, world.daemon and world.daemon.alarm]
     for place in world.places:
         orders, events = [_kind(one) for one in place.inbox], [_kind(one) for one in place.outbox]

@@ -1,4 +1,4 @@
-"""The small cases hold, and what is broken on purpose is found."""
+"""The small cases hold, and deliberate mistakes are found."""
 
 from collections.abc import Callable
 from math import inf
@@ -59,7 +59,7 @@ def test_somebody_who_is_late_is_waited_for_only_so_long() -> None:
 
 
 def test_worlds_that_differ_in_names_only_are_one() -> None:
-    """Of two equal programs it makes no difference who comes first."""
+    """Of two equal programs, the order makes no difference."""
     equal, marked = Search(TWO).run(), Search(TWO, waits=Waits(0)).run()
     assert equal.worlds < marked.worlds
 
@@ -74,14 +74,14 @@ def _without_timer(kind: TimerKind) -> Callable[..., dict[TimerKind, float]]:
 
 
 def _believe_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the core not check itself, so that others have to."""
+    """Turn off the core's own checks, so that the model's have to find the mistake."""
     monkeypatch.setattr(core_module, "validate", lambda _core: None)
 
 
 def test_who_is_let_in_without_room_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody asks whether there is room: found, told, and kept as a journal that shows the same."""
+    """Room is not checked: found, told, and kept as a journal that shows the same."""
     _believe_the_core(monkeypatch)
-    # Memory is not looked at either: gates are.
+    # Memory is not checked either: gates are.
     monkeypatch.setattr(properties, "_is_spilled", lambda *_: True)
     monkeypatch.setattr(Load, "admits", lambda *_: True)
     found = Search(TWO).run()
@@ -113,7 +113,7 @@ def test_who_waits_for_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_who_waits_for_ever_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who was served last is served first."""
+    """The client that was served last is served first."""
     _believe_the_core(monkeypatch)
     monkeypatch.setattr(Fair, "rank", lambda _self, client: -client.served_at)
     found = Search(Case((2, 2, 2), 0, is_restless=True), waits=Waits(0)).run()

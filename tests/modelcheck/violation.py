@@ -1,4 +1,4 @@
-"""What must not be, and is."""
+"""A property that does not hold."""
 
 
 class Violation(Exception):  # noqa: N818  (it is what was looked for)

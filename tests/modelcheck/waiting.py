@@ -1,7 +1,7 @@
-"""How long one process may wait, in every continuation in which everybody goes on some time.
+"""How long one process may wait, in every continuation in which every process goes on some time.
 
-Worlds in which it waits are a graph. A circle of them in which time passes, and in which nobody is
-late all the time, is a way to wait for ever. Without such circles there is a longest way.
+Worlds in which it waits are a graph. A cycle in which time passes, and in which no process is late
+all the time, is a way to wait for ever. Without such cycles there is a longest path.
 """
 
 from math import inf
@@ -10,14 +10,14 @@ from .world import FAULTS, Kind, Step, World
 
 
 class Waits:
-    """Notes where a process waits, and what follows there. Faults do not go on for ever."""
+    """Notes where a process waits, and the steps from there. Faults do not go on for ever."""
 
     def __init__(self, place: int) -> None:
         self.place = place
         # A world in which it may begin to wait for ever.
         self.example = 0
         self._edges: dict[int, list[tuple[int, int]]] = {}
-        # By world, who is late there.
+        # By world, the processes that are late there.
         self._late: dict[int, frozenset[int]] = {}
 
     def note(self, world: World, number: int, step: Step, after: int) -> None:
@@ -33,9 +33,9 @@ class Waits:
         self._late[number] = frozenset(late)
 
     def longest(self) -> float:
-        """Return for how many seconds the process may wait; for ever: infinity."""
+        """Return the most seconds that the process may wait; infinity: for ever."""
         longest: dict[int, float] = {}
-        # Components come in an order in which all that follows from one has come before it.
+        # A component comes after all components that follow from it.
         for members in _components(self._edges):
             inside = set(members)
             out = [edge for one in members for edge in self._edges[one]]

@@ -1,7 +1,7 @@
-"""All that there is at one moment: processes, the daemon, and what is on its way between them.
+"""All that there is at one moment: processes, the daemon, and the messages between them.
 
 A few processes share one GPU. Each has a connection to the daemon, on which messages wait in order,
-both ways. Nothing here changes: what follows from a step (following.py) is another world.
+both ways. Nothing here changes: a step (following.py) makes another world.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from .process import Do, Process, message_number
 
 
 class Kind(Enum):
-    """What can happen."""
+    """The kinds of steps."""
 
     DO = "do"
     START = "starts"
@@ -36,7 +36,7 @@ class Kind(Enum):
 
 
 class Late(Enum):
-    """What of a process takes longer than timers do."""
+    """How a process takes longer than timers do."""
 
     READS = "does not read for a while"
     SENDS = "has sent what does not arrive for a while"
@@ -46,12 +46,12 @@ class Late(Enum):
 FAULTS = (Kind.KILL, Kind.BREAK, Kind.KILL_DAEMON)
 
 
-# A program may do so, or never.
+# A program may do this, or never.
 FREE = (Do.WORK, Do.REST)
 
 
 class Step(NamedTuple):
-    """One thing that happens: to which place, if it is about one, and what it does there."""
+    """One step: at which place, if it has one, and the action there."""
 
     kind: Kind
     place: int = -1
@@ -63,7 +63,7 @@ class Step(NamedTuple):
 class Place:
     """Where a process is, or will be again, and its end of a connection.
 
-    ``id`` is its client's, 0 without a connection. ``deaf``: nobody reads what it sends any more.
+    ``id`` is its client's, 0 without a connection. ``deaf``: its messages are no longer read.
     """
 
     size: int
@@ -73,7 +73,7 @@ class Place:
     outbox: tuple[ClientEvent, ...] = ()
     deaf: bool = False
     late: Late | None = None
-    # What this daemon knows of the process: it was a client before, and has said that it resumes.
+    # This daemon's knowledge of the process: it was a client before, and has said that it resumes.
     has_left: bool = False
     has_resumed: bool = False
 
@@ -83,13 +83,13 @@ class Place:
 
     @cached_property
     def turns(self) -> Turns:
-        """The turns that are known here, or on their way, each with its owner."""
+        """The turns that are known here or on their way, each with its owner."""
         own = tuple(turn for one in (*self.inbox, *self.outbox) for turn in turns_in(one))
         return (*own, *self.process.turns) if self.process else own
 
     @cached_property
     def descriptors(self) -> frozenset[int]:
-        """The descriptors that are known here, or on their way."""
+        """The descriptors that are known here or on their way."""
         numbers = {one.descriptor for one in self.inbox if isinstance(one, HandoverOrder)}
         if self.process and self.process.passes is not None:
             numbers.add(self.process.passes)
@@ -97,7 +97,7 @@ class Place:
 
     @cached_property
     def awaited(self) -> frozenset[int]:
-        """The descriptors that somebody here watches, or will."""
+        """The descriptors that a process here watches, or will."""
         numbers = {one.descriptor for one in self.inbox if isinstance(one, Standby)}
         if self.process and self.process.standby is not None:
             numbers.add(self.process.standby)
@@ -105,7 +105,7 @@ class Place:
 
     @cached_property
     def shape(self) -> tuple[Any, ...]:
-        """All that is here but names, in numbers."""
+        """All values here except names, in numbers."""
         return (
             self.size,
             self.process.number if self.process else -1,
@@ -117,7 +117,7 @@ class Place:
 
     @cached_property
     def names(self) -> tuple[int, ...]:
-        """The clients that are spoken of here, 0 for nobody."""
+        """The clients that are named here, 0 for none."""
         named = [client_in(one) for one in (*self.inbox, *self.outbox)]
         return (*named, self.process.next_client) if self.process else tuple(named)
 
@@ -130,13 +130,13 @@ class World(NamedTuple):
 
     places: tuple[Place, ...]
     daemon: Daemon | None
-    # Of connections whose process is gone, what the daemon has still to read; by client.
+    # Messages of ended processes that the daemon still has to read, by client.
     ghosts: tuple[tuple[int, tuple[ClientEvent, ...]], ...] = ()
     written: frozenset[int] = frozenset()
     faults: int = 0
-    # How often somebody may still be late.
+    # How often a process or message may still be late.
     lates: int = 0
-    # There is more on the GPU than it has, by a fault, or because somebody did not answer in time.
+    # There is more on the GPU than it has, by a fault, or because an answer came too late.
     is_spilled: bool = False
 
     def put(self, index: int, place: Place) -> "World":
@@ -147,6 +147,6 @@ class World(NamedTuple):
 
 
 def is_progress(step: Step) -> bool:
-    """Whether something is on its way: it is not a program, a fault or time that may go on."""
+    """Whether a step is progress: not a program's choice, a fault or the passing of time."""
     idle = (*FAULTS, Kind.START, Kind.TICK, Kind.LATE, Kind.GO_ON)
     return step.do not in FREE and step.kind not in idle

@@ -1,4 +1,4 @@
-"""What must hold of what a core orders, whatever has happened before."""
+"""Rules for the orders of a core that hold after any history."""
 
 from collections.abc import Iterable
 
@@ -10,18 +10,18 @@ from nvshare.core.roster import Roster
 def check_grants(
     rosters: Iterable[Roster], event: Event, effects: list[Effect], rested: set[int]
 ) -> None:
-    """Nobody is let in who would push out what cannot leave. Who rested has kept its place."""
+    """No granted client pushes out memory that cannot leave. One that rested has kept its place."""
     granted = [effect.client for effect in effects if isinstance(effect, Grant)]
     granted = [client for client in granted if client not in rested]
     if not granted or (isinstance(event, Released) and event.handed_to in granted):
-        # Who was handed a turn runs already.
+        # A client that was handed a turn runs already.
         return
     for roster in rosters:
         here = [one for one in granted if one in roster.clients]
         if here and not roster.host_lets_all(roster.running):
             running = [one for one in roster.running.values() if one.memory.swappable]
             sizes = [roster.clients[c].memory.swappable for c in here]
-            # Who has everything on the device pushes nothing out. Nor do all of one gang.
+            # A client that is whole on the device pushes nothing out. Nor does a gang alone on it.
             whole = not any(one.memory.swapped for one in running)
             gangs = {one.gang for one in running}
             alone = whole and (len(running) == 1 or (len(gangs) == 1 and None not in gangs))
@@ -29,7 +29,7 @@ def check_grants(
 
 
 def check_share(order: SetLimits) -> None:
-    """A share is never more than was set, and nobody is without one who has one."""
+    """A share is never more than its limit, and every limit below 100 % has a share."""
     percent, share = order.limits.compute_percent, order.share.percent
     if percent is None or percent == 100:
         assert share is None, "a share without a limit"

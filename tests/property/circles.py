@@ -1,8 +1,8 @@
-"""Notices when a history goes round in circles, and says what happens there again and again.
+"""Notices when a history goes round in circles, and shows the events that repeat.
 
-A mistake may have programs and core answer each other for ever, or time stand still. Nobody could
-tell such a test from a slow one. So what happens is counted, and far more than any sound history
-has is a failure that tells the last of it.
+A mistake may make programs and core answer each other for ever, or make time stand still. Such a
+test looks like a slow one. So events are counted. Far more of them than any sound history has is
+a failure, and its message shows the last ones.
 """
 
 from collections import deque
@@ -11,7 +11,7 @@ _TOLD = 24
 
 
 class Circles:
-    """Counts what happens until somebody says that a new stretch begins."""
+    """Counts events until a new stretch begins."""
 
     def __init__(self, most: int, within: str) -> None:
         self._most = most
@@ -24,10 +24,10 @@ class Circles:
         self._count = 0
 
     def note(self, now: float, what: object) -> None:
-        """Note that something has happened; raise if that is too much."""
+        """Count an event; raise if there are too many."""
         self._count += 1
         if self._count + _TOLD > self._most:
-            # Only what would be told is put into words: most histories end long before.
+            # Only events that may be shown are put into words: most histories end long before.
             self._last.append(f"{now:g} s: {what}")
         assert self._count <= self._most, self._journal()
 

@@ -1,7 +1,7 @@
 """Ranks that wait for each other on the GPU: the kernel of one spins until all others have come.
 
-Every so many calls of a rank, one is the next collective. A rank whose calls have passed its gate
-has them in flight until they end, and a collective ends when all ranks that live have launched it.
+One in ``distance`` calls of a rank is a collective. A call that has passed the gate is in flight
+until it ends, and a collective ends when all living ranks have launched it.
 """
 
 from dataclasses import dataclass, field
@@ -9,23 +9,23 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Collective:
-    """What the ranks of one program have launched, by rank."""
+    """The calls that the ranks of one program have launched, by rank."""
 
-    # How many calls there are from one collective to the next.
+    # Calls from one collective to the next.
     distance: int
     calls: dict[int, int] = field(default_factory=dict)
 
     def join(self, rank: int) -> None:
-        """Have one rank more. What was launched before it came does not wait for it."""
+        """Add a rank. Collectives launched before it came do not wait for it."""
         launched = max(self.calls.values(), default=0) // self.distance
         self.calls[rank] = launched * self.distance
 
     def leave(self, rank: int) -> None:
-        """Have one rank less; nobody waits for it any more."""
+        """Remove a rank; no collective waits for it any more."""
         del self.calls[rank]
 
     def launch(self, rank: int) -> None:
-        """Let one call of a rank pass, if its thread does not wait for an earlier one."""
+        """Let one call of a rank pass, unless its thread waits for an earlier one."""
         if not self.spins(rank):
             self.calls[rank] += 1
 
@@ -39,5 +39,5 @@ class Collective:
 
     @property
     def _complete(self) -> int:
-        """How many collectives all ranks have launched."""
+        """The number of collectives that all ranks have launched."""
         return min(calls // self.distance for calls in self.calls.values())

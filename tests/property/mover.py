@@ -1,4 +1,4 @@
-"""What moves a program's memory, at a steady pace, in the world's time."""
+"""Moves a program's memory at a steady pace, in the world's time."""
 
 from dataclasses import dataclass, replace
 
@@ -10,22 +10,22 @@ PACE = 8
 
 @dataclass
 class Mover:
-    """One order at a time. What is on its way out counts as swapped, what comes in when it has."""
+    """One order at a time. Leaving bytes count as swapped at once, coming bytes on arrival."""
 
     job: Job = Job.RESTS
     total: int = 0
     since: float = 0.0
-    # What has been moved and not told yet, in bytes.
+    # Bytes that were moved and not reported yet.
     out_bytes: int = 0
     in_bytes: int = 0
-    # What of the present order is in these numbers.
+    # The part of the present order that these numbers contain.
     counted: int = 0
-    # What of a fill has no room yet: it waits until all of it has.
+    # The part of a fill that has no room yet. The fill waits until all of it has.
     missing: int = 0
 
     @property
     def done_at(self) -> float | None:
-        """When it will have done what it was told, if it was told anything."""
+        """When the present order will be done, if there is one."""
         if self.job is Job.RESTS or self._waits:
             return None
         return self.since + self.total / PACE
@@ -36,11 +36,11 @@ class Mover:
 
     @property
     def left(self) -> int:
-        """What was ordered out and had not left when somebody looked last."""
+        """The bytes ordered out that had not left at the last look."""
         return self.total - self.counted if self.job is Job.MOVES_OUT else 0
 
     def set_missing(self, missing: int, now: float) -> None:
-        """Be told how much has no room."""
+        """Learn how many bytes have no room."""
         if self._waits and not missing:
             self.since = now
         self.missing = missing
@@ -50,7 +50,7 @@ class Mover:
         return self.job is Job.MOVES_OUT
 
     def order(self, job: Job, size: int, memory: Memory, now: float) -> Memory:
-        """Do something else from now on. Returns the memory as it is then."""
+        """Begin another job. Returns the memory as it is then."""
         memory = self._stop(memory, now)
         self.job, self.since, self.counted = job, now, 0
         if job is Job.MOVES_OUT:
@@ -61,13 +61,13 @@ class Mover:
         return memory
 
     def more(self, size: int, memory: Memory) -> Memory:
-        """So much more is to leave."""
+        """Add to the bytes that are to leave."""
         size = min(size, memory.resident)
         self.total += size
         return replace(memory, swapped=memory.swapped + size)
 
     def keep(self, memory: Memory) -> None:
-        """Have no more to move out than there is."""
+        """Limit the bytes that are to leave to the memory that exists."""
         if self.job is Job.MOVES_OUT:
             self.total = self.counted + min(self.left, memory.swapped)
 
@@ -80,7 +80,7 @@ class Mover:
         if self.job is Job.MOVES_OUT:
             self.out_bytes += moved
         elif self.job is not Job.RESTS:
-            # What was freed meanwhile does not come.
+            # Memory that was freed meanwhile does not come.
             moved = min(moved, memory.swapped)
             self.in_bytes += moved
             return replace(memory, swapped=memory.swapped - moved)

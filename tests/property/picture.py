@@ -1,11 +1,11 @@
-"""What a core knows at one moment, for whoever reads of a failure. Checks nothing."""
+"""A core's knowledge at one moment, to print with a failure. Checks nothing."""
 
 from collections.abc import Iterator
 
 from nvshare.core.client import Client
 from nvshare.core.core import Core
 
-# What is said of a client if it holds.
+# Words for a client, each shown if its attribute is true.
 _MARKS = (
     *("soft_revoked", "wants", "overdue", "undrained", "rests", "stalled", "rides"),
     *("claims", "is_barred", "busy", "hold_waits"),
@@ -13,7 +13,7 @@ _MARKS = (
 
 
 def picture(core: Core) -> str:
-    """Return who is where on all devices."""
+    """Return the state of every client on all devices."""
     return "\n".join(_lines(core))
 
 

@@ -1,6 +1,6 @@
 """A program with an interposer in it, as far as the core can tell: the machine, and its performer.
 
-It reads its orders and sends its messages in order, but when it does is up to the world.
+It reads its orders and sends its messages in order. The world decides when.
 """
 
 from collections import deque
@@ -72,7 +72,7 @@ class HandoverOrder(Effect):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbered(ClientEvent):
-    """What answers an order to hold or to step, with the number of that order."""
+    """The answer to an order to hold or to step, with the number of that order."""
 
     event: ClientEvent
     number: int
@@ -80,9 +80,9 @@ class Numbered(ClientEvent):
 
 @dataclass
 class Program:
-    """One client. ``drain`` is how long it takes to give way when told to.
+    """One client. ``drain`` is the time it takes to give way.
 
-    ``tangled`` is how often it finds out instead that what is in flight waits for its next calls.
+    ``tangled`` is how often it finds instead that its work in flight waits for its next calls.
     """
 
     id: int
@@ -93,11 +93,11 @@ class Program:
     wake: Callable[[int], None]
     # Whether a descriptor was written to.
     is_written: Callable[[int], bool]
-    # Its memory does not come by being used.
+    # Its memory does not come in on use.
     is_explicit: bool = False
     tangled: int = 0
     device: str = ""
-    # With whom it is in a gang; and what it waits for together with the others of it.
+    # Its gang, and the collectives that it waits for together with the other ranks.
     group: str = ""
     collective: Collective | None = None
     busy: bool = False
@@ -105,16 +105,16 @@ class Program:
     # Seconds for which it held turns, and for which it claims to have been busy.
     held: float = 0.0
     used: float = 0.0
-    # What it asked for last, until it is answered: the ticket, and the memory without it.
+    # Its last request until it is answered: the ticket, and the memory without it.
     ticket: int = 0
     without: Memory | None = None
-    # What of its memory it has asked for and not used yet: that is nowhere, and counts as swapped.
+    # Memory that it has asked for and not used yet: that is nowhere, and counts as swapped.
     fresh: int = 0
-    # What it has really moved to the host; and the most of that ever, for which there are pages.
+    # Bytes that it has really moved to the host; and the most of that ever, which has pages there.
     out: int = 0
     pages: int = 0
     inbox: deque[Effect] = field(default_factory=deque)
-    # The numbers of the orders in it to hold or to step; and of the last one that was read.
+    # The numbers of the hold and step orders in the inbox, and of the last one that was read.
     numbers: deque[int] = field(default_factory=deque)
     number: int = 0
     outbox: deque[ClientEvent] = field(default_factory=deque)
@@ -122,10 +122,10 @@ class Program:
     mover: Mover = field(default_factory=Mover)
     gate_is_open: bool = False
     now: float = 0.0
-    # When it will have drained, or been idle for as long as it was asked to be.
+    # When it will have drained, or been idle for as long as requested.
     quiet_at: float | None = None
     idle_seconds: float = 0.0
-    # When half of what leaves will have left: that is told.
+    # When half of the leaving memory will have left: that is reported.
     news_at: float | None = None
     grows: bool = False
     standby: int | None = None
@@ -139,7 +139,7 @@ class Program:
 
     @property
     def draining(self) -> bool:
-        """Whether it has been told to give its turn up, and is about to."""
+        """Whether it was told to give up its turn, and is about to."""
         return self.machine.state in DRAINS
 
     @property
@@ -154,7 +154,7 @@ class Program:
 
     @property
     def spins(self) -> bool:
-        """Whether what it has in flight waits for other ranks."""
+        """Whether its work in flight waits for other ranks."""
         return self.collective is not None and self.collective.spins(self.id)
 
     @property
@@ -163,12 +163,12 @@ class Program:
         return bool(self.machine.numbers["is_wanted"])
 
     def register(self, device: str, now: float) -> None:
-        """Connect, for the first time or to a new daemon. What the old one ordered is void."""
+        """Connect, for the first time or to a new daemon. Orders of the old one are void."""
         self.now = now
         self.inbox.clear()
         self.numbers.clear()
         self.outbox.clear()
-        # It does not wait for the answer of a daemon that is gone: it allocates.
+        # It does not wait for the answer of a daemon that is gone. It allocates.
         self.without = None
         if self.machine.state is not State.NEW:
             self._feed(Event.LOST, must_fill=self._must_fill)
@@ -204,14 +204,14 @@ class Program:
         self._send(MemoryChanged(now=0.0, client=self.id, memory=self._told()))
 
     def use(self, seconds: float) -> None:
-        """Claim to have been busy for so much longer."""
+        """Claim to have been busy for some more seconds."""
         self.used += seconds
         self._send(Used(now=0.0, client=self.id, busy_seconds=self.used))
 
     def ask(self, memory: Memory, fresh: int = 0, *, for_context: bool = False) -> None:
-        """Want to have this much memory, which counts as had until the answer says otherwise.
+        """Request this much memory. It counts as allocated until the answer says otherwise.
 
-        What is ``fresh`` in it is used later. For a context, the answer comes when there is room.
+        The ``fresh`` part of it is used later. For a context, the answer comes when there is room.
         """
         self.without = self.memory
         self._have(memory.as_kind(self.kind))
@@ -229,14 +229,14 @@ class Program:
         )
 
     def touch(self) -> None:
-        """Use all that it has, in its turn. What was nowhere is on the device then."""
+        """Use all of its memory, in its turn. Memory that was nowhere is on the device then."""
         self._look()
         self.memory = replace(self.memory, swapped=0)
         self.out = self.fresh = 0
         self._send(MemoryChanged(now=0.0, client=self.id, memory=self._told()))
 
     def die(self) -> None:
-        """End. What was sent before still arrives."""
+        """End. Messages sent before still arrive."""
         if self.collective is not None:
             self.collective.leave(self.id)
         self._send(ClientLeft(now=0.0, client=self.id))
@@ -317,12 +317,12 @@ class Program:
         return True
 
     def catch_up(self, now: float) -> None:
-        """Have moved what it has by now, whether anybody hears of it or not."""
+        """Count the bytes that have moved by now, without a report."""
         self.now = now
         self._look()
 
     def give_up(self, now: float) -> None:
-        """Be done with what it was asked for, before the world expects it."""
+        """Finish the present order before the world expects it."""
         self.now = now
         closes = self.draining or self.machine.state is State.HOLDING
         if closes and self.tangled and self.busy:
@@ -337,7 +337,7 @@ class Program:
 
     @property
     def next_moment(self) -> float | None:
-        """When something happens to it by itself."""
+        """When its next own event is due."""
         moments = [None if self._never_drains else self.quiet_at]
         moments += [self.news_at, self.mover.done_at]
         if self.grows and self.mover.job is Job.RESTS:
@@ -392,7 +392,7 @@ class Program:
         assert result is not Result.IMPOSSIBLE, f"{event.name} while {before.name}"
         assert not holds or self.machine.turn == turn, "two turns at once"
         if self.machine.state is not before:
-            # What has begun to drain goes on, whatever becomes of its memory.
+            # A drain that has begun goes on, whatever becomes of the memory.
             self.quiet_at = self.quiet_at if before in DRAINS and self.draining else None
             self.grows = False
         for action in actions:
@@ -467,19 +467,19 @@ class Program:
         self.news_at = None
 
     def _look(self) -> None:
-        """See what has moved, and what of that is on the host."""
+        """Count the bytes that have moved, and how many of them are on the host."""
         out, into = self.mover.out_bytes, self.mover.in_bytes
         self.memory = self.mover.look(self.memory, self.now)
         self.fresh = min(self.fresh, self.memory.swapped)
         self._put_on_host(self.mover.out_bytes - out - (self.mover.in_bytes - into))
 
     def _told(self) -> Memory:
-        """What it has, with what of it is nowhere, and what has pages on the host."""
+        """Its memory, with the part that is nowhere and the part that has pages on the host."""
         untouched = max(0, self.memory.swapped - self.mover.left - self.out)
         return replace(self.memory, untouched=untouched, kept=self.pages)
 
     def _put_on_host(self, size: int) -> None:
-        # What was freed on its way is nowhere.
+        # Memory that was freed on its way is nowhere.
         self.out = min(max(0, self.out + size), self.memory.swappable)
         self.pages = max(self.pages, self.out)
 
@@ -503,7 +503,7 @@ class Program:
                 self.mover.out_bytes = self.mover.in_bytes = 0
 
     def _join(self, hello: Action) -> None:
-        # What moved meanwhile is nothing to this daemon.
+        # Moves of the meantime do not concern this daemon.
         self.mover.out_bytes = self.mover.in_bytes = 0
         self._send(
             ClientJoined(
@@ -561,7 +561,7 @@ class Program:
         assert self.without is not None, "answered twice"
         if answer.verdict is not Verdict.YES:
             kept, self.memory, self.fresh = self.memory, self.without, 0
-            # What has been moved out in the meantime stays so, as far as it exists.
+            # Memory that has moved out in the meantime stays out, as far as it exists.
             self.allocate(replace(self.memory, swapped=kept.swapped))
         elif answer.missing and self.kind is Kind.MANAGED:
             self._feed(Event.GROW, missing=answer.missing)
@@ -575,7 +575,7 @@ class Program:
 
     def _have(self, memory: Memory) -> None:
         self.memory = memory
-        # What was freed does not leave any more.
+        # Memory that was freed does not leave any more.
         self.mover.keep(memory)
         self.out = min(self.out, memory.swappable)
         self.pages = min(self.pages, memory.swappable)

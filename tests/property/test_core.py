@@ -1,4 +1,4 @@
-"""Any history that a machine can think of: what must always hold, holds."""
+"""The invariants hold in any history that Hypothesis can generate."""
 
 from dataclasses import replace
 from itertools import chain
@@ -91,10 +91,10 @@ class Sharing(RuleBasedStateMachine):
         self.world = World(USABLE, chosen, host_limit)
         self.world.cgroups = {"small": (cgroup_limit, []), "large": (cgroup_limit + 10, [])}
         self.calm_since = self.world.now
-        # How often programs find out in all that they cannot give way.
+        # How often all programs together find that they cannot give way.
         self.tangles = 0
-        # More than this was never to be on the host; the pages of an earlier daemon's time, and of
-        # an earlier limit's, are there still.
+        # The most that may be on the host. Pages from the time of an earlier daemon, or of an
+        # earlier limit, are still there.
         self.most_kept: float = host_limit
 
     @rule(
@@ -146,7 +146,7 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(program=programs)
     def give_up(self, program: Program) -> None:
-        """Release before the world expects it; nobody hears of it yet."""
+        """Release before the world expects it; the message does not arrive yet."""
         if not program.stopped:
             program.give_up(self.world.now)
 
@@ -163,7 +163,7 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([0.5, 3.0]))
     def compute(self, seconds: float) -> None:
-        """Have everybody who may run compute for a while."""
+        """Let every program that may run compute for a while."""
         for program in self.world.programs.values():
             if program.open and not program.stopped:
                 program.work()
@@ -187,7 +187,7 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(program=programs, over_limit=st.sampled_from([0, 3, 30]))
     def exceed(self, program: Program, over_limit: int) -> None:
-        """It is over its limit by so much, or not any more."""
+        """Put a program over its limit by some bytes, or no longer."""
         if self.world.is_known(program):
             now = self.world.now
             self.world.feed(OverLimitChanged(now=now, client=program.id, over_limit=over_limit))
@@ -249,7 +249,7 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(size=st.sampled_from([0, 1, 4, 9, 20]))
     def change_outside(self, size: int) -> None:
-        """Somebody who is no client has so much of the device."""
+        """Let a process that is no client use some of the device."""
         for gpu in self.world.gpus:
             self.world.feed(OutsideChanged(now=self.world.now, device=gpu, outside_bytes=size))
         self.calm_since = self.world.now
@@ -263,7 +263,7 @@ class Sharing(RuleBasedStateMachine):
 
     @rule(program=programs, parked=st.booleans())
     def park(self, program: Program, parked: bool) -> None:
-        """A person parks it, or lets it go on."""
+        """Park a program by hand, or let it go on."""
         if self.world.is_known(program):
             self.world.feed(ParkChanged(now=self.world.now, client=program.id, parked=parked))
             self.calm_since = self.world.now
@@ -285,7 +285,7 @@ class Sharing(RuleBasedStateMachine):
     def nobody_starves(self) -> None:
         self.world.note_who_is_held_up()
         for client in chain(*(roster.waiting for roster in self.world.rosters)):
-            # Unless the host cannot hold those who are in its way.
+            # Unless the host cannot hold the clients that are in its way.
             held_up = self.world.held_up.get(client.id, 0.0)
             waited = self.world.now - max(client.since, self.calm_since, held_up)
             late = waited > self._bound()
@@ -298,15 +298,15 @@ class Sharing(RuleBasedStateMachine):
         assert replay(self.world.core.journal.lines()) == []
 
     def _is_promised_a_turn(self, program: Program) -> bool:
-        """Say whether a program gets a turn whatever others do."""
+        """Whether a program gets a turn whatever others do."""
         del program
         return True
 
     def _bound(self) -> float:
         turn = self.world.settings.longest_turn + max(PATIENCE, SLOWEST_DRAIN)
-        # Who cannot give way is left alone for a while, and then for another turn of the others.
+        # A client that cannot give way is left alone for a pause and one more turn of the others.
         left_alone = self.tangles * (FIRST_PAUSE * 2.0**MOST_TANGLED + turn)
-        # Who goes before others does so for three turns, with the floor that there is.
+        # A client that goes before others does so for three turns, given the floor.
         return RECONNECT_SECONDS + (self.world.joined + 3) * turn + left_alone
 
     def _everybody_agrees(self) -> None:
@@ -324,7 +324,7 @@ class Sharing(RuleBasedStateMachine):
                 assert state is not State.YIELDING or closes or goes_on or client.rests
                 assert state is not State.RUNNING or program.open or closes or client.rests
                 waits = program.waiting and not closes and not client.rests
-                # All of a gang wait if one does, also when it is none any more.
+                # All clients of a gang wait if one does, also after the gang has dissolved.
                 assert (state is State.WAITING) == waits or (client.group and not waits)
                 cannot = client.undrained_since is not None
                 if client.park is Park.BY_HAND and not self._has_just_begun and not cannot:
@@ -332,7 +332,7 @@ class Sharing(RuleBasedStateMachine):
 
     @property
     def _has_just_begun(self) -> bool:
-        """Whether a daemon has just begun, and tells nobody to go yet."""
+        """Whether a daemon has just begun, and revokes no turn yet."""
         devices = self.world.core._devices.values()
         return any(self.world.now < device.state.reconnect_until for device in devices)
 

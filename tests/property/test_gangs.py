@@ -93,7 +93,7 @@ class Gangs(Sharing):
 
     @rule(program=Sharing.programs, gpu=st.sampled_from(GPUS), size=sizes)
     def join_late(self, program: Program, gpu: str, size: int) -> None:
-        """Have one more rank come to a program that is there already."""
+        """Add a rank to a running program."""
         if program.collective is not None and program.collective.calls:
             self.world.join(Memory(size), gpu=gpu, group=program.group).work()
 
@@ -105,7 +105,7 @@ class Gangs(Sharing):
 
     @rule(program=Sharing.programs, changed=limits)
     def change_limits_of_all(self, program: Program, changed: Limits) -> None:
-        """As a person does: for all of a group."""
+        """Park or release all clients of a group, as a person does."""
         for rank in self._ranks(program):
             self.world.feed(LimitsChanged(now=self.world.now, client=rank.id, limits=changed))
         self.calm_since = self.world.now
@@ -125,7 +125,7 @@ class Gangs(Sharing):
 
     @invariant()
     def no_two_gangs_hold_a_part_of_each_others_devices(self) -> None:
-        """Whoever is on is on everywhere. Who is being told to go holds nobody up for ever."""
+        """A gang runs on all its devices or on none. A revoked one holds up none for ever."""
         halves: dict[int, set[bool]] = {}
         for roster in self.world.rosters:
             for client in roster.clients.values():
@@ -149,12 +149,12 @@ class Gangs(Sharing):
         return client.overdue or client.undrained or self._has_just_begun
 
     def _is_promised_a_turn(self, program: Program) -> bool:
-        """Each for itself, ranks may keep each other from ever giving a turn up."""
+        """Ranks without a gang may keep each other from ever giving up a turn."""
         group = [one for one in self.world.programs.values() if one.group == program.group]
         return not program.group or all(self.world.client(one).gang is not None for one in group)
 
     def _bound(self) -> float:
-        # Each of them may be the last that a gang waits for, on each of its devices.
+        # Each rank may be the last that a gang waits for, on each of its devices.
         return len(GPUS) * super()._bound()
 
 

@@ -1,4 +1,4 @@
-"""Programs that grow where the GPU and the host cannot hold all of them: nobody is refused."""
+"""Programs that grow where the GPU and the host cannot hold all of them: none is refused."""
 
 from dataclasses import dataclass
 from random import Random
@@ -16,13 +16,13 @@ from .world import World
 USABLE = 16
 TURN = 4.0
 BASE = Settings(turn_seconds=TURN, turn_min=TURN, turn_max=TURN, initial_bandwidth=8.0)
-# For how long somebody may take, in all, whoever goes before it.
+# The most seconds that a program may take, whichever programs go before it.
 LONGEST = 2000.0
 
 
 @dataclass
 class Life:
-    """A program that grows piece by piece, uses each, computes for a while, and ends."""
+    """A program that grows piece by piece, uses each piece, computes for a while, and ends."""
 
     program: Program
     pieces: list[int]
@@ -66,7 +66,7 @@ lives = st.tuples(
 def test_all_end_and_nobody_is_refused(
     lives: list[tuple[list[int], float]], host: int, random: Random
 ) -> None:
-    """As long as each of them fits on the GPU, and the host is not smaller than that."""
+    """Each program fits on the GPU, and the host is not smaller than the GPU."""
     assert run(lives, host, random) == []
 
 
@@ -83,7 +83,7 @@ def test_with_a_smaller_host_somebody_may_be_refused_but_nobody_waits_for_ever(
 
 
 def run(lives: list[tuple[list[int], float]], host: int, random: Random) -> list[str]:
-    """Let them live, with messages that are late now and then. Returns what was refused."""
+    """Run the programs, with messages that are late now and then. Returns the refusals."""
     world = World(USABLE, BASE, host)
     begun = [Life(world.join(Memory()), list(pieces), seconds) for pieces, seconds in lives]
     while world.programs and world.now < LONGEST:

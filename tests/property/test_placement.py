@@ -1,4 +1,4 @@
-"""Wherever pods come from and whenever they go: the next one goes where the fewest are."""
+"""Wherever pods come from and whenever they go, the next one goes to the least used GPU."""
 
 from collections import Counter
 from random import Random
@@ -23,7 +23,7 @@ GIB = 1 << 30
 
 
 class Cluster(RuleBasedStateMachine):
-    """A node whose kubelet always does what is preferred, and says truly who holds what."""
+    """A node whose kubelet always follows the preference and reports truly which pod has what."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ def test_no_gpu_ever_promises_more_than_it_may(promises: list[int], ratio: float
         if refusal(cards, held, chosen, gib * GIB, bound) is None:
             held.append(Holding(str(number), gpu_of(chosen[0]), gib * GIB))
         else:
-            # Nobody is refused while there is room for it anywhere.
+            # No pod is refused while there is room for it anywhere.
             load = loads(cards, held)
             assert not any(bound.holds(card, load[card.uuid], gib * GIB) for card in cards)
     if ratio is not None:

@@ -61,7 +61,7 @@ def test_while_everything_fits_nobody_is_switched_and_nothing_moves(
         program.work() if busy else program.rest(world.now)
         world.advance(seconds)
         assert all(program.open and program.seen == program.id for program in programs)
-    # What was allocated before the first turn began is brought in, though it is nowhere yet.
+    # Memory allocated before the first turn is brought in, though it is nowhere yet.
     world.advance(1.0)
     assert world.switches == 0
     assert world.timers == {}

@@ -1,4 +1,4 @@
-"""What the time of all clients goes to, checked after every event of every history."""
+"""How the time of all clients is divided, checked after every event of every history."""
 
 from nvshare.core.client_time import nanoseconds
 from nvshare.core.core import Core
@@ -8,7 +8,7 @@ from nvshare.core.time_log import TimeLog
 
 
 class FollowedTime:
-    """Follows a core, and finds out if it has missed anything."""
+    """Follows a core and checks that no change of state was missed."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -17,7 +17,7 @@ class FollowedTime:
         self._events = 0
 
     def follow(self, event: Event, effects: list[Effect]) -> None:
-        """Tell the log, and see whether it takes everybody for what it is."""
+        """Tell the log, and check that it has every client in the right state."""
         self._log.hear(event, effects)
         if isinstance(event, ClientJoined):
             self._came[event.client] = event.now
@@ -27,7 +27,7 @@ class FollowedTime:
             assert glance is not None, f"client {client} has gone unheard"
             follower.look(nanoseconds(event.now), glance)
             assert follower.time.doing is doing, f"client {client} is {glance}, taken for {doing}"
-            # Histories are long, and sums go on as they were.
+            # Checked now and then: histories are long, and a wrong sum stays wrong.
             if self._events % 8 == 0:
                 total = sum(follower.time.spent(nanoseconds(event.now)).values())
                 assert total == nanoseconds(event.now) - nanoseconds(self._came[client])

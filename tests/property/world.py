@@ -1,7 +1,7 @@
 """A node in virtual time: one core, its timers, and programs that talk to it.
 
-Messages wait until somebody delivers them, so that tests can have them cross in every way. What
-must hold after every single event is checked in ``feed``.
+Messages wait until a test delivers them, so they can cross in every way. ``feed`` checks the
+invariants after every single event.
 """
 
 from dataclasses import replace
@@ -54,20 +54,20 @@ from .times import FollowedTime
 
 GPU = "gpu"
 RECONNECT_SECONDS = 1.0
-# Small, so that journals are long enough to have turned the page.
+# Small, so that journals are long enough to begin a new page.
 JOURNAL_EVENTS = 16
-# Far more than any history has: of messages at one moment, and of all that happens in one advance.
+# Far more than any history has: messages at one moment, and all events of one advance.
 MOST_AT_ONCE = 2_000
 MOST_ON_THE_WAY = 20_000
 
 
 def _parks(client: Client) -> bool:
-    """Whether a client was told to go because it is parked, or is to be after a long rest."""
+    """Whether a client was revoked because it is parked, or will be after a long rest."""
     return client.park is Park.BY_HAND or client.rest_asked_at is not None
 
 
 class World:
-    """One device or several, and whoever uses them."""
+    """One or several devices, and the programs that use them."""
 
     def __init__(
         self,
@@ -89,16 +89,16 @@ class World:
         # The sockets of hand-overs: how many there were, and which were written to.
         self._descriptors = 0
         self._written: set[int] = set()
-        # What a memory cgroup can hold, and who is in it.
+        # The limit of each memory cgroup, and the clients in it.
         self.cgroups: dict[str, tuple[int, list[int]]] = {}
-        # The order to hold or to step that each was sent last, unless that is over.
+        # The last hold or step order sent to each client, unless it is over.
         self.numbers: dict[int, int] = {}
         self._last_number = 0
-        # What the ranks of a group wait for together.
+        # The collectives that the ranks of a group wait for.
         self.collectives: dict[str, Collective] = {}
-        # When somebody last waited for memory of others that could not leave.
+        # When a client last waited for memory of others that could not leave.
         self.held_up: dict[int, float] = {}
-        # Who waits for room for a context, and with which ticket.
+        # The clients that wait for room for a context, with their tickets.
         self.newcomers: set[tuple[int, int]] = set()
         self._at_once = Circles(MOST_AT_ONCE, "at the same time")
         self._on_the_way = Circles(MOST_ON_THE_WAY, "in one advance")
@@ -122,7 +122,7 @@ class World:
             )
 
     def restart_daemon(self) -> None:
-        """A daemon dies, and a new one learns everything from the programs."""
+        """Let the daemon die. A new one learns everything from the programs."""
         self.start_daemon(RECONNECT_SECONDS)
         for program in self.programs.values():
             program.register(program.device, self.now)
@@ -161,7 +161,7 @@ class World:
         return program
 
     def charged(self, cgroup: str) -> int:
-        """What the programs in a cgroup have on the host."""
+        """The bytes that the programs in a cgroup have on the host."""
         members = (self.programs.get(one) for one in self.cgroups[cgroup][1])
         return sum(program.pages for program in members if program)
 
@@ -189,12 +189,12 @@ class World:
         return self.roster(program.device).clients[program.id]
 
     def roster(self, gpu: str = GPU) -> Roster:
-        """Who is where on a device, as far as the core knows."""
+        """The core's roster of a device."""
         return self.core._devices[gpu].roster
 
     @property
     def rosters(self) -> list[Roster]:
-        """The same of all devices that there are."""
+        """The core's rosters of all devices."""
         return [device.roster for device in self.core._devices.values()]
 
     def is_known(self, program: Program) -> bool:
@@ -202,11 +202,11 @@ class World:
         return program.id in self.roster(program.device).clients
 
     def deliver(self, program: Program) -> None:
-        """Let the core have a program's oldest message."""
+        """Deliver a program's oldest message to the core."""
         event = replace(program.outbox.popleft(), now=self.now)
         if isinstance(event, Numbered):
             if self.numbers.get(program.id) != event.number:
-                # It has crossed with what has made an end of that.
+                # It has crossed with the message that ended that.
                 return
             event = replace(event.event, now=self.now)
         if isinstance(event, ClientJoined):
@@ -236,7 +236,7 @@ class World:
             self._carry_out(effect)
 
     def deliver_all(self) -> None:
-        """Let all messages arrive, except what stopped programs have to read."""
+        """Deliver all messages, except orders to stopped programs."""
         self._at_once.begin()
         moving = True
         while moving:
@@ -253,7 +253,7 @@ class World:
                     moving = True
 
     def advance(self, seconds: float) -> None:
-        """Let time pass. Everything that is due on the way happens when it is due."""
+        """Let time pass. Everything due on the way happens on time."""
         end = self.now + seconds
         self._on_the_way.begin()
         self.deliver_all()
@@ -300,7 +300,7 @@ class World:
         for effect in effects:
             if isinstance(effect, Grant):
                 roster = self._roster_of(effect.client)
-                # Who rests in its gang's turn is granted anew when it goes on.
+                # A client that rests in its gang's turn is granted anew when it goes on.
                 goes_on = before.get(effect.client) is State.RUNNING
                 assert not goes_on or effect.client in rested, "granted twice"
                 assert effect.turn > self.turns.get(effect.client, 0), "an old turn again"
@@ -311,7 +311,7 @@ class World:
                 roster = self._roster_of(effect.client)
                 client = roster.clients[effect.client]
                 if _parks(client) or client.gang is not None or client.group in self.collectives:
-                    # It may have to go because of another device.
+                    # It may have to give way because of another device.
                     continue
                 assert not roster.everything_fits, "everything fits, and somebody was switched"
                 if roster.regime.is_sliced:
@@ -325,16 +325,16 @@ class World:
             for client in held_up_clients(roster):
                 self.held_up[client.id] = self.now
                 if client.group in self.collectives:
-                    # The others spin for it, and drain when it runs: not before that.
+                    # The others spin for it, and drain only when it runs.
                     mates = (one for one in self.programs.values() if one.group == client.group)
                     self.held_up |= dict.fromkeys((one.id for one in mates), self.now)
             for client in roster.waiting:
-                # It waits for one of its gang that is held up, or parked.
+                # It waits for a rank of its gang that is held up, or parked.
                 if client.stalled:
                     self.held_up[client.id] = self.now
 
     def _without_newcomers(self, event: Event, effects: list[Effect]) -> list[Answer]:
-        """Return the answers that come at once. Who wants a context is answered once, and later."""
+        """Return the immediate answers. A request for a context is answered once, and later."""
         if isinstance(event, MemoryChanged) and event.ticket and event.for_context:
             self.newcomers.add((event.client, event.ticket))
         answers = [effect for effect in effects if isinstance(effect, Answer)]

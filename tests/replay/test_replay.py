@@ -1,7 +1,7 @@
-"""Journals that were worth keeping: the core still decides in each of them as it did.
+"""Journals that were worth keeping: in each, the core still decides as it did.
 
-A journal begins with remarks that say what it is about. A difference is not wrong as such; whoever
-changes what a journal tells has looked at it, and says so in the commit.
+A journal begins with remarks that say what it is about. A difference is not wrong as such. A change
+that alters a journal's decisions needs a look at it, and a word in the commit.
 """
 
 from pathlib import Path

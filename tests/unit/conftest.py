@@ -1,4 +1,4 @@
-"""What unit tests share: a private place for nodes, and libraries that need not be built."""
+"""Fixtures of unit tests: a private place for nodes, and libraries that need not be built."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def library_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put files with the names of the libraries where libraries are looked for."""
+    """Put files with the names of the libraries into the folder of libraries."""
     folder = tmp_path / "lib" / "emulator"
     folder.mkdir(parents=True)
     for name in (libraries.DRIVER, libraries.NVML, *libraries.RUNTIMES):

@@ -29,7 +29,7 @@ MANY = (
 
 
 class Runs:
-    """What pytest was told to run, and what it said of it."""
+    """The tests that pytest was told to run, and its output."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

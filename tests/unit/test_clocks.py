@@ -1,7 +1,7 @@
-"""Nothing is decided by the time of day: somebody, or NTP, may set it at any moment.
+"""No decision depends on the time of day: a person, or NTP, may set it at any moment.
 
-How long something lasts, and when it is due, is told by the monotonic clock. The time of day is for
-people. A test cannot set the clock of the machine that it runs on, so this looks who reads it.
+The monotonic clock says how long something lasts and when it is due. The time of day is for people.
+A test cannot set the clock of its machine, so this one looks for the files that read it.
 """
 
 import re
@@ -13,7 +13,7 @@ _PYTHON = re.compile(r"\btime\.time(_ns)?\(|datetime\.(now|utcnow|today)\(|\.cre
 _NATIVE = re.compile(
     r"CLOCK_REALTIME|gettimeofday|\btime\(NULL\)|pthread_timedjoin_np\(|sem_timedwait\("
 )
-# Who reads it, and what for.
+# The files that read it, and why.
 ALLOWED = {
     "src/nvshare/daemon/logs.py",  # times of lines; how many of them, whichever way it goes
     "src/nvshare/daemon/tracing.py",  # when a recording began, for its reader

@@ -44,7 +44,7 @@ def test_a_memory_file_keeps_its_size_when_sealed() -> None:
         os.close(descriptor)
 
 
-# What only some Pythons have. One line that needs one of these, and nvshare does not start there.
+# Only some Pythons have these. One line that needs one, and nvshare does not start on the others.
 _RARE = (
     *("os.memfd_create", "os.MFD_", "os.pidfd_open", "os.getrandom", "os.copy_file_range"),
     *("os.unshare", "os.setns", "signal.pidfd_send_signal", "fcntl.F_ADD_SEALS", "fcntl.F_SEAL_"),

@@ -1,4 +1,4 @@
-"""pyproject.toml says some things twice; here they are compared."""
+"""pyproject.toml says some things twice; this compares them."""
 
 import sys
 from pathlib import Path

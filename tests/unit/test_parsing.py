@@ -1,4 +1,4 @@
-"""parsing.py: whatever is wrong with a text is one error."""
+"""parsing.py: any mistake in a text is one kind of error."""
 
 import pytest
 

@@ -10,7 +10,7 @@ import pytest
 from tests.run import run
 
 ROOT = Path(__file__).parents[2]
-# Whoever may not: the user's limit is none, and root has the capability no more.
+# Removes the permission: the user's limit is none, and root loses the capability.
 WITHOUT_CAPABILITY = ("setpriv", "--bounding-set=-sys_nice") if os.geteuid() == 0 else ()
 UNPRIVILEGED = ("prlimit", "--rtprio=0", *WITHOUT_CAPABILITY)
 TELL = "import os; print('timed', os.sched_getscheduler(0))"

@@ -49,7 +49,7 @@ def test_text_is_understood(name: str, text: str, value: Any) -> None:
         # Bytes that are no text.
         ({"reserve": "\udcff"}, 'reserve: "?" is not an amount of memory'),
         ({"turn_min": "\ud800"}, 'turn_min: "?" is not a number'),
-        # More than anybody can mean, and less than moving could be computed with.
+        # Larger than any sensible value, and too small to compute moves with.
         ({"idle_grace": 1.5e307}, "idle_grace: must be less than or equal to 1000000000"),
         ({"turn_seconds": 1e10}, "turn_seconds: must be less than or equal to 1000000000"),
         ({"wait_notice": 1e10}, "wait_notice: must be less than or equal to 1000000000"),

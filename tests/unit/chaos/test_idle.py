@@ -1,4 +1,4 @@
-"""When a GPU counts as idle though somebody wants it."""
+"""When a GPU counts as idle though a program wants it."""
 
 from tests.chaos.excuses import EVERY_GPU, Excuses
 from tests.chaos.idle import IdleWatch, Sample

@@ -1,4 +1,4 @@
-"""A daemon of another version differs in what it writes and reads. Each is tried by itself."""
+"""A daemon of another version writes and reads other frames. Each difference is tried by itself."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def tell(version: str, code: str) -> list[str]:
-    """What a process says that has begun to talk like that."""
+    """Return the output of a process that speaks this version."""
     begin = f"from tests.chaos.other_version import VERSIONS\nVERSIONS[{version!r}]()\n"
     use = "from nvshare.wire import codec, frames\n"
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Which ends of programs are as they should be."""
+"""Which ends of programs are correct."""
 
 import pytest
 
@@ -14,7 +14,7 @@ SHORT = "keeper: cuCtxCreate: CUDA_ERROR_OUT_OF_MEMORY"
         ([0, 0], [], True, True, Verdict.FINISHED),
         ([-9], [], True, False, Verdict.KILLED),
         ([0, -9], [], True, False, Verdict.KILLED),
-        # By whom, if not by the plan?
+        # Killed, but not by the plan.
         ([-9], [], False, True, Verdict.WRONG),
         ([-11], [], True, True, Verdict.WRONG),
         ([-6, -9], [], True, True, Verdict.WRONG),
@@ -24,7 +24,7 @@ SHORT = "keeper: cuCtxCreate: CUDA_ERROR_OUT_OF_MEMORY"
         ([1], [SHORT], False, False, Verdict.WRONG),
         ([1], [SHORT, "keeper: 3 of 70 words are wrong"], False, True, Verdict.WRONG),
         ([1], ["keeper: cuMemFree: CUDA_ERROR_INVALID_VALUE"], True, True, Verdict.WRONG),
-        # Whatever it says, it should not.
+        # Wrong data counts, whatever the exit code.
         ([0], ["keeper: 3 of 70 words are wrong"], False, False, Verdict.WRONG),
         ([-9], ["keeper: 3 of 70 words are wrong"], True, True, Verdict.WRONG),
     ],

@@ -16,7 +16,7 @@ def call() -> Call:
     """Return a function that runs ``nvshare ARGUMENT…`` in this process."""
 
     def run(*arguments: str) -> Result:
-        # A traceback is never an answer, so what is not an exit is raised into the test.
+        # A traceback is never an answer, so any other exception is raised into the test.
         return CliRunner().invoke(cli, arguments, prog_name="nvshare", catch_exceptions=False)
 
     return run

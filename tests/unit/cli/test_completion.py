@@ -1,4 +1,4 @@
-"""What a shell is offered. That a real shell takes it is in tests/integration/cli."""
+"""The completions that a shell is offered. tests/integration/cli tries them in real shells."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from nvshare.cli.completing import COMPLETE
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Return a function that says what is offered for the last word of a line."""
+    """Return a function that gives the completions of a line's last word."""
 
     def complete(*words: str, **environ: str) -> list[str]:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""GPUs that people name."""
+"""Names of GPUs on the command line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The table of nvshare limit. What changes limits is in tests/integration/daemon."""
+"""The table of nvshare limit. Changes of limits are in tests/integration/daemon."""
 
 from io import StringIO
 

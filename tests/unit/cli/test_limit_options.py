@@ -1,4 +1,4 @@
-"""There is an option for each limit, and nothing but what was given is asked for."""
+"""There is an option for each limit, and only the given ones are requested."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ Options: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def parse(options: Options, *arguments: str) -> tuple[dict[str, Any], str]:
-    """Return what the options come to, and what was printed instead."""
+    """Return the values of the options, or the text that was printed instead."""
     found: dict[str, Any] = {}
 
     @click.command()

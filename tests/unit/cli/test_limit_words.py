@@ -1,4 +1,4 @@
-"""A limit for which no table has a way of its own is shown all the same."""
+"""A limit that no table knows specially is shown all the same."""
 
 from types import SimpleNamespace
 from typing import Any

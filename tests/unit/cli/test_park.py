@@ -1,4 +1,4 @@
-"""What nvshare park says. What it does is in tests/integration/sharing."""
+"""The output of nvshare park. Its effect is tested in tests/integration/sharing."""
 
 from typing import Any
 

@@ -17,7 +17,7 @@ GPUS = [Gpu(0, "GPU-aaaa", "Tesla T4", 15 << 30), Gpu(1, "GPU-bbbb", "Tesla T4",
 
 
 class Became(Exception):  # noqa: N818
-    """What the process would have become."""
+    """The command and environment that the process would have become."""
 
     def __init__(self, file: str, command: list[str], variables: dict[str, str]) -> None:
         super().__init__(file)
@@ -27,7 +27,7 @@ class Became(Exception):  # noqa: N818
 
 @pytest.fixture
 def become(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Became]:
-    """Run the verb with everything around it in place; return what it becomes."""
+    """Run the verb with everything around it in place; return the command it becomes."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libnvshare.so").touch()
     monkeypatch.setattr(preload, "files", lambda _: tmp_path)
@@ -129,7 +129,7 @@ def test_limits_of_the_environment_are_the_command_s(
         (["--"], "Missing argument 'COMMAND"),
         (["--quickly", "prog"], "No such option '--quickly'"),
         (["--memory", "4GB", "--", "prog"], '"4GB" is not an amount of memory'),
-        # What was probably meant.
+        # The command that was probably meant.
         (["--memory", "4GB", "prog"], '"4G" does'),
         (["--memory", "0", "--", "prog"], "would leave nothing"),
         (["--compute", "0", "--", "prog"], "not in the range"),

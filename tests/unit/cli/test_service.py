@@ -18,7 +18,7 @@ PYTHON = Path("/opt/nvshare/bin/python")
 
 @pytest.fixture
 def installed(call: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in the place of the machine's, with the service installed in it."""
+    """A folder in place of the machine's root, with the service installed in it."""
     monkeypatch.setattr(sys, "executable", str(PYTHON))
     result = call("service", "install", "--root", str(tmp_path))
     assert result.exit_code == 0, result.output
@@ -37,7 +37,7 @@ def test_the_network_of_the_machine_is_needed_to_see_other_daemons() -> None:
 
 @pytest.mark.needs("systemd")
 def test_the_service_is_given_as_little_as_can_be(installed: Path) -> None:
-    """By the score of systemd: 10 is a service that may do everything."""
+    """By systemd's score, in which 10 is a service that may do everything."""
     command = ["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager"]
     done = subprocess.run(
         [*command, str(installed / UNIT)], capture_output=True, text=True, check=False
@@ -59,7 +59,7 @@ def test_a_folder_that_is_cleared_is_no_place_for_a_service() -> None:
 def test_a_python_that_is_a_link_into_a_home_can_be_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As in a virtual environment of a Python that somebody has compiled for themselves.
+    # As in a virtual environment of a Python that a user has compiled.
     link = tmp_path / "python"
     link.symlink_to("/home/alice/.pyenv/bin/python")
     monkeypatch.setattr(service_files, "_TEMPORARY", ())
@@ -70,7 +70,7 @@ def test_a_python_that_is_a_link_into_a_home_can_be_started(
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     path = tmp_path / "nvshare.service"
     python = Path(sys.executable)
-    # This tree may lie where a service could not be started from.
+    # This tree may lie in a folder from which no service can start.
     text = unit_text(PYTHON).replace(str(PYTHON), str(python))
     path.write_text(text)
     done = subprocess.run(
@@ -169,7 +169,7 @@ def test_a_machine_without_systemd(
 def test_commands_are_run_and_told(
     call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The machine is a folder here, and its programs only note what they are told."""
+    """The machine is a folder here, and its programs only note their arguments."""
     programs, notes, machine = tmp_path / "bin", tmp_path / "notes", tmp_path / "machine"
     programs.mkdir()
     for name in ("systemctl", "groupadd"):

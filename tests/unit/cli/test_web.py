@@ -16,7 +16,7 @@ Call = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def nothing_is_served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It ends where it would begin to serve; and there is no daemon."""
+    """The command ends where it would begin to serve; and there is no daemon."""
 
     async def serve(*_: object) -> None:
         pass

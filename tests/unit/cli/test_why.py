@@ -1,4 +1,4 @@
-"""Which programs a name means."""
+"""The programs that a name means."""
 
 import pytest
 

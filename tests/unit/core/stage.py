@@ -1,4 +1,4 @@
-"""A core with one device of 16 bytes, and short words for what happens on it.
+"""A core with one device of 16 bytes, and short words for events on it.
 
 Time stands still unless a test moves it. Every event is followed by a check of the invariants.
 """
@@ -33,7 +33,7 @@ GPU = "gpu"
 
 
 class Stage:
-    """What tests of the core play on."""
+    """The stage for tests of the core."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Stage:
 
 
 def make_state() -> DeviceState:
-    """What a device remembers when it is new."""
+    """The state of a new device."""
     return DeviceState(
         id="gpu",
         usable_bytes=16,

@@ -1,4 +1,4 @@
-"""Two who do not fit beside each other on 16 bytes, where somebody else makes room."""
+"""Two clients that do not fit beside each other on 16 bytes, where another client makes room."""
 
 from nvshare.core.ahead import fill_ahead
 from nvshare.core.effects import Effect, Evict, Fill
@@ -62,7 +62,7 @@ def test_not_into_what_is_still_on_its_way_out() -> None:
     stage = begin()
     stage.core.handle(ParkChanged(now=stage.now, client=2, parked=True))
     assert fills(stage.release(2, memory=Memory(7, 0, 7), left=5)) == [(3, 2)]
-    # The rest when it has left, and what came first is told.
+    # The rest comes when that has left, and the first part was reported.
     assert fills(stage.moved(2, Memory(7, 0, 7), out_bytes=5)) == []
     assert fills(stage.moved(3, Memory(12, 0, 9), in_bytes=2)) == [(3, 5)]
 
@@ -100,7 +100,7 @@ def test_a_turn_that_begins_meanwhile_takes_over() -> None:
     stage.fire(TimerKind.TURN)
     assert granted(stage.release(1, memory=Memory(8, 0, 4), moved_bytes=4)) == [3]
     assert ahead(stage) == 0
-    # A report that was on its way changes nothing but what is known to be there.
+    # A report that was on its way only changes how much is known to be there.
     late = Moved(now=stage.now, client=3, turn=1, memory=Memory(12, 0, 5), in_bytes=6, seconds=0.5)
     stage.core.handle(late)
     assert stage.device.roster.clients[3].memory.swapped == 5
@@ -112,7 +112,7 @@ def test_it_is_stopped_when_the_room_is_needed_and_what_has_come_leaves_if_it_ha
     effects = stage.memory(1, 12, ticket=1)
     assert fills(effects) == [(3, 0)]
     assert evicted(effects) == []
-    # Until it tells, nobody knows how much of the room is taken.
+    # Until its report, it is unknown how much of the room is taken.
     assert stage.device.roster.clients[1].missing == 4
     effects = stage.moved(3, Memory(12, 0, 6), in_bytes=5, seconds=0.4)
     assert evicted(effects) == [(3, 2)]
@@ -219,7 +219,7 @@ def test_nobody_is_foreseen_while_a_client_waits_that_cannot_run_yet() -> None:
     stage.join(4, 12, swapped=12, turn=1, kind=Kind.MIXED)
     assert fills(stage.want(4)) == []
     client.rest_before = client.last_rest
-    # As where the host cannot hold what would have to leave for it.
+    # As where the host cannot hold the memory that would have to leave for it.
     device.state.head = None
     assert fill_ahead(device.state, device.roster, stage.now) == []
 

@@ -1,4 +1,4 @@
-"""What of the time that a client measures is its own, while others have the device as well."""
+"""The part of a client's measured time that is its own while others have the device as well."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from .test_shares import compute_all_the_time, join, share
 
 
 def work(stage: Stage, **seconds: float) -> None:
-    """Each tells for how much longer it has had work on the device."""
+    """Let each client report that it had work on the device for so many seconds more."""
     stage.now += 0.5
     for name, more in seconds.items():
         key = int(name[1:])
@@ -24,7 +24,7 @@ def give(stage: Stage, client: int, seconds: float | None) -> None:
 
 @pytest.fixture
 def stage() -> Stage:
-    """Two who run beside each other, of whom the first has a share."""
+    """Two clients that run beside each other. The first has a share."""
     stage = Stage()
     join(stage, 1, 30)
     join(stage, 2, None)
@@ -44,7 +44,7 @@ def test_beside_others_it_is_what_the_device_has_done_for_it(stage: Stage) -> No
     work(stage, c1=0.4, c2=0.3)
     give(stage, 1, 0.32)
     assert share(stage, 1).own == 0.8
-    # What is known already counts as well.
+    # The time before also counts.
     work(stage, c1=0.4, c2=0.3)
     give(stage, 1, 0.24)
     assert share(stage, 1).own == 0.68
@@ -90,7 +90,7 @@ def test_it_is_never_less_than_an_even_part_and_never_more_than_all(stage: Stage
 
 
 def least(stage: Stage, client: int) -> float:
-    """What is its own if the device has done nothing for it: an even part."""
+    """Its own part if the device has done nothing for it: an even part."""
     give(stage, client, None)
     work(stage, **{f"c{client}": 0.3})
     give(stage, client, 0.0)
@@ -107,7 +107,7 @@ def test_those_who_take_turns_are_never_there_together() -> None:
     give(stage, 1, 0.0)
     give(stage, 2, 0.0)
     assert share(stage, 1).own == share(stage, 2).own == 1.0
-    # The third is beside each of them; and one of those two is beside it, if not always the same.
+    # The third is beside each of them, and has one of the two beside it, if not always the same.
     stage.used(3, 0.3)
     give(stage, 3, 0.0)
     assert [share(stage, client).own for client in (1, 2, 3)] == [0.5, 0.5, 0.5]

@@ -1,4 +1,4 @@
-"""One that computes in bursts (2), beside one that computes all the time (1), on 16 bytes.
+"""A client that computes in bursts (2), beside one that computes all the time (1), on 16 bytes.
 
 Moving 12 bytes takes 1 s here, so that a burst costs 2 s of moving.
 """
@@ -42,7 +42,7 @@ def bring_in(stage: Stage, client: int) -> None:
 
 
 def wait_for_a_whole_turn(stage: Stage, client: int) -> None:
-    """Have somebody wait who has had turns before, and has not rested."""
+    """Have a client wait that has had turns before, and has not rested."""
     stage.join(client, 12, swapped=12, turn=1)
     stage.want(client)
 
@@ -178,7 +178,7 @@ def test_who_interrupts_by_its_priority_alone_has_a_whole_turn() -> None:
 
 
 def interrupt_by_priority(stage: Stage, seconds: float) -> None:
-    """Have 2 compute for so long, which is of high priority and has not rested, and 1 go on."""
+    """Have 2, of high priority and without a rest, compute for some seconds, and 1 go on."""
     stage.want(2)
     switch(stage, 1, 2)
     stage.now += seconds
@@ -192,7 +192,7 @@ def test_the_turn_of_one_who_interrupts_by_its_priority_alone_is_charged_to_the_
     before = stage.device.state.budget.saved or 0.0
     interrupt_by_priority(stage, 4.0)
     spent = before - (stage.device.state.budget.saved or 0.0)
-    # A second for its memory, of its turn, and one for that which comes back; less what was saved.
+    # Its turn, a second for its memory, and one for the memory that comes back; less the savings.
     assert spent == pytest.approx(3.0 + 1.0 + 1.0 - 0.4)
 
 
@@ -222,7 +222,7 @@ def test_who_could_not_interrupt_has_a_whole_turn_later() -> None:
     stage = begin()
     stage.now += 20
     stage.want(2)
-    # It finds out that it cannot give way, and runs on; and gives its turn up much later.
+    # It finds that it cannot give way, and runs on; it gives up its turn much later.
     stage.core.handle(CannotDrain(now=stage.now, client=1, turn=3))
     stage.now += 60
     stage.release(1, wants=True, memory=Memory(12, 0, 12), reason=Reason.IDLE)

@@ -1,4 +1,4 @@
-"""What one client's time went to, by hand and for every history that a machine can think of."""
+"""How one client's time is divided, in examples and for every history that can be generated."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def spent(time: ClientTime, now: float) -> dict[str, float]:
 
 
 class Scene:
-    """A client's time, told in seconds."""
+    """A client's time, in seconds."""
 
     def __init__(self) -> None:
         self.time = ClientTime(0)
@@ -87,7 +87,7 @@ def test_between_two_reports_it_goes_on_as_it_did_and_is_put_right() -> None:
     scene.become(0, Doing.OPEN)
     scene.report(1, busy=0.5)
     assert scene.spent(1.5)["computing"] == 0.75
-    # It has stopped at the last report: the quarter of a second is taken off what comes next.
+    # It stopped at the last report: the quarter of a second is taken off the next part.
     scene.report(2, busy=0.5)
     assert scene.spent(2)["computing"] == 0.75
     scene.report(3, busy=1.5)

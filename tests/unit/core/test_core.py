@@ -65,7 +65,7 @@ def test_what_one_device_takes_of_the_host_another_one_cannot_have(core: Core) -
         core.handle(Wanted(now=0.0, client=client))
     heads = [core._devices[name].state.head for name in ("a", "b")]
     assert heads == [2, 4]
-    # What has to leave of client 3 takes all that the host has, and nothing of client 1 can.
+    # The memory that has to leave of client 3 takes all of the host, so none of client 1 can leave.
     end = core._devices["b"].state.alarms[TimerKind.TURN]
     core.handle(TimerFired(now=end, timer=Timer("b", TimerKind.TURN)))
     heads = [core._devices[name].state.head for name in ("a", "b")]

@@ -27,7 +27,7 @@ FEW, MANY = 100, 1000
 
 
 def lines_of(action: Callable[[], object]) -> int:
-    """Return how many lines of Python an action runs."""
+    """Return the number of Python lines that an action runs."""
     count = 0
 
     def trace(_frame: FrameType, event: str, _argument: Any) -> Any:

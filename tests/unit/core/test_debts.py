@@ -1,4 +1,4 @@
-"""Who overstays pays, in virtual time, whatever it does to its connection."""
+"""A client that overstays pays, in virtual time, whatever it does to its connection."""
 
 from collections import defaultdict
 from math import inf
@@ -33,7 +33,7 @@ class Liar:
 
     @property
     def due(self) -> float:
-        """When it leaves."""
+        """The time at which it leaves."""
         client = self.stage.device.roster.clients[self.number]
         return client.since + PATIENCE - 0.5 if client.state is State.YIELDING else inf
 
@@ -49,7 +49,7 @@ class Liar:
 
 
 def play(stage: Stage, liar: Liar, seconds: float) -> dict[str, float]:
-    """Return for how long each owner has held the device; the honest give way at once."""
+    """Return how long each owner has held the device; the honest ones give way at once."""
     held: dict[str, float] = defaultdict(float)
     end = stage.now + seconds
     while stage.now < end:
@@ -108,7 +108,7 @@ def test_a_user_who_is_alone_pays_for_each_process_by_itself() -> None:
     assert stage.state(1) is State.RUNNING
     stage.want(3)
     assert not pays(state, roster, roster.clients[3], stage.now)
-    # Among others, what one of them owes, all do.
+    # Beside other owners, a debt of one process is a debt of all of its owner's.
     stage.join(4, 12, owner="user 8/process 4")
     assert pays(state, roster, roster.clients[3], stage.now)
     assert not pays(state, roster, roster.clients[4], stage.now)
@@ -169,6 +169,6 @@ def test_one_that_is_doubted_is_told_to_go_and_nobody_waits_for_it() -> None:
     assert any(isinstance(effect, Report) for effect in effects)
     assert stage.state(1) is State.RUNNING
     assert TimerKind.PATIENCE not in stage.device.state.alarms
-    # When it has given way, it is as good as any.
+    # When it has given way, it is treated like any other.
     stage.release(2, wants=True)
     assert stage.state(2) is State.WAITING

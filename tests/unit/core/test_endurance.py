@@ -1,4 +1,4 @@
-"""Two weeks of clients that come and go, in virtual time: what the core keeps does not grow."""
+"""Two weeks of clients that come and go, in virtual time: the core does not grow."""
 
 import gc
 import random
@@ -12,13 +12,13 @@ from nvshare.core.settings import Mode
 from .stage import Stage
 
 DAYS = 14
-# So often somebody comes, and so long it stays: some are late each day, and some owe for it.
+# The pause between arrivals, and the number of places: some are late each day, and owe for it.
 PAUSE = 1800.0
 PLACES = 6
 
 
 def kept(core: Core) -> int:
-    """Count all objects that the core keeps, apart from its journal, whose size is bounded."""
+    """Count all objects that the core keeps, except its journal, whose size is bounded."""
     leave_out = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
     seen: set[int] = {id(core.journal)}
     todo: list[Any] = [core]
@@ -32,7 +32,7 @@ def kept(core: Core) -> int:
 
 
 def pass_time(stage: Stage, seconds: float) -> None:
-    """Let so much time pass, with the timers that are due in it, of which some come again."""
+    """Let time pass, and fire the timers that are due, some of them several times."""
     end, alarms = stage.now + seconds, stage.device.state.alarms
     for _ in range(20):
         kind = min(alarms, key=lambda one: alarms[one], default=None)
@@ -43,7 +43,7 @@ def pass_time(stage: Stage, seconds: float) -> None:
 
 
 def live_a_day(stage: Stage, chance: random.Random, number: int) -> int:
-    """Let clients come, take turns, be late and go; returns the number of the next one."""
+    """Let clients come, take turns, be late and leave; return the number of the next one."""
     end = stage.now + 86400
     while stage.now < end:
         roster = stage.device.roster
@@ -69,5 +69,5 @@ def test_weeks_of_clients_leave_nothing() -> None:
         number = live_a_day(stage, chance, number)
         counted.append(kept(stage.core))
     assert number > 600
-    # Debts of the last minutes are all that may differ.
+    # Only debts of the last minutes may differ.
     assert max(counted[1:]) <= counted[0] + 60, counted

@@ -1,4 +1,4 @@
-"""Reports of usage that could make no difference are not heard."""
+"""Reports of usage that make no difference are not heard."""
 
 import pytest
 
@@ -122,7 +122,7 @@ def test_that_a_client_wants_its_turn_is_heard_once() -> None:
     for _ in range(3):
         assert stage.want(2) == []
     assert len(list(stage.core.journal.entries)) == heard
-    # Who has its turn says something by it: that this one ends.
+    # From a client that has a turn it is news: this turn ends.
     stage.want(1, turn=stage.device.roster.clients[1].turn)
     assert len(list(stage.core.journal.entries)) == heard + 1
 

@@ -1,4 +1,4 @@
-"""Programs that grow where the host is short: there is always one who can end."""
+"""Programs that grow where the host is short: there is always one that can end."""
 
 from nvshare.core.effects import Effect, Report, ReportKind, Verdict
 from nvshare.core.events import ClientJoined, MemoryChanged, TimerKind
@@ -13,9 +13,9 @@ TURN = 4.0
 
 
 def crowd(host: int, usable: int = 14) -> Stage:
-    """Return a stage where 1 has grown to 12 bytes, and runs; and two wait that have used 3 of 6.
+    """Return a stage where 1 runs and has grown to 12 bytes, and 2 and 3 wait, with 3 of 6 used.
 
-    What these have used is on the host, and what they have not is nowhere.
+    The used part of theirs is on the host, the rest is nowhere.
     """
     stage = limited(host, usable, turn_seconds=TURN)
     stage.join(1)
@@ -30,7 +30,7 @@ def crowd(host: int, usable: int = 14) -> Stage:
 
 
 def ask(stage: Stage, client: int, size: int) -> list[Effect]:
-    """Ask for so much. What is new is nowhere yet."""
+    """Request this much. The new part is nowhere yet."""
     before = stage.device.roster.clients[client].memory
     new = size - before.allocated
     memory = Memory(size, 0, before.swapped + new, before.untouched + new, before.kept)
@@ -39,14 +39,14 @@ def ask(stage: Stage, client: int, size: int) -> list[Effect]:
 
 
 def use(stage: Stage, client: int) -> list[Effect]:
-    """Use all that it has."""
+    """Use all memory of a client."""
     before = stage.device.roster.clients[client].memory
     memory = Memory(before.allocated, kept=before.kept)
     return stage.core.handle(MemoryChanged(now=stage.now, client=client, memory=memory))
 
 
 def give_way(stage: Stage, client: int, swapped: int = 0) -> list[Effect]:
-    """Do what it was told, with all that it has used."""
+    """Give way, with ``swapped`` bytes moved out."""
     before = stage.device.roster.clients[client].memory
     out = swapped + before.untouched
     memory = Memory(before.allocated, 0, out, before.untouched, max(before.kept, swapped))
@@ -54,7 +54,7 @@ def give_way(stage: Stage, client: int, swapped: int = 0) -> list[Effect]:
 
 
 def hand_over(stage: Stage, client: int) -> list[Effect]:
-    """Let a turn end, and the next begin."""
+    """End a turn, and let the next begin."""
     orders = ordered(stage.fire(TimerKind.TURN))
     return give_way(stage, client, orders.get(client, 0))
 
@@ -90,7 +90,7 @@ def test_who_would_take_the_last_hope_keeps_what_it_asks_for_and_waits_with_it()
     effects = ask(stage, 3, 9)
     assert verdict(effects) is Verdict.YES
     assert told(effects) == [3]
-    # What it has not used needs no room.
+    # The unused part needs no room.
     assert ordered(effects) == {}
     effects = give_way(stage, 3)
     assert stage.states() == {1: "waiting", 2: "running", 3: "waiting"}
@@ -115,7 +115,7 @@ def test_it_is_said_why_somebody_waits() -> None:
 
 
 def test_who_has_gained_nothing_for_half_a_turn_has_grown_and_others_may_go_on() -> None:
-    """Beside 6 bytes that need no more, and can end, the other one may grow."""
+    """Beside 6 bytes that need no more, and can end, the other may grow."""
     stage = crowd(19)
     hand_over(stage, 1)
     use(stage, 2)
@@ -168,7 +168,7 @@ def test_where_nobody_is_sure_to_end_already_those_run_who_can() -> None:
 
 
 def test_who_has_grown_runs_wherever_it_can() -> None:
-    """Then nothing of it could leave, and so it runs to its end."""
+    """Then none of its memory could leave, and so it runs to its end."""
     stage = limited(20, 14, turn_seconds=TURN)
     for client in (1, 2, 3):
         stage.busy(client, 11)
@@ -193,6 +193,6 @@ def test_one_that_runs_is_no_hope_if_its_end_would_not_help() -> None:
     stage.join(3, 6)
     assert verdict(ask(stage, 2, 11)) is Verdict.YES
     give_way(stage, 2)
-    # When 1 has ended, each would still need what the other has used.
+    # When 1 has ended, each would still need the memory that the other has used.
     assert verdict(ask(stage, 3, 12)) is Verdict.HOST_FULL
     assert verdict(ask(stage, 3, 10)) is Verdict.YES

@@ -1,4 +1,4 @@
-"""What does not fit on the devices goes to the host, and the host is finite."""
+"""Memory that does not fit on the devices goes to the host, and the host is finite."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def limited(limit: int, usable: int = 16, **settings: Any) -> Stage:
 
 
 def look(stage: Stage, room: int | None, *clients: int, pool: str = "pod") -> list[Effect]:
-    """Tell the core what can be charged to a cgroup."""
+    """Tell the core how much can be charged to a cgroup."""
     event = HostRoomChanged(now=stage.now, pool=pool, room=room, limit=4, clients=clients)
     return stage.core.handle(event)
 
@@ -48,13 +48,13 @@ def reports(effects: list[Effect]) -> list[tuple[ReportKind, int | None]]:
 
 
 def ordered(effects: list[Effect]) -> dict[int, int]:
-    """Return who was told to move out how much."""
+    """Return the bytes that each client was told to move out."""
     orders = [effect for effect in effects if isinstance(effect, Revoke | Evict)]
     return {effect.client: effect.evict_bytes for effect in orders if effect.evict_bytes}
 
 
 def end_turn(stage: Stage, client: int) -> tuple[dict[int, int], list[int]]:
-    """Let a turn end, and the holder do what it is told. Returns the orders, and who runs then."""
+    """End a turn, and let the holder give way. Returns the orders, and which clients then run."""
     orders = ordered(stage.fire(TimerKind.TURN))
     assert stage.states()[client] == "yielding"
     evicted = orders.get(client, 0)
@@ -219,7 +219,7 @@ def test_one_device_goes_on_when_there_is_room_because_of_another() -> None:
     assert b.state.head == 12
 
 
-# What is kept.
+# Memory that is kept.
 
 
 def test_pages_are_kept_when_memory_comes_back_and_go_when_it_is_freed() -> None:
@@ -244,7 +244,7 @@ def test_more_than_was_ordered_counts_as_it_is_reported() -> None:
     stage.fire(TimerKind.TURN)
     stage.release(1, wants=True, memory=Memory(12, 0, 10), moved_bytes=10)
     assert stage.device.roster.clients[1].most_out == 10
-    # The other one may move so much when it gives way.
+    # The other one may move as much when it gives way.
     assert stage.core._host.room.kept == 10 + 8
 
 
@@ -264,7 +264,7 @@ def test_what_a_client_says_to_have_pages_counts_if_it_is_more() -> None:
     assert stage.core._host.room.kept == 8 + 8
     stage.moved(1, Memory(12, 0, 8, kept=10))
     assert stage.core._host.room.kept == 10 + 8
-    # It may leave again as far as that.
+    # It may leave again up to that.
     assert stage.device.roster.clients[1].spare == 2
     stage.moved(1, Memory(12, 0, 0, kept=10), in_bytes=8)
     assert stage.core._host.room.kept == 10 + 8
@@ -281,7 +281,7 @@ def test_pages_that_a_client_says_to_have_freed_are_gone() -> None:
 
 
 def test_pages_that_a_client_says_to_have_are_charged_already() -> None:
-    """But not those of what is on its way, some of which may not be there yet."""
+    """Except those of memory on its way, some of which may not be there yet."""
     stage = limited(100)
     stage.join(1, 12)
     for left, room in ((1, 4), (0, 5)):
@@ -291,7 +291,7 @@ def test_pages_that_a_client_says_to_have_are_charged_already() -> None:
 
 
 def test_what_nobody_has_used_yet_has_not_left() -> None:
-    """Though it was told to, and is away."""
+    """Though it was ordered out, and is away."""
     stage = limited(100)
     stage.busy(1, 12)
     stage.busy(2, 12)
@@ -330,11 +330,11 @@ def test_all_devices_share_the_host_and_a_snapshot_knows_it() -> None:
         assert one._host.room.kept == 16
         client = one._devices["b"].roster.clients[1]
         assert one._host.room.left_for(client) == 3
-        # What was ordered before the snapshot is right for it: a journal is replayed from there.
+        # Orders from before the snapshot are right for it: a journal is replayed from there.
         assert not any(device.is_stale for device in one._devices.values())
 
 
-# What is refused.
+# Requests that are refused.
 
 
 def test_what_fits_on_the_devices_needs_no_host() -> None:

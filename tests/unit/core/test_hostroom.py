@@ -1,4 +1,4 @@
-"""What is kept on the host, what more may leave, and what cannot."""
+"""How much is kept on the host, how much more may leave, and how much cannot."""
 
 from nvshare.core.client import Client
 from nvshare.core.hostroom import HostRoom
@@ -63,7 +63,7 @@ def test_a_client_is_in_all_its_pools_and_the_node() -> None:
     clients = [idle(1, 12), idle(2, 12), idle(3, 12)]
     host, _ = make(20, *clients, inner=(2, [1]), outer=(9, [1, 2]))
     assert takes(host, *clients) == [2, 7, 11]
-    # In whatever order, it is as much together.
+    # In any order, the sum is the same.
     assert takes(host, *reversed(clients)) == [12, 8, 0]
     assert [host.left_for(client) for client in clients] == [2, 9, 20]
 

@@ -1,4 +1,4 @@
-"""Each invariant is broken by hand, to see that it is noticed."""
+"""Each invariant is broken by hand, to see that this is noticed."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -23,7 +23,7 @@ from .stage import Stage
 
 
 def example(kind: type[Any]) -> Any:
-    """Make a value of a type with nothing left at its default, as far as that is easy."""
+    """Make a value of a type with no field left at its default, as far as that is easy."""
     samples: dict[Any, Any] = {int: 7, float: 0.5, str: "x", bool: True}
     hints = get_type_hints(kind)
     values = {}

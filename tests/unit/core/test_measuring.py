@@ -1,4 +1,4 @@
-"""What clients tell of their moves is believed as far as it can be true."""
+"""Clients' reports of their moves are believed as far as they can be true."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_no_move_has_taken_longer_than_since_the_last() -> None:
     stage.now += 1
     stage.moved(1, Memory(12), in_bytes=1 << 30, seconds=1e9)
     assert stage.device.state.pace.moving == pytest.approx(1.0)
-    # The other direction went on at the same time, and is told of after it.
+    # The other direction went on at the same time, and is reported after it.
     stage.moved(1, Memory(12), out_bytes=1 << 30, seconds=1.0)
     assert pace_of(stage)[0] == pytest.approx(1e9 + ((1 << 30) - 1e9) / 4)
     assert stage.device.state.pace.moving == pytest.approx(1.0)

@@ -1,4 +1,4 @@
-"""What could not be on the device at once with all that has to be is refused, and said."""
+"""A request that cannot be on the device at once with all that must be is refused, and reported."""
 
 from nvshare.core.effects import Answer, Effect, Report, ReportKind, Verdict
 from nvshare.core.events import HostMemoryChanged, SettingsChanged
@@ -17,7 +17,7 @@ def join(stage: Stage, client: int, allocated: int) -> list[Effect]:
 def test_more_than_could_be_there_at_once_is_refused_and_said_once() -> None:
     stage = Stage(USABLE, context=CONTEXT)
     join(stage, 1, 0)
-    # Who is alone leaves room for a context.
+    # A client that is alone leaves room for a context.
     assert stage.memory(1, 62, ticket=1)[-1] == Answer(1, 1)
     report, answer = stage.memory(1, 63, ticket=2)
     assert answer == Answer(1, 2, Verdict.TOO_LARGE)
@@ -71,7 +71,7 @@ def test_nobody_comes_beside_whom_another_could_not_come_back() -> None:
     assert isinstance(report, Report)
     assert report.kind is ReportKind.NOT_NOW
     assert "have to be on the GPU at once" in report.text
-    # It is not counted, and asks again until it has no patience left. That is said once.
+    # It is not counted, and asks again until it has no patience left. That is reported once.
     assert stage.device.roster.pinned == 0
     assert stage.ask_for_context(2, CONTEXT + 1, 2) == [Answer(2, 2, Verdict.NOT_NOW)]
     stage.leave(1)

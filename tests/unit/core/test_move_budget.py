@@ -61,7 +61,7 @@ def test_what_is_owed_has_to_be_saved_first(budget: MoveBudget) -> None:
     budget.count(1000.0, MOST, RATE, TURN)
     budget.owe(1.0, RATE, TURN)
     assert budget.wait(2.0, RATE, TURN) == pytest.approx(30.0)
-    # What moves in turns that end in their time is not owed on top of it.
+    # Moves in turns that end in time are not owed on top.
     budget.count(1005.0, MOST + 5.0, RATE, TURN)
     assert budget.saved == pytest.approx(-0.5)
 

@@ -43,11 +43,11 @@ def test_what_is_brought_in_is_all_or_as_much_as_there_is_room(
     assert fill_bytes(Client(1, memory=Memory(size)), room) == filled
 
 
-# How long somebody may rest before it gives way.
+# How long a client may rest before it gives way.
 
 
 def rests(stage: Stage, client: int, head: int, seconds: float) -> None:
-    """Have a client give way to the head because it rests, for so long in all."""
+    """Have a client give way to the head because it rests, for this long in all."""
     stage.now += stage.device.roster.clients[client].idle_seconds
     stage.release(client, memory=stage.device.roster.clients[client].memory)
     stage.now += seconds - stage.device.roster.clients[client].idle_seconds
@@ -63,7 +63,7 @@ def asks(stage: Stage, client: int) -> float:
 
 
 def contended(**settings: Any) -> Stage:
-    """Have 1 run with 12 bytes, which are to make room for 2, at 2 bytes a second."""
+    """Have 1 run with 12 bytes and make room for 2, at 2 bytes a second."""
     stage = Stage(initial_bandwidth=2, turn_seconds=1000, turn_max=1000, **settings)
     stage.join(1, 12)
     stage.join(2, 12, swapped=10)

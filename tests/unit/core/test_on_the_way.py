@@ -1,4 +1,4 @@
-"""Memory that was told to leave and has not yet: it is on the device still, and due on the host."""
+"""Memory that was ordered out and has not left: it is still on the device, and due on the host."""
 
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import HostMemoryChanged, MemoryChanged
@@ -10,7 +10,7 @@ from .test_host import limited, look, ordered, reports
 
 
 def leaving() -> Stage:
-    """Return a stage where 1 runs with 12 bytes, and 2 moves 4 of its 8 out for that."""
+    """Return a stage where 1 runs with 12 bytes, and 2 moves out 4 of its 8 for that."""
     stage = limited(100)
     look(stage, 10, 2)
     stage.join(1, 12)
@@ -20,7 +20,7 @@ def leaving() -> Stage:
 
 def test_who_frees_memory_while_it_leaves_still_moves_what_it_was_told_to() -> None:
     stage = leaving()
-    # What it was told to move out counts as swapped from when it begins.
+    # Memory that was ordered out counts as swapped from when its move begins.
     assert ordered(stage.memory(2, 7, swapped=4)) == {}
     client = stage.device.roster.clients[2]
     assert (client.outbound, client.booked) == (4, 4)
@@ -51,7 +51,7 @@ def test_pages_are_not_those_of_memory_that_nobody_has_used() -> None:
     stage.moved(2, Memory(8, kept=4), in_bytes=4)
     stage.release(2, memory=Memory(14, 0, 6, untouched=6, kept=4))
     client = stage.device.roster.clients[2]
-    # All that it has used is on the device, and 4 bytes of it can leave at no cost.
+    # All its used memory is on the device, and 4 bytes of it can leave at no cost.
     assert (client.hosted, client.spare) == (0, 4)
 
 
@@ -63,7 +63,7 @@ def test_an_order_that_crosses_a_report_on_an_earlier_one_is_not_repeated() -> N
         assert ordered(stage.moved(2, Memory(8, 0, 4), out_bytes=1, left=left)) == {}
     client = stage.device.roster.clients[2]
     assert (client.evicting, client.booked) == (2, 6)
-    # It has read it.
+    # It has read the order.
     assert ordered(stage.moved(2, Memory(8, 0, 6), out_bytes=1, left=1)) == {}
     assert (client.evicting, client.outbound) == (0, 1)
 
@@ -93,7 +93,7 @@ def test_what_had_not_left_when_its_owner_was_let_run_is_not_charged_yet() -> No
     stage.moved(2, Memory(8, 0, 4), out_bytes=1, left=3)
     assert granted(stage.leave(1)) == [2]
     look(stage, 9, 2)
-    # It may move out 4 at any time, having done so before as far as is known.
+    # It may move out 4 at any time, because it has done so before as far as is known.
     assert stage.core._host.room.left("pod") == 9 - 3
     stage.moved(2, Memory(8, 0, 2), out_bytes=1)
     look(stage, 8, 2)
@@ -102,7 +102,7 @@ def test_what_had_not_left_when_its_owner_was_let_run_is_not_charged_yet() -> No
 
 def test_it_is_told_once_whose_memory_cannot_leave_while_others_wait_for_it() -> None:
     stage = limited(0)
-    # Otherwise those who have just come would not wait.
+    # Otherwise clients that have just come would not wait.
     stage.change(move_budget=0.0)
     stage.busy(1, 12)
     assert reports(stage.busy(2, 12)) == [(ReportKind.HELD_UP, 2), (ReportKind.STUCK, 1)]
@@ -113,7 +113,7 @@ def test_it_is_told_once_whose_memory_cannot_leave_while_others_wait_for_it() ->
     assert granted(effects) == [1]
     assert reports(effects) == []
     assert reports(stage.busy(4, 12)) == [(ReportKind.HELD_UP, 4)]
-    # Nobody waits for it any more, and then somebody does again.
+    # No client waits for it any more, and then one does again.
     stage.core.handle(HostMemoryChanged(now=stage.now, limit=100))
     effects = stage.core.handle(HostMemoryChanged(now=stage.now, limit=0))
     assert (ReportKind.STUCK, 1) in reports(effects)
@@ -124,12 +124,12 @@ def test_who_is_told_to_go_before_it_has_its_memory_in_moves_nothing_until_that_
     stage.join(1, 12)
     assert ordered(stage.join(2, 12)) == {2: 8}
     stage.moved(2, Memory(12, 0, 8), out_bytes=8)
-    # Nobody takes turns for a moment.
+    # No client takes turns for a moment.
     assert granted(stage.change(mode=Mode.CONCURRENT)) == [2]
     effects = stage.change(mode=Mode.AUTO)
     assert told(effects) == [2]
     assert ordered(effects) == {}
-    # It had not begun: of its memory 8 bytes are on the host still, and make room enough.
+    # It had not begun: 8 bytes of its memory are still on the host, and make room enough.
     assert ordered(stage.release(2, memory=Memory(12, 0, 8))) == {}
     assert stage.core._host.room.kept == 8
 

@@ -60,7 +60,7 @@ def test_memory_behind_closed_gates_goes_when_others_need_it() -> None:
     stage.join(1, 8)
     stage.join(2, 8)
     stage.busy(3, 8)
-    # Whoever gave way because it was idle kept its memory. Now 3 comes, and needs it.
+    # A client that gave way because it was idle kept its memory. Now 3 comes, and needs it.
     assert evictions(stage.release(2)) == {2: 8}
     assert evictions(stage.moved(2, Memory(8, 0, 8), out_bytes=8, seconds=1)) == {}
 
@@ -111,7 +111,7 @@ def test_who_is_larger_than_the_device_moves_out_what_the_next_one_needs_and_no_
     stage.busy(2, 3)
     assert evictions(stage.fire(TimerKind.TURN)) == {1: 3}
     stage.release(1, wants=True, memory=Memory(20, 0, 7))
-    # What it has left on the device is 13 of its 20 bytes, and there is room for 3 more.
+    # It has left 13 of its 20 bytes on the device, and there is room for 3 more.
     assert evictions(stage.fire(TimerKind.TURN)) == {2: 3}
 
 
@@ -236,7 +236,7 @@ def test_a_timer_that_nobody_needs_is_cancelled() -> None:
     assert CancelTimer(Timer(GPU, TimerKind.TURN)) in stage.leave(1)
 
 
-# What is beyond a limit.
+# Memory beyond a limit.
 
 
 def exceed(stage: Stage, client: int, excess: int) -> list[Effect]:
@@ -251,7 +251,7 @@ def test_excess_leaves_when_its_client_does_not_run() -> None:
     stage.want(2)
     stage.fire(TimerKind.TURN)
     assert evictions(stage.release(1, wants=True)) == {1: 3}
-    # It is asked once, and again only for what there is more.
+    # It is asked once, and again only for an increase.
     assert evictions(exceed(stage, 1, 4)) == {1: 1}
     assert evictions(stage.moved(1, Memory(4, 0, 4), out_bytes=4, seconds=1)) == {}
     assert evictions(exceed(stage, 1, 2)) == {}

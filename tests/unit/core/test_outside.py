@@ -9,7 +9,7 @@ def outside(stage: Stage, size: int) -> list[Effect]:
 
 
 def pair() -> Stage:
-    """Two of 7 bytes on 16, together."""
+    """Two clients of 7 bytes on 16, together."""
     stage = Stage()
     for client in (1, 2):
         stage.join(client, 7)
@@ -43,7 +43,7 @@ def test_outsiders_may_have_everything() -> None:
     stage = pair()
     outside(stage, 99)
     assert stage.core.view(GPU).usable == 0
-    # One at a time, all the same: nobody waits for ever.
+    # One runs at a time all the same: none waits for ever.
     assert sorted(stage.states().values()) == ["running", "yielding"]
 
 

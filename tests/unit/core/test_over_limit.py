@@ -1,4 +1,4 @@
-"""What a group has beyond its limit is shared out to its members, and taken back."""
+"""The excess of a group over its limit is divided among its members, and taken back."""
 
 from dataclasses import replace
 from typing import Any
@@ -74,7 +74,7 @@ def test_others_are_not_concerned(stage: Stage) -> None:
     join(stage, 4, 3, group="")
     limit(stage, 2, 1)
     assert over_limit(stage) == [2, 0, 0, 0]
-    # Who is in no group has its limit for itself.
+    # A client without a group has its limit for itself.
     limit(stage, 1, 3)
     assert over_limit(stage) == [2, 0, 2, 0]
 
@@ -123,7 +123,7 @@ def test_without_the_setting_there_is_none(stage: Stage) -> None:
 
 
 def test_what_an_old_journal_tells_stays_so() -> None:
-    """It does not know the setting, and tells of every excess."""
+    """It does not know the setting, and reports every excess."""
     stage = Stage()
     stage.join(1, 4)
     stage.core.handle(OverLimitChanged(now=stage.now, client=1, over_limit=2))

@@ -82,7 +82,7 @@ def test_who_waits_as_it_is_parked_does_not_lead_any_more() -> None:
     stage.join(1, 12)
     assert any(isinstance(effect, Handover) for effect in stage.busy(2, 12))
     effects = park(stage, 2)
-    # Nobody waits, so the other one need not give way; Keep takes the hand-over back as well.
+    # No client waits, so the other need not give way; Keep takes the hand-over back as well.
     assert Keep(1, 1) in effects
     assert stage.device.state.head is None
     assert list(stage.device.roster.barred) == [2]
@@ -111,7 +111,7 @@ def test_a_parked_program_takes_no_room_from_the_others() -> None:
     stage = Stage()
     stage.join(1, 12)
     parked_by_hand(stage, 1)
-    # Without it everything fits: nobody is asked for anything, and no timer runs.
+    # Without it everything fits: none is asked for anything, and no timer runs.
     assert granted(stage.busy(2, 8)) == [2]
     assert granted(stage.busy(3, 8)) == [3]
     assert stage.device.roster.everything_fits
@@ -251,7 +251,7 @@ def test_by_hand_in_every_mode(mode: Mode) -> None:
     assert granted(unpark(stage, 1)) == [1]
 
 
-# What the host can hold.
+# The room on the host.
 
 
 def limit_host(stage: Stage, limit: int) -> list[Effect]:
@@ -265,7 +265,7 @@ def test_as_much_leaves_as_the_host_can_hold_and_the_rest_when_it_can() -> None:
     park(stage, 1)
     assert evictions(stage.release(1)) == {1: 5}
     stage.moved(1, Memory(12, 0, 5), out_bytes=5, seconds=1.0)
-    # What stays takes room, and nobody is let push it out.
+    # The part that stays takes room, and no client may push it out.
     assert not stage.device.roster.everything_fits or stage.device.roster.everyone_load.weight == 7
     assert granted(stage.busy(2, 12)) == []
     assert evictions(limit_host(stage, 12)) == {1: 7}
@@ -279,7 +279,7 @@ def test_what_stays_is_in_the_way_of_one_that_is_alone_too() -> None:
     assert evictions(stage.release(1)) == {}
     stage.join(2, 8)
     stage.want(2)
-    # It grows until what cannot leave has no room beside it any more.
+    # It grows until the memory that cannot leave has no room beside it any more.
     assert told(stage.memory(2, 16)) == [2]
 
 
@@ -367,7 +367,7 @@ def test_who_works_again_need_not_give_way() -> None:
     stage.join(1, 8)
     stage.fire(TimerKind.PARK)
     assert Keep(1, 1) in stage.used(1, 1.0)
-    # It had given its turn up by then: that is no long rest, and its gate opens again.
+    # It had given up its turn by then: that is no long rest, and its gate opens again.
     assert granted(stage.release(1, reason=Reason.IDLE)) == [1]
     assert why(stage, 1) is None
 
@@ -402,7 +402,7 @@ def test_who_gave_way_for_somebody_is_parked_when_its_rest_is_long_enough() -> N
     assert began is not None
     for client in (2, 3):
         stage.used(client, 1.0)
-    # Until then it counts with all that it has, and the others might have to give way for it.
+    # Until then all its memory counts, and the others might have to give way for it.
     assert not stage.device.roster.everything_fits
     while why(stage, 1) is None:
         stage.now += 1
@@ -495,7 +495,7 @@ def test_a_journal_that_is_replayed_tells_the_same() -> None:
     stage.join(2, 4)
     stage.now += 5
     stage.used(1, 1.0)
-    # The second is asked first, and the order in which they came is what a snapshot knows.
+    # The second is asked first, and a snapshot keeps the order in which they came.
     assert asked(stage.fire(TimerKind.PARK)) == [2]
     assert asked(stage.fire(TimerKind.PARK)) == [1]
     kept = [e.client for e in stage.change(idle_park=None) if isinstance(e, Keep)]

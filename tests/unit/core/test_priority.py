@@ -1,4 +1,4 @@
-"""Who goes first, and what the others keep."""
+"""Which client goes first, and how much the others keep."""
 
 from nvshare.core.effects import Revoke, Urgency
 from nvshare.core.events import LimitsChanged, TimerKind
@@ -12,7 +12,7 @@ HIGH, LOW = Limits(priority=Priority.HIGH), Limits(priority=Priority.LOW)
 
 
 def crowd(*limits: Limits, size: int = 1) -> Stage:
-    """Somebody for each of these, with work at the gate; the first of them runs."""
+    """One client for each of these limits, with work at the gate; the first of them runs."""
     stage = Stage()
     for number, one in enumerate(limits, start=1):
         stage.join(number, size, limits=one)
@@ -69,7 +69,7 @@ def test_who_would_fall_below_its_floor_has_a_turn_that_nobody_interrupts() -> N
     assert round(stage.now - began, 6) == 0.95
     assert told(effects) == [1]
     assert granted(stage.release(1, wants=True)) == [2]
-    # Its slice is its own, although somebody waits who goes before it.
+    # Its slice is its own, although a client of higher priority waits.
     assert stage.state(1) is State.WAITING
     began = stage.now
     assert told(stage.fire(TimerKind.TURN)) == [2]

@@ -1,4 +1,4 @@
-"""Host memory that is made ahead for those who copy their memory: how much, and when."""
+"""Host memory that is made ahead for clients that copy their memory: how much, and when."""
 
 from typing import Any
 
@@ -36,10 +36,10 @@ def test_what_does_not_fit_is_made_ahead_for_everybody_who_copies() -> None:
     join(stage, 1, 40)
     join(stage, 2, 10)
     join(stage, 3, 10, Kind.MANAGED)
-    # 16 bytes are too many, and whoever gives way moves no more than that, nor than it has.
+    # 16 bytes are too many. A client that gives way moves no more than that, nor more than it has.
     assert provided(stage.memory(2, 30)) == {1: 16, 2: 16}
     assert provided(join(stage, 4, 6)) == {1: 22, 2: 22, 4: 6}
-    # It counts from now on: for everybody else there is less.
+    # It counts from now on: all others have less.
     clients = stage.device.roster.clients
     assert [clients[one].booked for one in (1, 2, 4)] == [22, 22, 6]
 
@@ -100,14 +100,14 @@ def test_what_could_not_be_made_cannot_leave() -> None:
     )
     for client in (1, 2):
         stage.core.handle(HostDenied(now=stage.now, client=client))
-    # Who was told to move out before says that it cannot.
+    # The clients that were told to move out before say that they cannot.
     for client in (1, 2):
         keeps(stage, client, 4, 40)
     room, one = stage.core._host.room, stage.device.roster.clients[2]
     assert room.kept == 8
     assert room.stuck(one) == 36
     assert room.why(one).startswith("all of 0.0 GiB has 0.0 GiB left")
-    # When some can be made again, everything is as it was.
+    # When extents can be made again, everything is as before.
     stage.core.handle(HostRoomChanged(now=stage.now, pool="made", room=None))
     clients = stage.device.roster.clients
     assert [clients[client].provided for client in (1, 2)] == [16, 16]

@@ -1,4 +1,4 @@
-"""Two that do not fit beside each other on 16 bytes: moving one of them takes a second."""
+"""Two clients that do not fit beside each other on 16 bytes: moving one takes a second."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_what_somebody_has_rested_already_counts() -> None:
     stage.used(1, 0.1)
     stage.now += 2.1
     assert rest(stage.busy(2, 12)) == pytest.approx(SWAP - 0.6)
-    # It has told that it had nothing to do.
+    # It has reported that it had nothing to do.
     stage = begin()
     stage.used(1, 0.1)
     stage.now += 1.0

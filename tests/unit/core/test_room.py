@@ -13,7 +13,7 @@ def rooms(effects: list[Effect]) -> list[Room]:
 
 
 def changing() -> Stage:
-    """Two of 12 bytes on 16: the first has given its turn up, and 8 bytes of it are to leave."""
+    """Two clients of 12 bytes on 16: the first has given up its turn, and 8 bytes of it leave."""
     stage = Stage()
     stage.join(1, 12)
     stage.busy(2, 12)
@@ -69,7 +69,7 @@ def test_who_was_handed_its_turn_is_told_if_less_has_left_than_was_expected() ->
     stage = Stage()
     stage.join(1, 12)
     stage.busy(2, 12)
-    # It has grown since the hand-over was planned: what the next client knows is too little.
+    # It has grown since the hand-over was planned: the next client knows of too little.
     stage.memory(1, 14)
     effects = stage.release(1, wants=True, handed_to=2, handed_turn=2, left=0)
     assert rooms(effects) == [Room(2, 2, 10)]
@@ -119,7 +119,7 @@ def test_what_others_need_later_is_not_missing_to_those_who_were_first() -> None
     stage.fire(TimerKind.TURN)
     first = stage.release(2, wants=True, memory=Memory(8, 0, 6), left=0)
     assert Grant(3, 3) in first
-    # The room of the third is there; what the fourth waits for is none of its business.
+    # The room for the third is there. The room that the fourth waits for does not concern it.
     later = stage.release(1, wants=True, memory=Memory(8, 0, 8), left=4)
     assert [effect for effect in rooms(later) if effect.client == 3] == []
 
@@ -136,7 +136,7 @@ def answers(effects: list[Effect]) -> list[Answer]:
 
 
 def full() -> Stage:
-    """Two of 8 bytes run on 16 together, and no driver would push any of that out."""
+    """Two clients of 8 bytes run together on 16, and no driver would push any of that out."""
     stage = Stage(context=2)
     for client in (1, 2):
         stage.join(client, 8, kind=Kind.EXPLICIT)
@@ -171,11 +171,11 @@ def test_memory_that_nobody_uses_leaves_for_a_context_without_any_change_of_turn
 def test_who_gives_way_is_waited_for_longer_than_who_moves() -> None:
     stage = full()
     stage.ask_for_context(3, 2, ticket=7)
-    # Nothing moves while work drains, and that may take as long as it may for anybody.
+    # Nothing moves while work drains, and draining may take as long as for any other client.
     assert TimerKind.ROOM not in stage.device.state.alarms
     stage.now += 10
     assert answers(stage.release(2, wants=True, memory=Memory(8, 0, 2), left=2)) == []
-    # It is stuck in the middle: the newcomer is to see for itself.
+    # It is stuck halfway: the newcomer is to see for itself.
     assert answers(stage.fire(TimerKind.ROOM)) == [Answer(3, 7)]
 
 

@@ -228,7 +228,7 @@ def test_a_small_one_is_let_in_while_others_give_way() -> None:
     stage = contended()
     stage.fire(TimerKind.TURN)
     assert granted(stage.busy(3, 0)) == [3]
-    # The head is still the head, and the turn is its.
+    # The head is still the head, and the turn belongs to it.
     assert granted(stage.release(1)) == [2]
 
 
@@ -374,7 +374,7 @@ def test_a_change_to_concurrent_lets_everybody_in() -> None:
 
 
 def test_a_turn_is_lengthened_for_one_who_has_grown_at_its_end() -> None:
-    # 1 and 3 run beside what 2 has left on the device, and 4 waits. Two bytes move in a second.
+    # 1 and 3 run beside the rest of 2 on the device, and 4 waits. Two bytes move in a second.
     stage = Stage(initial_bandwidth=2)
     stage.join(1, 2)
     stage.join(3, 8)
@@ -384,6 +384,6 @@ def test_a_turn_is_lengthened_for_one_who_has_grown_at_its_end() -> None:
     end = stage.device.state.alarms[TimerKind.TURN]
     assert end == stage.now + 30
     stage.now += 29
-    # Six bytes leave for it, which takes three seconds: that pays in five times as many.
+    # Six bytes leave for it, which takes three seconds: that pays off in five times as many.
     stage.memory(1, 8)
     assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 15

@@ -1,4 +1,4 @@
-"""What shares come to: scaled when they are too many, over a time that suits the turns taken."""
+"""Effective shares: scaled down when they add up to too much, over a time that suits the turns."""
 
 from nvshare.core.effects import Effect, SetLimits, Share
 from nvshare.core.events import ClientLeft, LimitsChanged, Reason, TimerKind
@@ -22,7 +22,7 @@ def share(stage: Stage, client: int) -> Share:
 
 
 def compute_all_the_time(stage: Stage, *clients: int) -> None:
-    """Let so much time pass that everybody can tell."""
+    """Let enough time pass to be seen to compute all the time."""
     stage.now += 2.0
     for client in clients:
         stage.used(client, 2.0)
@@ -55,7 +55,7 @@ def test_shares_that_add_up_to_more_than_there_is_shrink_in_proportion() -> None
     assert (share(stage, 1).percent, share(stage, 2).percent) == (90.0, 30.0)
     compute_all_the_time(stage, 1, 2)
     assert (share(stage, 1).percent, share(stage, 2).percent) == (75.0, 25.0)
-    # Whoever goes leaves the others theirs.
+    # A client that leaves does not change the shares of the others.
     stage.core.handle(ClientLeft(now=stage.now, client=1))
     assert share(stage, 2).percent == 30.0
 

@@ -1,4 +1,4 @@
-"""Short turns for those who compute all the time, where everything fits."""
+"""Short turns for clients that compute all the time, where everything fits."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .stage import Stage, asked, granted, timers, told
 
 
 def stage_of(*sizes: int, busy: tuple[int, ...], **settings: Any) -> Stage:
-    """Have clients 1, 2, … run with so much memory, and some of them compute all the time."""
+    """Have clients 1, 2, … run with this much memory each, some of them computing all the time."""
     stage = Stage(**settings)
     for client, size in enumerate(sizes, 1):
         stage.join(client, size)
@@ -30,7 +30,7 @@ def moves(effects: list[Effect]) -> int:
 
 
 def pass_on(stage: Stage) -> list[Effect]:
-    """Let a slice end."""
+    """End a slice."""
     effects = stage.fire(TimerKind.TURN)
     (client,) = told(effects)
     return [*effects, *stage.release(client, wants=True)]
@@ -74,7 +74,7 @@ def test_who_does_not_compute_all_the_time_runs_beside_them() -> None:
     assert asked(effects) == [1]
     assert granted(pass_on(stage)) == [2]
     assert stage.state(3).value == "running"
-    # Somebody new as well, and as soon as it has something to do.
+    # So does a new client, as soon as it has something to do.
     assert granted(stage.busy(4, 2)) == [4]
 
 
@@ -83,7 +83,7 @@ def test_who_rests_in_its_turn_does_not_compute_all_the_time() -> None:
     effects = stage.release(2, wants=True)
     assert Revoke(1, 1, Urgency.WHEN_IDLE, 0, 0.05) in effects
     effects = stage.release(1)
-    # With nobody to take turns with, everybody runs again.
+    # With no other client to take turns with, all run again.
     assert granted(effects) == [2, 1]
     assert stage.device.state.alarms == {}
 

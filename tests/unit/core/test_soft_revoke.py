@@ -51,7 +51,7 @@ def test_when_the_rule_changes_they_are_asked_anew() -> None:
     stage.join(1, 12)
     stage.busy(2, 14)
     effects = stage.change(mode=Mode.AUTO)
-    # What has to move was not asked for before; and Keep takes the hand-over back as well.
+    # The bytes to move were not asked for before; and Keep takes the hand-over back as well.
     assert effects[0] == Keep(1, 1)
     assert Revoke(1, 1, Urgency.WHEN_IDLE, 10, 0.05) in effects
     assert [e for e in effects if isinstance(e, Handover | CancelHandover)] == [
@@ -67,7 +67,7 @@ def test_where_one_suffices_they_are_not_to_go_all_at_once() -> None:
     stage.used(1, 0.1)
     stage.now += 10
     rests = {one.client: one.idle_seconds for one in stage.busy(3, 6) if isinstance(one, Revoke)}
-    # The longest unheard of goes first.
+    # The client not heard of for longest goes first.
     assert rests == {2: 0.2 / 5, 1: 0.2 / 5 + 0.1}
 
 

@@ -1,4 +1,4 @@
-"""What the time of clients goes to, by what the core is told and orders."""
+"""How the time of clients is divided, by the core's events and orders."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class Scene(Stage):
         self.core.handle = heard  # type: ignore[method-assign]
 
     def begin(self, client: int) -> None:
-        """Join with 12 MiB that nobody has used yet, and have work at the gate."""
+        """Join with 12 MiB that were never used, and have work at the gate."""
         size = 12 * MIB
         memory = Memory(size, 0, size, untouched=size)
         self.core.handle(ClientJoined(now=self.now, client=client, device=GPU, memory=memory))
@@ -70,7 +70,7 @@ def test_a_report_costs_no_look_at_anybody(scene: Scene, monkeypatch: pytest.Mon
     monkeypatch.setattr(scene.core, "glance", looked_at.append)
     scene.now += 0.1
     scene.core.handle(UsageReported(now=scene.now, client=1, busy_seconds=0.1))
-    # The first is heard by the core, and changes what it takes the client to be; not so the next.
+    # The core hears the first report, and its picture of the client changes; not so with the next.
     looked_at.clear()
     for _ in range(5):
         scene.now += 0.1

@@ -1,4 +1,4 @@
-"""Where time lies on the clock: it adds up to what is counted, and leaves no gap."""
+"""Where time lies on the clock: it adds up to the counted time, and leaves no gap."""
 
 from collections import Counter
 from itertools import pairwise

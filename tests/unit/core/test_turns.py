@@ -65,7 +65,7 @@ def test_two_that_leave_at_the_same_time_share_the_way(pace: Pace) -> None:
 
 
 def test_a_move_of_which_the_end_was_told_first_counts_all_the_same(pace: Pace) -> None:
-    """A fill that is broken off is told of behind the last of what had left before it."""
+    """A fill that is broken off is reported after the last part of the move out before it."""
     pace.measure(11.0, 1.0, out_bytes=5 * GB, more=True)
     pace.measure(13.0, 0.1, out_bytes=1 * GB, more=True)
     pace.measure(13.0, 2.0, in_bytes=5 * GB)

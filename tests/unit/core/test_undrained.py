@@ -27,7 +27,7 @@ def reports(effects: list[Effect]) -> list[ReportKind]:
 
 
 def tangled(size: int = 12, **joins: object) -> Stage:
-    """One of 12 bytes that cannot give way, and one of 12 that waits for it."""
+    """A client of 12 bytes that cannot give way, and one of 12 that waits for it."""
     stage = Stage(turn_seconds=10.0, revoke_patience=1000.0)
     stage.join(1, size, **joins)  # type: ignore[arg-type]
     stage.busy(2, 12)
@@ -39,7 +39,7 @@ def test_it_runs_on_and_nobody_is_let_in_who_does_not_fit() -> None:
     stage = tangled()
     assert granted(cannot(stage, 1)) == []
     assert stage.states() == {1: "running", 2: "waiting"}
-    # Who fits beside it runs, though somebody has waited longer.
+    # A client that fits beside it runs, though another has waited longer.
     assert granted(stage.busy(3, 4)) == [3]
 
 
@@ -85,7 +85,7 @@ def test_who_fits_beside_it_takes_turns_though_somebody_before_them_does_not() -
     assert told(stage.busy(4, 3)) == [3]
     effects = stage.release(3, wants=True)
     assert granted(effects) == [4]
-    # The first is not asked for what it cannot do.
+    # The first is not asked, since it cannot give way.
     assert asked(effects) == [4]
     assert stage.states() == {1: "running", 2: "waiting", 3: "waiting", 4: "running"}
 
@@ -95,7 +95,7 @@ def test_when_it_can_give_way_who_waits_has_its_turn() -> None:
     cannot(stage, 1)
     stage.fire(TimerKind.UNDRAINED)
     assert granted(stage.release(1, wants=True)) == [2]
-    # And what was known of it fades.
+    # It does not count as undrained any more.
     assert stage.device.roster.clients[1].undrained_since is None
 
 
@@ -165,7 +165,7 @@ def test_others_give_way_to_one_that_has_grown_and_cannot() -> None:
     stage = tangled()
     assert granted(stage.busy(3, 4)) == [3]
     cannot(stage, 1)
-    # Though it is the latest of those who run.
+    # Though it is the latest that runs.
     assert told(stage.memory(1, 14)) == [3]
     assert granted(stage.release(3, wants=True)) == []
     assert granted(stage.leave(1)) != []
@@ -208,7 +208,7 @@ def test_one_of_another_priority_runs_beside_it() -> None:
     assert told(stage.release(2, wants=True)) == [1]
     assert granted(cannot(stage, 1)) == [2]
     assert stage.states() == {1: "running", 2: "running"}
-    # That its work has ended is no reason to hold the other up.
+    # The end of its work is no reason to hold the other up.
     assert told(can(stage, 1)) == []
 
 

@@ -10,7 +10,7 @@ from .stage import Stage
 
 @pytest.fixture
 def client() -> Client:
-    """Somebody who has held a turn since 100, and has told so far that it was busy for 50 s."""
+    """A client that has held a turn since 100, and has reported 50 busy seconds so far."""
     client = Client(1, state=State.RUNNING, granted_at=100.0)
     assert not is_busy(client, used(100.0, 50.0), 1.0)
     return client
@@ -87,7 +87,7 @@ def test_who_has_had_work_since_its_last_report_is_active() -> None:
 
 @pytest.mark.parametrize("running", [False, True])
 def test_of_who_has_just_come_the_first_report_is_known_to_be_new(running: bool) -> None:
-    """One that runs already may have counted for hours."""
+    """A client that runs already may have counted for hours."""
     stage = Stage()
     stage.join(1, running=running)
     stage.core.handle(Used(now=stage.now + 0.25, client=1, busy_seconds=0.1, throttled_seconds=0.1))

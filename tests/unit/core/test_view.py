@@ -1,4 +1,4 @@
-"""What others see of the core: what is so at the time, and nothing that changes afterwards."""
+"""The core as others see it: true at the time, with nothing that changes afterwards."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from .stage import GPU, Stage
 
 @pytest.fixture
 def stage() -> Stage:
-    """One runs, one waits, one would if it were not parked by hand; nobody runs beside another."""
+    """One client runs, one waits, one would but is parked by hand; each runs alone."""
     stage = Stage(mode=Mode.SERIAL)
     stage.busy(1, 8)
     stage.busy(2, 6)
@@ -78,7 +78,7 @@ def test_memory_on_its_way_is_shown() -> None:
     stage.release(1)
     one, two = stage.core.client_views([1, 2])
     assert (one.leaving, one.is_moving, one.booked, one.kept) == (6, True, 6, 0)
-    # It brings its own in, and has no room for all of it.
+    # It brings its own memory in, and has no room for all of it.
     assert (two.leaving, two.is_moving) == (0, True)
     stage.moved(1, Memory(12, 0, 6), out_bytes=4, left=2)
     assert (stage.core.client_view(1).leaving, stage.core.client_view(1).is_moving) == (0, True)
@@ -125,7 +125,7 @@ def test_who_waits_for_memory_that_cannot_leave_is_told_why() -> None:
     assert not stage.core.outlook(1).is_held_up
     assert stage.core.outlook(2).is_held_up
     assert "cannot leave" in stage.core.outlook(2).held_up_because
-    # Who is parked by hand waits for a person.
+    # A client parked by hand waits for a person.
     stage.core.handle(ParkChanged(now=stage.now, client=2, parked=True))
     assert not stage.core.outlook(2).is_held_up
 

@@ -16,7 +16,7 @@ def revokes(effects: list[Effect]) -> list[Revoke]:
 
 
 def learned(moving_out: float, displacing: float) -> Ways:
-    """What a device knows after it has tried both, in seconds per GiB."""
+    """The knowledge of a device that has tried both ways, in seconds per GiB."""
     ways = Ways()
     for _ in range(TRIALS):
         for way, seconds in ((Way.MOVE_OUT, moving_out), (Way.DISPLACE, displacing)):
@@ -71,7 +71,7 @@ def test_a_client_is_displaced_by_the_only_next_one() -> None:
     stage = two(RoomSetting.DISPLACE)
     asked = stage.busy(2, 12)
     assert [(order.evict_bytes, order.displace) for order in revokes(asked)] == [(8, True)]
-    # Nobody makes room that the next client would have to wait for.
+    # No room is made that the next client would have to wait for.
     assert Handover(1, 1, 2, 2) in asked
     told = stage.fire(TimerKind.TURN)
     assert [(order.evict_bytes, order.displace) for order in revokes(told)] == [(8, True)]

@@ -1,4 +1,4 @@
-"""What tests of the daemon's parts have in common."""
+"""Fixtures for tests of the daemon's parts."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A node in the process of a test, and clients that say what they are told to."""
+"""A node in the process of a test, and clients that send what the test tells them to."""
 
 import asyncio
 import socket
@@ -61,7 +61,7 @@ class Stage:
         self._loop.run_until_complete(scene)
 
     def listen(self, kind: type[Heard]) -> list[Heard]:
-        """Return a list to which events are added that the core hears."""
+        """Return a list to which the core's events of a type are added."""
         heard: list[Heard] = []
         dispatch = self.node.dispatch
 
@@ -74,6 +74,6 @@ class Stage:
         return heard
 
     def limit(self, **limits: int | None) -> None:
-        """Limit what the clients, which are of one container, may use."""
+        """Limit the clients, which are all of one container."""
         (group,) = self.node.groups.all()
         self.node.change_limits(group, limits, "test")

@@ -66,7 +66,7 @@ def test_a_port_that_is_taken() -> None:
 
 
 def test_an_address_of_somebody_else() -> None:
-    # Of those that are for examples in books.
+    # From the range that is reserved for examples.
     with pytest.raises(NvshareError) as caught:
         listen("192.0.2.1:9464")
     assert caught.value.why == "Cannot assign requested address"

@@ -1,4 +1,4 @@
-"""Who is let in, who waits, and who is sent away; with sockets, and without a daemon."""
+"""Which connections are let in, wait, or are sent away; with sockets, and without a daemon."""
 
 import asyncio
 import socket
@@ -23,7 +23,7 @@ SEEN = Visitor(7, 1, 1, "0::/")
 
 
 class House:
-    """An admission, and who has come in by it."""
+    """An admission, and the connections that it has let in."""
 
     def __init__(self) -> None:
         self.peers = Peers(asyncio.get_running_loop(), PeerSettings(), max_clients=100)
@@ -38,7 +38,7 @@ class House:
         return peer
 
     def knock(self) -> tuple[bool, socket.socket]:
-        """Connect; returns whether it was let in, and the other end."""
+        """Connect; return whether it was let in, and the other end."""
         ours, theirs = socket.socketpair()
         theirs.setblocking(False)
         return self.admission.connect(ours), theirs
@@ -75,7 +75,7 @@ def test_who_comes_is_let_in(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_is_let_in_pays_for_being_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one connection after the other, that is much of what it costs."""
+    """With one connection after the other, the look is much of their cost."""
 
     def scene(house: House) -> None:
         clock = iter((1.0, 1.25))
@@ -114,7 +114,7 @@ def test_who_is_turned_away_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_one_that_has_ended_does_not_wait_where_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may have been in a container: then those of its user would wait behind it, and pay."""
+    """It may have been in a container: then others of its user would wait behind it, and pay."""
 
     def scene(house: House) -> None:
         peer = house.peers.enter(WHO)
@@ -163,7 +163,7 @@ def test_who_comes_to_a_tenant_without_a_budget_waits(monkeypatch: pytest.Monkey
             is_in, theirs = house.knock()
             assert not is_in
             ends.append(theirs)
-        # All but one too many are still there, and nobody is in.
+        # All but one too many are still there, and none is let in.
         with pytest.raises(BlockingIOError):
             ends[63].recv(1)
         assert ends[64].recv(1) == b""

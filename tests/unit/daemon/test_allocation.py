@@ -1,4 +1,4 @@
-"""Who has a say in how a program allocates, and what comes of it."""
+"""How the kind of a program's allocations is decided, and by which settings."""
 
 import pytest
 
@@ -81,7 +81,7 @@ def test_every_wish_of_the_environment_is_heard(flag: HelloFlags, name: str) -> 
 def test_auto(flags: HelloFlags, kind: AllocationKind, because: str) -> None:
     decision = decide(hello(UNDECIDED | flags), AUTO, NO_ORDERS)
     assert (decision.kind, decision.because) == (kind, because)
-    # Only who has a choice may change its mind.
+    # Only a program that has a choice may change its mind.
     assert decision.may_mix == (kind is EXPLICIT)
 
 

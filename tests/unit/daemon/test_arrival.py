@@ -41,12 +41,12 @@ def test_a_gpu_that_is_not_there_cannot_be_chosen() -> None:
 
 def test_a_gpu_that_is_lost_can_be_chosen() -> None:
     assert choose(Survey((OTHER,), (LOST,)), ("0",)) == Survey((), (LOST,))
-    # Which one it is, is not known while it is lost.
+    # While a GPU is lost, it is not known which one it is.
     assert choose(Survey((OTHER,), (LOST,)), (GPU.uuid,)) == Survey()
 
 
 class Machine:
-    """Shares what a test says is there, and is refused what it says another daemon has."""
+    """Shares the GPUs that a test sets, and is refused those set as taken."""
 
     def __init__(self, stage: Stage) -> None:
         self.found = Survey((GPU,))
@@ -93,7 +93,7 @@ def test_a_gpu_that_another_daemon_has_is_shared_when_that_ends(machine: Machine
 
 
 def heard(stage: Stage) -> bytes:
-    """All that the one client has been sent since the last time."""
+    """All frames that the one client was sent since the last time."""
     stage.turn()
     (client,) = stage.clients
     client.setblocking(False)

@@ -1,4 +1,4 @@
-"""What is believed of the memory that clients claim. NVML is a table of the test's."""
+"""How far clients' claims about their memory are believed. The test supplies NVML's table."""
 
 import asyncio
 
@@ -46,7 +46,7 @@ def test_nobody_has_more_than_the_gpu(apart: Stage) -> None:
     apart.join(GIB)
     say(apart, 1, 1 << 50)
     assert memory(apart, 1).own == GPU.memory
-    # What it says of the parts of that goes together.
+    # The parts of its claim are made consistent.
     say(apart, 1, 1 << 50, pinned=1 << 51)
     assert memory(apart, 1).pinned <= memory(apart, 1).allocated == GPU.memory + context(apart, 1)
 
@@ -63,7 +63,7 @@ def test_unless_it_may_be_larger(apart: Stage) -> None:
 def test_nobody_grows_beyond_its_limit(apart: Stage) -> None:
     apart.join(4 * GIB)
     apart.limit(memory_limit=2 * GIB)
-    # It was lowered: what it has it has.
+    # The limit was lowered: it keeps its memory.
     say(apart, 1, 4 * GIB)
     assert memory(apart, 1).own == 4 * GIB
     say(apart, 1, 5 * GIB)
@@ -84,13 +84,13 @@ def test_who_claims_what_the_gpu_does_not_know_of_counts_as_if_it_had_none(
     look(apart, found)
     assert memory(apart, LIAR).own == 0
     assert memory(apart, HONEST).own == 2 * GIB
-    # Whatever it says next; it is said once.
+    # Whatever it claims next; that is logged once.
     say(apart, LIAR, 13 * GIB, 13 * GIB)
     look(apart, found)
     look(apart, found)
     assert memory(apart, LIAR).own == 0
     assert caplog.text.count("claims memory that the GPU does not know of") == 1
-    # Until it is true.
+    # Until its claim is true.
     look(apart, {**found, LIAR: 13 * GIB})
     assert memory(apart, LIAR).own == 13 * GIB
 

@@ -33,13 +33,13 @@ def test_all_clients_together_report_no_more_often_than_the_daemon_can_afford() 
 
 
 def told(stage: Stage) -> list[int]:
-    """How often each client was told settings since the last time."""
+    """How often each client was sent settings since the last time."""
     counts = []
     for client in stage.clients:
         client.setblocking(False)
         came = b""
         with suppress(BlockingIOError):
-            # What has come with a descriptor comes by itself.
+            # A frame with a descriptor arrives by itself.
             while data := client.recv(4096):
                 came += data
         counts.append(sum(isinstance(one, frames.Settings) for one in daemon_frames().feed(came)))
@@ -66,7 +66,7 @@ def test_clients_are_told_what_is_new_and_those_who_come_all_of_it(
         assert told(stage) == [0, 0, 1]
         stage.clients.pop().close()
         stage.turn()
-    # With a thousand of them, to look at all for each that comes or goes takes a millisecond.
+    # With a thousand of them, a look at all for each arrival or departure takes a millisecond.
     assert looks == []
     stage.clients.pop().close()
     stage.turn()

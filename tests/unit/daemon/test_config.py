@@ -151,7 +151,7 @@ def test_every_value_can_be_read_back() -> None:
     ],
 )
 def test_bytes_that_are_no_text_are_an_error_for_a_person(variable: str, field: str) -> None:
-    # As Python has what is not UTF-8 in the environment.
+    # Python represents bytes of the environment that are not UTF-8 like this.
     with pytest.raises(BadInputError, match=f"environment: {field}: ") as caught:
         Sources(None, {variable: "4\udcffGi"}, {}).load()
     assert caught.value.what.isprintable()

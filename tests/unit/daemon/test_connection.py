@@ -12,7 +12,7 @@ from nvshare.daemon.connection import Connection
 
 
 class End:
-    """A connection and its peer, with what has happened."""
+    """A connection and its peer, and what has happened to them."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -89,7 +89,7 @@ def test_a_descriptor_comes_with_its_bytes() -> None:
 
 
 async def everything(end: End, size: int) -> tuple[bytes, list[int]]:
-    """Read so many bytes from the peer's side, as they come."""
+    """Read this many bytes at the peer's side, as they come."""
     data, descriptors = b"", []
     while len(data) < size:
         try:

@@ -11,7 +11,7 @@ UUID = "GPU-00112233-4455-6677-8899-aabbccddeeff"
 
 
 class FakeNvml:
-    """As much of pynvml as is asked for."""
+    """The part of pynvml that is used."""
 
     class NVMLError(Exception):
         pass

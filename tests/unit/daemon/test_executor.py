@@ -1,4 +1,4 @@
-"""Every effect becomes the right frame, timer or log line. The core is played by a list."""
+"""Every effect becomes the right frame, timer or log line. A list plays the core."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ TIMER = Timer("gpu", TimerKind.TURN)
 
 
 class Script:
-    """Answers every event with what it was told to."""
+    """Answers every event with a prepared list."""
 
     def __init__(self) -> None:
         self.answer: list[Effect] = []
@@ -33,14 +33,14 @@ class Script:
         return answer
 
     def glance(self, client: int) -> None:
-        """Know nobody."""
+        """Know no client."""
 
     def companions(self) -> list[int]:
         return []
 
 
 class Ear:
-    """Remembers what it was sent. A descriptor is kept open by a copy."""
+    """Remembers the frames that it was sent. A descriptor is kept open by a copy."""
 
     log_fields: dict[str, Any] = {"client": 1, "program": "train.py"}  # noqa: RUF012
 
@@ -170,7 +170,7 @@ def test_a_handover_connects_two_clients() -> None:
         assert stage.two.heard == [frames.Standby(8, 9)]
         os.write(stage.one.descriptors[0], b"1")
         assert os.read(stage.two.descriptors[0], 2) == b"1"
-        # Asked about once, and only for what was ordered.
+        # It answers once, and only for a hand-over that was ordered.
         assert stage.executor.handed_to(1, 8) == 2
         assert stage.executor.handed_to(1, 8) is None
 

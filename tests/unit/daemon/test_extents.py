@@ -1,4 +1,4 @@
-"""Host memory as memory files: how they are made, who gets how many, and if none can be made."""
+"""Host memory as memory files: how they are made and handed out, and if none can be made."""
 
 import asyncio
 import errno
@@ -38,7 +38,7 @@ class Maker:
 
 
 class Desk:
-    """What a client hears, and says."""
+    """Extents for a node, and clients that send and receive frames about them."""
 
     def __init__(self, stage: Stage, maker: Maker) -> None:
         self.stage = stage
@@ -168,7 +168,7 @@ def test_what_a_client_brings_with_it_counts(desk: Desk) -> None:
     client = desk.join()
     desk.node.extents.aim(1, 4 * EXTENT)
     desk.say(client, held=5 * EXTENT, most=10 * GIB)
-    # Of six: two more than was ordered, since whole chunks leave.
+    # Of six: two more than ordered, since whole chunks leave.
     assert desk.extents(client) == 1
     assert desk.node.extents.total == 6 * EXTENT
 
@@ -180,7 +180,7 @@ def test_no_more_is_made_than_host_memory_allows(desk: Desk) -> None:
     desk.node.extents.aim(1, GIB)
     desk.say(client, most=GIB)
     assert desk.extents(client) == 2
-    # What a move waits for, because whole chunks leave, may be a little more.
+    # A move may wait for a little more, because whole chunks leave.
     desk.say(client, received=2 * EXTENT, held=2 * EXTENT, most=GIB, lacking=EXTENT)
     assert desk.extents(client) == 2
     desk.say(client, received=4 * EXTENT, held=4 * EXTENT, most=GIB, lacking=EXTENT)
@@ -198,7 +198,7 @@ def test_what_cannot_be_made_is_said_once_and_does_not_leave(
     assert [type(frame) for frame in desk.hear(client)] == [frames.HostFull]
     assert [type(event) for event in heard] == [HostRoomChanged, HostDenied]
     assert caplog.text.count("no more host memory can be made") == 1
-    # Whoever waits later is told at once.
+    # A client that waits later is told at once.
     desk.say(client, most=GIB, lacking=2 * EXTENT)
     assert [type(frame) for frame in desk.hear(client)] == [frames.HostFull]
     assert caplog.text.count("no more host memory can be made") == 1
@@ -216,7 +216,7 @@ def test_a_client_that_is_gone_while_its_extent_is_made_harms_nobody(desk: Desk)
 def test_none_is_made_that_our_memory_cgroup_cannot_take(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The kernel would kill the daemon. What the core knows may be seconds old."""
+    """The kernel would kill the daemon. The core's knowledge may be seconds old."""
     made = 0
 
     def make(size: int, *, populated: bool) -> int:
@@ -226,7 +226,7 @@ def test_none_is_made_that_our_memory_cgroup_cannot_take(
         return make_extent(size, populated=False)
 
     def read(pids: Collection[int]) -> dict[int, list[MemoryGroup]]:
-        # Room for two, and for what the daemon itself needs; not for a third.
+        # Room for two, and for the needs of the daemon itself; not for a third.
         return {pid: [MemoryGroup("daemon", 3 * EXTENT, made * EXTENT)] for pid in pids}
 
     stage.node.headroom = Headroom(stage.node, read, own_pid=99)

@@ -1,4 +1,4 @@
-"""What the core hears of contexts, modules and pools. NVML is a table of the test's."""
+"""What the core learns of contexts, modules and pools. The test supplies NVML's table."""
 
 import asyncio
 
@@ -14,14 +14,14 @@ from nvshare.wire import frames
 from .stage import GIB, GPU, Stage
 
 MIB = 1 << 20
-# The process that all clients of the stage are.
+# The process of all clients of the stage.
 PID = 7
 EXPLICIT = frames.AllocationKind.EXPLICIT
 ASSUMED = DeviceSettings().context_of(GPU.memory)
 
 
 class Nvml:
-    """What a GPU would tell."""
+    """What a GPU would report."""
 
     def __init__(self) -> None:
         self.found: dict[int, int] = {}
@@ -69,7 +69,7 @@ def test_plain_memory_is_not_counted_twice_as_it_grows(stage: Stage) -> None:
     stage.join(2 * GIB, pinned=GIB)
     nvml.found = {PID: GIB + 500 * MIB}
     look(stage, nvml)
-    # It tells before NVML is asked again.
+    # Its report comes before the next query of NVML.
     stage.clients[0].send(frames.Memory(4 * GIB, 3 * GIB, 0, 0).pack())
     stage.turn()
     assert memory(stage) == Memory(4 * GIB + 500 * MIB, 3 * GIB + 500 * MIB, context=500 * MIB)
@@ -114,7 +114,7 @@ def test_what_comes_back_explicitly_is_no_context_before_the_program_has_told(
 
 
 def test_what_one_look_has_found_may_be_a_change_that_is_under_way(stage: Stage) -> None:
-    """It was told of 2 GiB, and has not allocated all of them yet."""
+    """It has reported 2 GiB, and not allocated all of them yet."""
     nvml = Nvml()
     stage.join(2 * GIB, kind=EXPLICIT)
     footprint = Footprint(stage.node, nvml.read)

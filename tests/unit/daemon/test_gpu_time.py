@@ -1,4 +1,4 @@
-"""When the GPUs are asked whom they have worked for, and what the core hears of it."""
+"""When the GPUs are asked for which processes they worked, and what the core learns of it."""
 
 import asyncio
 
@@ -9,12 +9,12 @@ from nvshare.daemon.gpu_time import GpuTime, Samples
 
 from .stage import GPU, Stage
 
-# The process that all clients of the stage are.
+# The process of all clients of the stage.
 PID = 7
 
 
 class Nvml:
-    """What a GPU would tell."""
+    """What a GPU would report."""
 
     def __init__(self) -> None:
         self.percent: int | None = 0
@@ -32,7 +32,7 @@ class Nvml:
 
 
 def follow_two(stage: Stage, nvml: Nvml) -> GpuTime:
-    """Two clients that have a share together."""
+    """Two clients with one share for both."""
     stage.join(1)
     stage.join(1)
     stage.limit(compute_percent=30)

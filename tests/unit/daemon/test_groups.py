@@ -1,4 +1,4 @@
-"""Who belongs together, under which limits, and what people can call them."""
+"""Which clients form a group, its limits, and the names by which people can refer to it."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ IN_POD = Identity(8, 0, 0, "serve", "uid-1", "a" * 64, 80)
 
 
 def session(who: Identity, **limits: Any) -> Session:
-    """As much of a session as a group looks at."""
+    """The part of a session that a group uses."""
     return cast("Session", SimpleNamespace(identity=who, own_limits=ClientLimits(**limits)))
 
 
@@ -124,7 +124,7 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
     assert not after.awaits_page(ONE, hello(TOKEN), GPU)
     assert place is not None
     assert place[1:] == first[1:]
-    # It leaves before the other has come back: that one finds everything all the same.
+    # It leaves before the other has come back, which finds everything all the same.
     after.leave(again, 5, GPU, first[2])
     late = after.enter(session(ONE), 6, hello(TOKEN))
     assert after.limits(late).memory_limit == 300
@@ -210,7 +210,7 @@ def three(groups: Groups) -> list[Group]:
         ("pid:9", 1),
         ("2", 1),
         ("id:2", 1),
-        # As it was once written.
+        # The old way to write it.
         ("#2", 1),
         ("process-9-70", 1),
         ("serve", 2),
@@ -236,7 +236,7 @@ def test_names_that_mean_nobody_or_several(groups: Groups, pods: Pods) -> None:
     with pytest.raises(BadInputError, match="can mean 2 groups") as several:
         find_group(groups, pods, "train.py")
     assert pair in str(several.value.why)
-    # What is a digit and no number, and what is a number without end.
+    # Digits that are no number, and a number that is too long.
     for name in ("12", "²7", "pid:²", "\u0667", "7" * 5000):
         with pytest.raises(BadInputError, match="no program is called"):
             find_group(groups, pods, name)
@@ -250,7 +250,7 @@ def test_a_number_that_is_an_id_and_a_pid(groups: Groups, pods: Pods, three: lis
         assert caught.value.do == f"write id:{number} or pid:{number}"
         assert find_group(groups, pods, f"id:{number}") is by_id
         assert find_group(groups, pods, f"pid:{number}") is by_pid
-    # One that is both of the same group is no question.
+    # An id and a pid of the same group are not ambiguous.
     both = groups.enter(session(replace(ONE, pid=11)), 11, hello())
     assert find_group(groups, pods, "11") is both
 

@@ -1,4 +1,4 @@
-"""What the core is told of memory cgroups, and when. The cgroups are a table of the test's."""
+"""What the core is told of memory cgroups, and when. The test supplies a table of cgroups."""
 
 import asyncio
 from collections.abc import Collection
@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 class Cgroups:
-    """What a process is in."""
+    """The cgroups of a process."""
 
     def __init__(self) -> None:
         self.groups: list[MemoryGroup] = []
@@ -120,12 +120,12 @@ def test_what_is_on_its_way_is_counted_by_the_core_and_nobody_looks_meanwhile(
     stage.join(8 * GIB)
     heard = stage.listen(HostRoomChanged)
     send(stage, 0, frames.Moved(1, 8 * GIB, 0, 2 * GIB, GIB, 0, 1, left=GIB))
-    # What has left, and as much of the program's own.
+    # The memory that has left, and as much of the program's own.
     cgroups.limit(20 * GIB, 2 * GIB)
     for _ in range(4):
         look(stage)
     assert heard == []
-    # But not for ever: rather too little than nothing.
+    # But not for ever: a value that is too low is better than none.
     look(stage)
     assert rooms(heard) == [(19 * GIB - 2 * GIB, (1,))]
     assert stage.node.core.room_in("pod") == 19 * GIB - 2 * GIB - GIB
@@ -197,7 +197,7 @@ def test_what_we_make_ourselves_is_charged_to_our_own_cgroup(stage: Stage) -> No
     heard = stage.listen(HostRoomChanged)
     headroom.enter(1, 7, Kind.EXPLICIT)
     headroom.enter(2, 7, Kind.MANAGED)
-    # Nobody knows which part of a mixture is which.
+    # It is not known which part of a mixture is which.
     headroom.enter(3, 7, Kind.MIXED)
     assert [(event.pool, event.clients) for event in heard] == [
         ("daemon", (1,)),
@@ -205,7 +205,7 @@ def test_what_we_make_ourselves_is_charged_to_our_own_cgroup(stage: Stage) -> No
         ("pod", (2, 3)),
         ("daemon", (1, 3)),
     ]
-    # Nobody but us needs anything there.
+    # Only the daemon needs memory there.
     assert heard[0].room == 17 * GIB - 64 * MIB
     assert (heard[0].what, heard[1].what) == (
         "the limit of the daemon's memory cgroup",
@@ -225,7 +225,7 @@ def test_what_can_be_charged_to_us_right_now(stage: Stage, cgroups: Cgroups) -> 
     assert headroom.own_room() is None
     cgroups.groups = [MemoryGroup("daemon", 4 * GIB, 3 * GIB), MemoryGroup("all", 9 * GIB, GIB)]
     assert headroom.own_room() == GIB - 24 * MIB
-    # A limit that is lowered counts at once, even below what is used.
+    # A lowered limit counts at once, even below the use.
     cgroups.limit(GIB, used=2 * GIB)
     assert headroom.own_room() == -GIB - 24 * MIB
     assert Headroom(stage.node, cgroups).own_room() is None

@@ -1,4 +1,4 @@
-"""What counts against a limit beside what programs allocate, as far as NVML tells."""
+"""Memory that counts against a limit besides programs' allocations, as far as NVML tells."""
 
 import asyncio
 import os
@@ -13,12 +13,12 @@ from nvshare.wire.frames import AllocationKind
 from .stage import GIB, GPU, Stage
 
 MIB = 1 << 20
-# The process that all clients of the stage are.
+# The process of all clients of the stage.
 PID = 7
 
 
 class Looking:
-    """NVML says what it is told to."""
+    """An NVML that reports prepared values."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -30,7 +30,7 @@ class Looking:
         return group.pages[GPU.uuid]
 
     def at(self, size: int) -> int:
-        """Return what the group uses; its only member says that it has nothing."""
+        """Return the memory use of the group; its only member reports that it has none."""
         self._found = {PID: size}
         for _ in range(2):
             asyncio.run(self._footprint.look())
@@ -42,7 +42,7 @@ def test_what_modules_take_beyond_a_bare_context_counts(stage: Stage) -> None:
     nvml = Looking(stage)
     assert nvml.at(300 * MIB) == 0
     assert nvml.at(500 * MIB) == 200 * MIB
-    # Rounding is nobody's fault.
+    # Differences by rounding do not count.
     assert nvml.at(304 * MIB) == 0
 
 

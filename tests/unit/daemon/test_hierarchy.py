@@ -62,7 +62,7 @@ class Machine:
         (self.proc / "7" / "cgroup").write_text(text + "nonsense\n")
 
     def find(self, path: str, *, inside: bool = True) -> Place | None:
-        """Look for a process that is, as we see it, in this cgroup."""
+        """Find a process that is, as we see it, in this cgroup."""
         self.place(path)
         return MemoryHierarchy(self.proc, self.node if inside else None).find(7)
 
@@ -79,7 +79,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
 
 
 def seen_from(own: str, other: str) -> str:
-    """Write a place as the kernel does for somebody whose namespace begins at another one."""
+    """Write a place as the kernel shows it in a namespace that begins at another one."""
     us, them = Path(own).parts, Path(other).parts
     common = 0
     while common < min(len(us), len(them)) and us[common] == them[common]:
@@ -122,7 +122,7 @@ def test_a_container_that_does_not_find_itself_knows_nothing(machine: Machine) -
         machine.mount(*mounts)
         with pytest.raises(UnknownPlaceError, match="does not find its own cgroup"):
             machine.find("/../../pod1b/c1")
-        # All but what both of us lie in can be told.
+        # A place can be told unless it is inside the part that both of us lie in.
         assert machine.found("/../../../../kubepods/pod2c/c2") == "kubepods/pod2c/c2"
 
 

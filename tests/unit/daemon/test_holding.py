@@ -1,4 +1,4 @@
-"""What a client says of holding becomes the core's events: in HELLO, and with HELD."""
+"""A client's messages about holding become the core's events: in HELLO, and with HELD."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_the_core_hears_who_can_hold(stage: Stage, flags: frames.HelloFlags) -> 
 
 
 def told(stage: Stage) -> list[Event]:
-    """A list of what the core is told; it hears nothing of it, and has ordered nothing."""
+    """A list of the events for the core, which gets none of them and has ordered nothing."""
     heard: list[Event] = []
     stage.join(1, flags=frames.HelloFlags.CAN_HOLD)
     stage.node.dispatch = heard.append  # type: ignore[method-assign, assignment]
@@ -57,6 +57,6 @@ def test_the_core_hears_nothing_that_has_crossed_with_another_order(stage: Stage
     say(stage, frames.Held(TURN, 1, 1), frames.CannotDrain(TURN, undrained, 1))
     assert heard == []
     say(stage, frames.CannotDrain(TURN, undrained, 2))
-    # One that answers Revoke has no number.
+    # An answer to Revoke has no number.
     say(stage, frames.CannotDrain(TURN, undrained))
     assert [type(event) for event in heard] == [CannotDrain, CannotDrain]

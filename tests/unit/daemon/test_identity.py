@@ -18,7 +18,7 @@ NODE = "b" * 64
 BURSTABLE = f"kubepods-burstable-pod{UNDERSCORED}.slice"
 IN_POD = (POD, CONTAINER)
 
-# Where runtimes and their set-ups put containers, as /proc/<pid>/cgroup shows it.
+# Where container runtimes put containers, as /proc/<pid>/cgroup shows it.
 CGROUPS = {
     # cgroup v2, systemd driver
     "containerd": (
@@ -124,7 +124,7 @@ def test_the_name_of_a_program(monkeypatch: pytest.MonkeyPatch, cmdline: str, pr
 
 
 def test_one_who_cannot_be_asked_about_is_not_let_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without descriptors its pod would not be known, and its pod's limits would not hold."""
+    """Without descriptors its pod would not be known, and the pod's limits would not hold."""
 
     def refuse(*_: object, **__: object) -> str:
         raise OSError(errno.EMFILE, "Too many open files")
@@ -141,7 +141,7 @@ def test_a_user_who_has_logged_in_is_one_tenant_whatever_cgroups_it_makes() -> N
     made_up = f"{session}/user.slice/libpod-{CONTAINER}.scope/container"
     assert Visitor(7, 165536, 165536, made_up).tenant == "user 1000"
     assert Visitor(7, 1000, 1000, f"{session}/app.slice").tenant == "user 1000"
-    # What only has such a name within a container is that container's.
+    # A cgroup with such a name within a container belongs to that container.
     inside = f"0::/system.slice/docker-{CONTAINER}.scope/user.slice/user-1000.slice"
     assert Visitor(7, 1000, 1000, inside).tenant == f"container {CONTAINER}"
     assert Visitor(7, 1000, 1000, "0::/system.slice/cron.service").tenant == "user 1000"
@@ -159,7 +159,7 @@ STAT = "7 (a) b) S 1 7 7 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0"
     ("files", "is_known"),
     [
         ({"cgroup": "0::/\n", "stat": STAT.format(flags=0x400000)}, True),
-        # It ends: to those who ask, it is in no cgroup any more.
+        # It is ending: /proc already shows it in no cgroup.
         ({"cgroup": "4:memory:/\n", "stat": STAT.format(flags=0x400004)}, False),
         ({"cgroup": f"0::/kubepods/pod{POD}/{CONTAINER}", "stat": STAT.format(flags=4)}, True),
         # It has gone, or /proc hides it.
@@ -181,13 +181,13 @@ def test_one_of_whom_nothing_can_be_found_out_is_not_one_without_a_pod(
         assert identity.glance(ours).is_known is is_known
         who = identify(ours)
     assert who.is_known is is_known
-    # No time is spent on one that is turned away.
+    # No time is spent on a process that is turned away.
     assert ("cmdline" in asked) is is_known
     assert who.started == (4242 if files["stat"] else 0)
 
 
 def test_a_process_that_has_left_its_connection_to_another_is_not_known() -> None:
-    """The kernel names the one that has connected."""
+    """The kernel names the process that has connected."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"\0nvshare-test-{os.getpid()}")
         listener.listen()

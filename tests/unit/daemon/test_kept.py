@@ -2,7 +2,7 @@ from nvshare.daemon.kept import Kept
 
 
 class Source:
-    """Something that a value is made of; all of them are equal, and none is the same."""
+    """A source of a value; all sources are equal, and none is the same."""
 
     def __eq__(self, other: object) -> bool:
         return True

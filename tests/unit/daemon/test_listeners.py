@@ -15,7 +15,7 @@ NAME = "nvshare.sock"
 
 
 class Served:
-    """Whose sockets are served, and were."""
+    """The sockets that are served, and a count of those that were."""
 
     def __init__(self) -> None:
         self.open: list[socket.socket] = []
@@ -82,7 +82,7 @@ def test_a_socket_that_was_removed_is_made_again(
         assert is_answered(path)
         spoil(path)
         await until(lambda: is_answered(path))
-        # The one that nobody can find is not kept.
+        # The one that no client can find is closed.
         await until(lambda: served.shut == 1)
 
     served = play(tmp_path / "d", journal)
@@ -96,7 +96,7 @@ def test_one_that_cannot_be_made_again_is_told_of_once_and_tried_again(
 ) -> None:
     async def journal(path: Path, _: Served) -> None:
         (path / NAME).unlink()
-        # Something that cannot be unlinked has its place.
+        # A folder, which cannot be unlinked, is in its place.
         (path / NAME).mkdir()
         await until(lambda: bool(caplog.messages))
         await asyncio.sleep(0.05)
@@ -111,7 +111,7 @@ def test_so_is_its_folder(tmp_path: Path) -> None:
     async def journal(path: Path, served: Served) -> None:
         shutil.rmtree(path)
         await until(lambda: is_answered(path))
-        # The one that nobody can find is not kept.
+        # The one that no client can find is closed.
         await until(lambda: served.shut == 1)
         shutil.rmtree(path)
         await until(lambda: is_answered(path) and served.shut == 2)

@@ -106,7 +106,7 @@ def test_a_clock_that_is_set_back_hushes_nobody() -> None:
 
     assert throttle.filter(line(100_000))
     assert throttle.filter(line(50_000))
-    # Who has said too much is heard again as soon as otherwise.
+    # A throttled client is heard again as soon as otherwise.
     assert sum(throttle.filter(line(50_000)) for _ in range(10_000)) == 2498
     assert not throttle.filter(line(10_000))
     assert throttle.filter(line(10_001))

@@ -1,4 +1,4 @@
-"""The last minute of a client, from samples that a test makes up; and who is looked at."""
+"""The last minute of a client, from made-up samples; and which clients are sampled."""
 
 import asyncio
 
@@ -51,13 +51,13 @@ def test_what_was_not_looked_at_has_gone_on_evenly() -> None:
     minute = Minute()
     minute.note(sample(100.0))
     minute.note(sample(110.0, 5, computing=5.0, idle=5.0))
-    # Nothing was heard of it since.
+    # There was no report since.
     recent = minute.recent(sample(200.0, 5, computing=5.0, idle=95.0))
     assert recent.seconds == pytest.approx(60.0)
     assert recent.attribution.idle == pytest.approx(60.0)
     assert recent.launches == 0
     assert recent.computing_percent == (0,) * 30
-    # The first ten seconds of it lie in the minute by half.
+    # Half of the first ten seconds lies in the minute.
     recent = minute.recent(sample(165.0, 5, computing=5.0, idle=60.0))
     assert recent.attribution.computing == pytest.approx(2.5)
 

@@ -10,7 +10,7 @@ from nvshare.daemon.control import Control
 from nvshare.daemon.looking import Looking
 from nvshare.daemon.openapi import OPERATIONS, describe_api, routes_of
 
-# Neither has a node: routes need none, until somebody asks.
+# Neither has a node: routes need none until a request comes.
 CONTROL = Control.__new__(Control)
 CONTROL.tracing = cast(Any, None)
 LOOKING = Looking.__new__(Looking)

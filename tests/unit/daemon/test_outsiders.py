@@ -1,4 +1,4 @@
-"""Who uses a GPU without nvshare. NVML is a table of the test's."""
+"""Processes that use a GPU without nvshare. The test supplies NVML's table."""
 
 import asyncio
 import logging
@@ -15,12 +15,12 @@ from nvshare.wire import frames
 
 from .stage import GIB, GPU, Stage
 
-# The process that all clients of the stage are, and one that is not.
+# The process of all clients of the stage, and another one.
 CLIENT, OTHER = 7, os.getpid()
 
 
 class Nvml:
-    """What a GPU would tell, and who looks at it."""
+    """What a GPU would report, and what the core was told of it."""
 
     def __init__(self, stage: Stage) -> None:
         self.processes: dict[int, int | None] = {}
@@ -76,7 +76,7 @@ def test_one_look_is_not_enough(nvml: Nvml) -> None:
 def test_clients_are_not_outside(nvml: Nvml, stage: Stage) -> None:
     stage.join(2 * GIB)
     nvml.processes = {CLIENT: GIB}
-    # Managed memory is in no list; what has left the GPU may still count as used.
+    # Managed memory is in no list; memory that has left the GPU may still count as used.
     nvml.more = 2 * GIB
     assert nvml.look(2) == ()
     assert nvml.bytes_told == []

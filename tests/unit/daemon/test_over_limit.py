@@ -1,4 +1,4 @@
-"""The core hears all that it takes to know what a group has beyond its limit."""
+"""The core hears all events that it needs to know a group's excess over its limit."""
 
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
@@ -12,7 +12,7 @@ def over_limit(stage: Stage) -> list[int]:
 
 
 def limit(stage: Stage, memory: int | None) -> list[int]:
-    """Set a limit; return what each client is over it."""
+    """Set a limit; return the excess of each client."""
     stage.limit(memory_limit=memory)
     return over_limit(stage)
 

@@ -1,4 +1,4 @@
-"""Who takes how much of the daemon, in the event loop's own order; no socket is needed for that."""
+"""How the daemon's time is divided among peers, in the event loop's own order, without sockets."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def process(pid: int, uid: int = 1, container: str = "") -> Identity:
 
 
 class Talker:
-    """A connection that has so much to say, and each time costs so much."""
+    """A connection with a number of messages, each at a fixed cost."""
 
     def __init__(self, peer: Peer, order: list[int], reads: int) -> None:
         self.peer = peer
@@ -69,7 +69,7 @@ def test_a_process_has_so_many_connections() -> None:
 
 
 def take_all(peers: Peers, uid: int) -> int:
-    """Take places for a user, one process each, until there are no more; returns how many."""
+    """Take places for a user, one process each, until there are no more; return how many."""
     for own in range(1000):
         try:
             peers.enter(process(1000 * uid + own, uid))
@@ -86,7 +86,7 @@ def test_there_is_always_a_place_for_another_tenant() -> None:
             taken += own
             assert own > 0
         assert taken < 100
-        # A container is a tenant of its own, whoever its processes are.
+        # A container is a tenant of its own, whatever users its processes have.
         peers.enter(process(9, 1, container="c"))
 
     play(scene)
@@ -171,7 +171,7 @@ def test_processes_of_one_tenant_take_turns_however_many_connections_they_have()
 
 
 def test_one_that_was_without_a_budget_needs_no_more_connections() -> None:
-    """It has some now and then, and others would come in each time."""
+    """It has some budget now and then, and others would come in each time."""
 
     def scene(peers: Peers) -> None:
         now = asyncio.get_running_loop().time()
@@ -219,7 +219,7 @@ def test_a_tenant_without_a_budget_holds_up_those_who_made_work() -> None:
 
 
 def test_who_forks_has_no_more_than_its_tenant() -> None:
-    """Each process is new and has done next to nothing; all of them together have."""
+    """Each process is new and has done next to nothing, but all of them together have done much."""
 
     def scene(peers: Peers) -> None:
         now = asyncio.get_running_loop().time()
@@ -244,13 +244,13 @@ def test_who_has_made_no_work_does_not_wait_for_the_debts_of_others() -> None:
         for pid in range(10, 30):
             peers.enter(process(pid)).charge(now, 1.0)
         busy.charge(now, 0.3)
-        # It has said much in the last milliseconds, and that is all.
+        # It has only said much in the last milliseconds.
         quiet.charge(now, 0.01)
         assert busy.is_pushy(now)
         assert quiet.is_pushy(now)
         assert not peers.read(busy, Talker(busy, order, 1))
         assert not peers.read(quiet, Talker(quiet, order, 1))
-        # Nobody waits for longer than that for what others have done.
+        # No peer waits for longer than that for the use of others.
         assert quiet.tenant.budget.pause <= 30.0
 
     play(scene)
@@ -265,7 +265,7 @@ def test_a_thousand_calm_processes_keep_no_other_of_theirs_out() -> None:
             peer.since = now - 100
         for second in range(200):
             for peer in crowd:
-                # Of a core, they take a fifth each time that a second passes, and a bit more.
+                # Together they take a fifth of a core in each second, and a bit more.
                 peer.calm.left = 0.1
                 peer.charge(now + second, 0.005)
         assert -0.01 < crowd[0].tenant.budget.left < 0.21
@@ -330,7 +330,7 @@ def test_one_who_cannot_be_seen_is_not_let_in() -> None:
         with pytest.raises(Rejection, match="cannot see which process this is") as caught:
             peers.enter(hidden)
         assert caught.value.code is RejectCode.PERMISSION
-        # Of a container that we do not see into: on a node of a cluster we see into all.
+        # In a container that we cannot see into. On a node of a cluster we can see into all.
         elsewhere = Identity(0, 0, 0)
         peers.enter(elsewhere)
         peers.must_see = True

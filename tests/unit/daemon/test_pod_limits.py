@@ -1,4 +1,4 @@
-"""What pods ask for holds for their programs: from the start, and when it changes."""
+"""The requests of pods hold for their programs: from the start, and when they change."""
 
 import asyncio
 import socket
@@ -55,7 +55,7 @@ def test_outside_of_pods_nothing_is_asked() -> None:
 
 
 def test_a_static_pod_is_known_by_its_containers() -> None:
-    """Its cgroup is named after a hash, and only kubelet says which containers are whose."""
+    """Its cgroup is named after a hash, and only kubelet knows which containers belong to it."""
     pods = Pods()
     in_static = Identity(7, 0, 0, "x", "f" * 32, CONTAINER)
     pods.set(POD, asks(memory_limit=1))
@@ -72,7 +72,7 @@ def test_a_container_that_two_pods_claim_is_that_of_its_cgroup() -> None:
     pods.set(POD, asks(Orders(memory_limit=1)))
     pods.set("uid-2", asks(Orders(memory_limit=2)))
     assert pods.orders(WHO).orders.memory_limit == 1
-    # And what one of them no longer has, the other still does.
+    # When one of them goes, the other still has it.
     pods.set(POD, None)
     assert pods.uid(WHO) == "uid-2"
 
@@ -120,15 +120,15 @@ class Stage:
         self.client.send(hello.pack())
 
     def heard(self) -> list[tuple[int, int]]:
-        """Turn the loop; return the memory limit and the share, in percent, that were sent."""
+        """Turn the loop; return the memory limit and the share in percent that were sent."""
         got = [one for one in self.told() if isinstance(one, frames.Limits)]
         return [(one.memory_limit, one.share_ppm // 10_000) for one in got]
 
     def told(self) -> list[frames.FromDaemon]:
-        """Turn the loop; return all that the client was sent since the last time."""
+        """Turn the loop; return all frames sent to the client since the last time."""
         self.loop.run_until_complete(asyncio.sleep(0.01))
         data = b""
-        # What comes with a descriptor comes by itself.
+        # A frame with a descriptor arrives by itself.
         with suppress(BlockingIOError):
             while True:
                 data += self.client.recv(65536)
@@ -163,7 +163,7 @@ def test_a_change_of_the_pod_reaches_its_programs_and_a_removal_lifts(stage: Sta
     stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
     stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40))
     assert stage.heard() == [(4 * GIB, 0), (4 * GIB, 40)]
-    # What the program was started with is in force again.
+    # The limits that the program was started with are in force again.
     stage.node.change_pod(POD, asks())
     assert stage.heard() == [(8 * GIB, 0)]
 
@@ -194,7 +194,7 @@ def test_other_pods_are_left_alone(stage: Stage) -> None:
 
 
 def patch(stage: Stage, changes: dict[str, int | None]) -> tuple[int, str]:
-    """Change limits by hand; return status and text of the answer."""
+    """Change limits by hand; return the status and text of the answer."""
 
     async def ask() -> tuple[int, str]:
         async with TestClient(TestServer(Control(stage.node).application())) as people:
@@ -254,7 +254,7 @@ def test_an_annotation_that_comes_later_is_for_the_next_process(stage: Stage) ->
     stage.node.change_pod(POD, asks(allocation="auto"))
     assert stage.told() == []
     assert allocates(stage) == ("native", "its environment", "auto")
-    # What a container asks for goes over its pod, as with limits.
+    # The request of a container overrides that of its pod, as with limits.
     stage.node.change_pod(POD, asks(Orders(allocation="native"), allocation="auto"))
     assert allocates(stage) == ("native", "its environment", "")
 
@@ -303,11 +303,11 @@ def test_nobody_gets_more_than_its_ceiling_whoever_asks(stage: Stage) -> None:
     assert client.limits == ClientLimits(memory_limit=6 * GIB, compute_percent=50)
     assert client.capped == ("burst", "compute_percent", "memory_limit", "priority")
     assert set(group(stage).sources.values()) == {"ceiling"}
-    # Less than the ceiling is what was asked for.
+    # A request below the ceiling is met.
     stage.node.change_pod(POD, asks(memory_limit=1 * GIB, priority="low"))
     assert stage.heard() == [(1 * GIB, 50)]
     assert group(stage).sources["memory_limit"] == group(stage).sources["priority"] == "pod"
-    # To ask for nothing is to ask for everything.
+    # No request is a request for everything.
     stage.node.change_pod(POD, asks())
     assert stage.heard() == [(6 * GIB, 50)]
 
@@ -347,7 +347,7 @@ def test_programs_outside_of_pods_have_no_ceiling() -> None:
 
 
 def test_a_way_of_allocating_that_a_ceiling_does_not_allow_is_not_taken(stage: Stage) -> None:
-    """Neither from the annotation nor from the environment: memory that stays is in others' way."""
+    """Neither by the annotation nor by the environment: memory that stays is in others' way."""
     stage.node.change_ceilings(CEILINGS)
     stage.node.change_pod(POD, asks(allocation="native"))
     stage.join(flags=UNDECIDED)

@@ -36,7 +36,7 @@ def test_each_gpu_is_locked_by_itself(environ: dict[str, str]) -> None:
     with Possession(environ) as one, Possession(environ) as other:
         one.take([FIRST])
         assert other.take_one(SECOND) is not None
-        # What it has already, it keeps.
+        # It keeps a GPU that it has already.
         assert other.take_one(SECOND) is other.take_one(SECOND)
 
 
@@ -86,11 +86,11 @@ def test_nobody_keeps_root_from_its_gpus(
         assert squatter.stdout is not None
         assert squatter.stdout.readline() == "has it\n"
         with Possession(environ) as one, Possession(environ) as other:
-            # There is no name on which others could ask.
+            # There is no name to ask at.
             assert one.take_one(FIRST) is None
             assert one.take_one(FIRST) is None
             assert "goes on without it" in caplog.text
-            # Another one of root's is told to stay away all the same.
+            # Another daemon of root is told to stay away all the same.
             with pytest.raises(TakenError):
                 other.take([FIRST])
         with Possession(environ) as next_daemon:
@@ -111,7 +111,7 @@ def test_a_daemon_of_root_that_has_the_name_alone_is_respected(
         monkeypatch.setattr(possession, "usable", lambda holders: next(iter(holders)))
         with pytest.raises(TakenError):
             other.take([FIRST])
-        # What was locked for that is free again.
+        # The lock taken on the way is free again.
         lock = lock_for_root(FIRST.uuid, environ)
         assert isinstance(lock, int)
         os.close(lock)

@@ -1,4 +1,4 @@
-"""The page of a group: slots that are given, taken back, and found again by the next daemon."""
+"""The quota page of a group: slots are given, taken back, and found again by the next daemon."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ def page() -> Iterator[Page]:
 
 
 def words(page: Page, at: int, count: int) -> tuple[int, ...]:
-    """What stands in the file, as a member of the group sees it."""
+    """Words of the file, as a member of the group sees them."""
     return struct.unpack(f"<{count}Q", os.pread(page.descriptor, 8 * count, at))
 
 
@@ -28,12 +28,12 @@ def used_slots(page: Page) -> int:
 
 
 def use(page: Page, slot: int, used: int) -> None:
-    """Do what a member does."""
+    """Set the used bytes of a slot, as a member does."""
     os.pwrite(page.descriptor, struct.pack("<Q", used), HEADER_SIZE + slot * SLOT_SIZE + 8)
 
 
 def next_daemon(page: Page) -> Page:
-    """Take a page up again, as a member hands it over."""
+    """Take up a page again, as a member hands it over."""
     again = Page.take_up(os.dup(page.descriptor))
     assert again is not None
     return again
@@ -84,7 +84,7 @@ def test_the_lowest_free_slot_is_given(page: Page) -> None:
     again = page.take_slot(0)
     assert again is not None
     assert again[0] == 1
-    # It has nothing of the one before.
+    # It has nothing of its predecessor.
     assert words(page, HEADER_SIZE + SLOT_SIZE, 3) == (again[1], 0, 0)
     assert places[2] is not None
     page.free_slot(places[2][1])
@@ -111,7 +111,7 @@ def test_the_next_daemon_finds_everything(page: Page) -> None:
     assert again.limit == again.inherited == 500
     assert again.used() == 100
     assert again.take_slot(second[1]) == second
-    # Nobody gets the place of one who may still come back, not even under its name.
+    # The slot of a process that may still come back is not given away, not even under its name.
     other = again.take_slot(second[1])
     assert other is not None
     assert other != second
@@ -163,7 +163,7 @@ def test_nonsense_from_a_member_is_bounded_and_mended(page: Page) -> None:
     right = os.pread(page.descriptor, HEADER_SIZE + 8, 0)
     os.pwrite(page.descriptor, b"\xff" * SIZE, 0)
     assert page.used() == 1 << 52
-    # All that the daemon knows: not what is the members' own, as the lock and the used bytes.
+    # All that the daemon knows. The lock and the used bytes are the members' own.
     mended = os.pread(page.descriptor, HEADER_SIZE + 8, 0)
     assert place is not None
     assert (mended[:28], mended[32:40]) == (right[:28], right[32:40])
@@ -182,7 +182,7 @@ def test_what_pools_keep_and_drivers_hold_is_used(page: Page) -> None:
     page.hold(7)
     assert words(page, 40, 1) == (7,)
     assert page.used() == 127
-    # What the daemon has found is not for members to change.
+    # Members cannot change the daemon's own findings.
     os.pwrite(page.descriptor, struct.pack("<Q", 9), 40)
     assert page.used() == 127
     assert words(page, 40, 1) == (7,)

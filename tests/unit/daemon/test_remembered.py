@@ -49,7 +49,7 @@ def test_a_file_that_cannot_be_written_is_said_to(
 
 def test_what_could_not_be_stored_is_tried_again_when_it_is_set_again(path: Path) -> None:
     remembered = Remembered(path)
-    # The kernel's own idea of a disk without room.
+    # The kernel's own version of a full disk.
     path.with_suffix(".new").symlink_to("/dev/full")
     remembered.set("a", {"memory_limit": 5})
     assert remembered.problem == "No space left on device"

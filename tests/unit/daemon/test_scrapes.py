@@ -22,7 +22,7 @@ GET = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 async def ask(port: int, request: bytes = GET) -> str:
-    """Send something, and return all that comes until the end of the connection."""
+    """Send a request, and return all that comes until the end of the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
     try:
@@ -57,7 +57,7 @@ def serve(folder: Path, act: Callable[[int], Awaitable[None]], gpus: int = 0) ->
         try:
             await act(sock.getsockname()[1])
         finally:
-            # Sooner than anybody is let go for taking too long.
+            # Sooner than a slow connection is closed.
             await asyncio.wait_for(scrapes.close(), SECONDS / 2)
             node.close()
 
@@ -112,7 +112,7 @@ def test_after_a_while_others_are_served(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(scrapes_module, "_PATIENCE", 0.05)
 
     async def act(port: int) -> None:
-        # It is let go without an answer, and then there is room again.
+        # It is closed without an answer, and then there is room again.
         assert await ask(port, b"") == ""
         assert (await ask(port)).startswith("HTTP/1.1 200 OK")
 
@@ -126,8 +126,8 @@ def test_the_end_does_not_wait_for_who_does_not_read(tmp_path: Path) -> None:
         async def act(port: int) -> None:
             silent.connect(("127.0.0.1", port))
             silent.sendall(GET)
-            # Who came later has been served, so the other one has been, as far as it can be.
+            # A later request has been served, so the other has been, as far as it can be.
             assert len(await ask(port)) > 200_000
 
-        # More than is kept for somebody who does not read.
+        # More than is buffered for a peer that does not read.
         serve(tmp_path, act, gpus=100)

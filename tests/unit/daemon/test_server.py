@@ -10,7 +10,7 @@ from nvshare.daemon.server import Server
 
 
 class Listener:
-    """A listening socket that fails to accept as often as it is told to."""
+    """A listening socket that fails to accept a given number of times."""
 
     def __init__(self, path: Path, failures: list[OSError]) -> None:
         self._sock = socket.socket(socket.AF_UNIX)
@@ -109,7 +109,7 @@ def test_closing_during_a_pause(tmp_path: Path) -> None:
 def test_refusing_takes_a_small_part_of_the_time_and_others_come_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Time is what the test says it is: refusing one takes a millisecond of it."""
+    """The test sets the time: refusing a connection takes a millisecond of it."""
     clock = [0.0]
     waited: list[float] = []
 
@@ -147,5 +147,5 @@ def test_refusing_takes_a_small_part_of_the_time_and_others_come_in(
         server.close()
 
     asyncio.run(act())
-    # A hundred of them have taken a small part of the time, apart from the first few.
+    # A hundred of them took a small part of the time, apart from the first few.
     assert sum(waited) > 0.08 / 0.05

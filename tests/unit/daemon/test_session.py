@@ -1,4 +1,4 @@
-"""What is left of a client that has gone. What its frames do is tested with whole daemons."""
+"""What remains of a client that has left. Its frames are tested with whole daemons."""
 
 import gc
 import weakref
@@ -13,7 +13,7 @@ from .stage import Stage
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
-    """Python does not look for circles of garbage."""
+    """Python does not look for cycles of garbage."""
     gc.collect()
     gc.disable()
     yield
@@ -22,7 +22,7 @@ def no_collector() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_collector")
 def test_one_that_has_left_is_gone_at_once(stage: Stage) -> None:
-    """The collector runs once in hundreds of clients: what waited for it was 5 % of the daemon."""
+    """The collector runs once in hundreds of clients: waiting garbage was 5 % of the daemon."""
     stage.join(1, flags=frames.HelloFlags.WANTS)
     (session,) = map(weakref.ref, stage.node.sessions.values())
     stage.clients.pop().close()

@@ -1,4 +1,4 @@
-"""What a snapshot of many programs costs, by counts of work: an hour has 3,600 of them.
+"""The cost of a snapshot of many programs, by counts of work: an hour has 3,600 of them.
 
 Times are in docs/benchmarks.md; a machine that is busy with something else must not decide a test.
 """
@@ -34,7 +34,7 @@ def full(stage: Stage) -> Stage:
 
 
 def calls_of(work: Any) -> int:
-    """Return how many functions a piece of work calls that are written in Python."""
+    """Return how many functions written in Python a piece of work calls."""
     counts: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
@@ -58,7 +58,7 @@ def test_a_program_more_costs_the_same_whoever_else_is_there(full: Stage) -> Non
 
     with_many = cost()
     full.join(GIB)
-    # Most of what a snapshot is made of is called once or twice for a program.
+    # Most functions behind a snapshot are called once or twice for a program.
     assert with_many / MANY < 100
     assert cost() - with_many <= 1.2 * with_many / MANY
 
@@ -82,7 +82,7 @@ def test_what_does_not_change_is_worked_out_once(
     second = snapshots.take()
     assert made == []
     assert second.groups == first.groups
-    # Another limit is another of everything: all of them are of one group.
+    # A changed limit changes all of them, because all are of one group.
     full.limit(memory_limit=9 * GIB)
     third = snapshots.take()
     assert Counter(made) == {"wish_for": MANY, "name_of": 1}

@@ -39,7 +39,7 @@ def test_what_a_client_tells_only_grows() -> None:
 
 def test_what_was_before_it_came_is_its_own_and_not_for_the_sum() -> None:
     tally = Tally()
-    # It has worked for longer than it has been here.
+    # It reports more work than the time it has been here.
     tally.tell(Report(busy_ns=1000, launches=50, throttled_ns=3, gpu_ns=7), present_ns=20)
     tally.tell(Report(busy_ns=1010, launches=55, throttled_ns=4, gpu_ns=9), present_ns=30)
     assert tally.told.launches == 55
@@ -51,7 +51,7 @@ def test_what_was_before_it_came_is_its_own_and_not_for_the_sum() -> None:
 
 
 def test_a_sum_is_the_same_whoever_goes_first() -> None:
-    # Sevenths are no sums of powers of two: as floats, they add up to what the order makes of it.
+    # Sevenths are no sums of powers of two: as floats, their sum depends on the order.
     present = [Tally(running=number / 7, moving=number / 7) for number in range(40)]
     expected = sum((Counter(one.counts(0)) for one in present), Counter[str]())
     departed: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Who listens, what that costs, and what others may not know."""
+"""Listeners of a trace, their cost, and what they may not see of others."""
 
 import asyncio
 
@@ -54,7 +54,7 @@ def test_names_of_others_are_hidden(stage: Stage) -> None:
         uid: [item.name for item in items_of(listener.lines()) if isinstance(item, Program)]
         for uid, listener in listeners.items()
     }
-    # The program is of user 0.
+    # The program belongs to user 0.
     assert names == {None: ["train.py"], 0: ["train.py"], 1000: [HIDDEN]}
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a client's reports of its usage: shown to people, and told to the core."""
+"""A client's reports of its usage: shown to people, and passed to the core."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def shown(stage: Stage) -> float:
 
 
 def heard(stage: Stage) -> list[float]:
-    """What the core has looked at."""
+    """The reports that the core has looked at."""
     events = [entry.event for entry in stage.node.core.journal.entries]
     return [event.busy_seconds for event in events if isinstance(event, Used)]
 
@@ -36,7 +36,7 @@ def test_people_see_what_was_used_of_the_gpu(stage: Stage) -> None:
 
 
 def test_with_a_share_they_see_what_was_billed(stage: Stage) -> None:
-    """Beside others that is less than was measured, and the program's own."""
+    """Beside others, the billed time is less than the measured time, and the program's own."""
     stage.join(1)
     tell(stage, 1.0)
     tell(stage, 3.0, gpu=1.5)

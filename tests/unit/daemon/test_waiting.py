@@ -1,4 +1,4 @@
-"""What a program that waits for long is told, and that it is told once."""
+"""A program that waits for long is told why, once."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ from .stage import GIB, GPU, Stage
 
 
 class Clock:
-    """As much of a loop as a notice needs, with a time of its own."""
+    """The part of a loop that a notice needs, with a time of its own."""
 
     def __init__(self) -> None:
         self.timers: list[tuple[float, Callable[[], None]]] = []
@@ -51,7 +51,7 @@ def test_it_speaks_once_and_only_of_a_wait_that_lasts() -> None:
     assert not clock.timers
     notice.begin(0.0, speak)
     assert not clock.timers
-    # Nothing was to be said the first time: so it may be the next.
+    # There was nothing to say the first time, so the next may speak.
     for _ in range(2):
         notice.begin(5.0, speak)
         clock.fire()
@@ -143,12 +143,12 @@ def test_others_are_named_by_user_and_not_across_containers(crowd: Stage) -> Non
 
 
 def notices(stage: Stage, number: int) -> list[str]:
-    """Return what a client has been told so far."""
+    """Return all that a client was told so far."""
     decoder = daemon_frames()
     client = stage.clients[number]
     client.setblocking(False)
     found: list[frames.FromDaemon] = []
-    # A descriptor on the way ends what is received at once.
+    # A descriptor on the way ends a read early.
     with contextlib.suppress(BlockingIOError):
         while data := client.recv(1 << 16):
             found += decoder.feed(data)
@@ -156,7 +156,7 @@ def notices(stage: Stage, number: int) -> list[str]:
 
 
 def soon(stage: Stage) -> None:
-    """Have the notice come at once: a wait of no length is one that lasts."""
+    """Let the notice come at once: any wait counts as long."""
     stage.node.change_settings(GPU, DeviceSettings(wait_notice=1e-6, turn_seconds=1000))
 
 

@@ -1,4 +1,4 @@
-"""The readers in C take everything that is kept, under the sanitizers of any compiler."""
+"""The readers in C take the whole kept corpus, under the sanitizers of any compiler."""
 
 import subprocess
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from tests.fuzz.inputs import kept, write
 from tests.fuzz.native import ENVIRONMENT, PROGRAMS, build_replay, targets
 from tests.fuzz.seeds import made
 
-# A compiler comes first, on a machine that may be busy.
+# Compilers run first, on a machine that may be busy.
 pytestmark = pytest.mark.timeout(300)
 
 
@@ -22,7 +22,7 @@ def replay(once: Callable[..., Path]) -> Path:
 def run(replay: Path, *arguments: "str | Path") -> "subprocess.CompletedProcess[str]":
     command = [str(replay), *map(str, arguments)]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, timeout=60)
-    # The interposer repeats what it does not understand.
+    # The interposer repeats input that it does not understand.
     said = done.stderr.decode(errors="replace")
     return subprocess.CompletedProcess(command, done.returncode, "", said)
 

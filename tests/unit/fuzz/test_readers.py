@@ -1,4 +1,4 @@
-"""The readers in Python take everything that is kept, and some changes to it."""
+"""The readers in Python take the whole kept corpus, and some changes to it."""
 
 from pathlib import Path
 

@@ -79,7 +79,7 @@ def test_reasons_are_sentences(not_hooked: dict[str, list[dict[str, Any]]]) -> N
         assert group["functions"]
 
 
-# What the driver does with these is what the program must see, or else the CUDA runtime refuses.
+# The program must see the driver's own answers to these, or the CUDA runtime refuses to work.
 @pytest.mark.parametrize(
     "name",
     [
@@ -96,7 +96,7 @@ def test_identities_are_left_alone(hooked: set[str], name: str) -> None:
     assert name not in hooked
 
 
-# Of every call that names memory it is known which: otherwise it would be the use of all there is.
+# For every call that names memory, it is known which. Otherwise it would count as a use of all.
 NAMES_NO_MEMORY = {
     "cuGraphLaunch",
     "cuGraphUpload",

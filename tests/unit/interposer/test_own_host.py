@@ -1,4 +1,4 @@
-"""What a program may take of the host where no daemon is left to make memory for it."""
+"""How much a program may take of the host when no daemon is left to make memory for it."""
 
 import subprocess
 from pathlib import Path
@@ -110,7 +110,7 @@ def test_version_1(files: Files) -> None:
     files.write(f"{folder}/memory.limit_in_bytes", f"{8 * GIB}\n")
     files.write(f"{folder}/memory.usage_in_bytes", f"{3 * GIB}\n")
     files.write(f"{folder}/memory.stat", f"rss 1\ntotal_inactive_file {GIB}\n")
-    # The root of the hierarchy says that it has no limit by a very large number.
+    # The root of the hierarchy shows "no limit" as a very large number.
     files.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
     files.write("sys/fs/cgroup/memory/memory.usage_in_bytes", f"{3 * GIB}\n")
     assert files.room() == 6 * GIB - 8 * GIB // 20

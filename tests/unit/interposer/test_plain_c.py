@@ -114,7 +114,7 @@ def test_nobody_is_inside_when_memory_is_taken_away(build: Build, sanitizer: str
     run(build(*INSIDE, sanitizer=sanitizer), "storm", 6, 400)
 
 
-# Two threads that never sleep. Beside other tests each would mostly wait for the other to have a
+# Two threads that never sleep. Beside other tests, each would mostly wait until the other gets a
 # processor, and occupy one meanwhile.
 @pytest.mark.timed
 def test_a_mark_is_seen_before_the_gate_counts_as_empty(build: Build) -> None:
@@ -150,7 +150,7 @@ def test_a_bucket_lets_through_what_the_share_says(build: Build) -> None:
     program = build("bucket_check", "bucket.c")
     for percent, call_ms in product([1, 10, 33, 50, 90, 99], [0.01, 0.3, 9.7, 38, 400]):
         got = float(run(program, "play", percent, 100, call_ms, 600))
-        # What it begins with and the last call are not made up for: less than a call, and a window.
+        # The initial balance and the last call are not made up for: less than a call, and a window.
         assert abs(got - percent) < 100 * (call_ms / 1000 + 0.05) / 600 + 0.01, (percent, call_ms)
 
 
@@ -178,7 +178,7 @@ def phases(program: Path, *pairs: int) -> list[dict[str, Any]]:
 def test_work_in_flight_is_bounded_and_the_gpu_never_waits(inflight: Path, cost_us: int) -> None:
     (phase,) = phases(inflight, 20_000, cost_us)
     assert phase["idle_us"] == 0
-    # The window grows until the bound is passed, and whole kernels are what it is made of.
+    # The window grows until the bound is passed, and consists of whole kernels.
     assert phase["in_flight_us"] <= 1.2 * BOUND_US + 2 * cost_us
 
 
@@ -246,13 +246,13 @@ def test_a_program_that_computes_all_the_time_is_busy(inflight: Path, cost_us: i
 
 
 def test_one_that_never_waits_is_busy_too(inflight: Path) -> None:
-    """What is in flight is little more than at the last look, and the window has room for it."""
+    """The work in flight is little more than at the last look, and the window has room for it."""
     (phase,) = phases(inflight, 5_000, 6)
     assert 0.95 * phase["worked_us"] <= phase["busy_us"] <= phase["worked_us"]
 
 
 def test_a_gpu_that_runs_dry_between_launches_is_not(inflight: Path) -> None:
-    """How much it works in between is not known, and then nothing is counted."""
+    """Its work in between is not known, and then nothing is counted."""
     (phase,) = phases(inflight, 10_000, 1)
     assert phase["busy_us"] == 0
     assert phase["launches"] >= 10_000 - 128

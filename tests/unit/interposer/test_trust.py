@@ -1,4 +1,4 @@
-"""Programs and commands look for the daemon at the same places, and believe the same people."""
+"""Programs and commands look for the daemon at the same places, and trust the same users."""
 
 import os
 import subprocess
@@ -53,16 +53,16 @@ def test_both_rules_say_the_same(build: Build) -> None:
     [
         (Believer(ME), (FOLDER | 0o700, ME), (SOCKET | 0o600, ME), ME, Trust.YES),
         (Believer(ME), (FOLDER | 0o755, ROOT), (SOCKET | 0o666, ROOT), ROOT, Trust.YES),
-        # Whoever poses has made the folder, or has got hold of one that is ours.
+        # An impostor has made the folder, or has got hold of one that is ours.
         (Believer(ME), (FOLDER | 0o755, OTHER), (SOCKET | 0o666, ME), ME, Trust.FOLDER_OWNER),
         (Believer(ME), (FOLDER | 0o777, ME), (SOCKET | 0o666, ME), ME, Trust.FOLDER_MODE),
         (Believer(ME), (LINK | 0o777, ME), (SOCKET | 0o666, ME), ME, Trust.NO_FOLDER),
         (Believer(ME), (FOLDER | 0o700, ME), (LINK | 0o777, ME), ME, Trust.NO_SOCKET),
         (Believer(ME), (FOLDER | 0o700, ME), (SOCKET | 0o666, OTHER), ME, Trust.SOCKET_OWNER),
         (Believer(ME), (FOLDER | 0o700, ME), (SOCKET | 0o666, ME), OTHER, Trust.PEER),
-        # Root does not believe everybody either.
+        # Root does not trust every user either.
         (Believer(ROOT), (FOLDER | 0o755, ME), (SOCKET | 0o666, ME), ME, Trust.FOLDER_OWNER),
-        # A daemon whose user was named, and one of the machine that is not root's.
+        # A daemon whose user was named, and one of the machine that does not run as root.
         (Believer(ME, NAMED), (FOLDER | 0o755, NAMED), (SOCKET | 0o666, NAMED), NAMED, Trust.YES),
         (
             Believer(ME, is_machine=True),
@@ -103,7 +103,7 @@ def test_both_look_at_the_same_places(
     build: Build, monkeypatch: pytest.MonkeyPatch, uid: int, environ: dict[str, str]
 ) -> None:
     become = ["setpriv", f"--reuid={uid}", "--clear-groups"] if uid != os.getuid() else []
-    # The program may lie where only we can go: it is open before we become somebody else.
+    # The program may lie where only we can go: it is opened before we change the user.
     with build(*PARTS).open("rb") as program:
         command = [*become, f"/proc/self/fd/{program.fileno()}", "sockets"]
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A scripted API server: says what a test has put in its mouth, and remembers what it was asked."""
+"""A scripted API server: gives the answers that a test has prepared, and notes the requests."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class ApiServer:
-    """Answers lists and watches in the order in which a test has written the answers down."""
+    """Answers lists and watches in the order in which a test has prepared the answers."""
 
     def __init__(self) -> None:
         self.lists: list[dict[str, Any]] = []
@@ -23,7 +23,7 @@ class ApiServer:
         self.requests: list[dict[str, str]] = []
         self.tokens: list[str] = []
         self.event_status = 201
-        # Set when all that was written down has been asked for.
+        # Set when all prepared answers have been requested.
         self.exhausted = asyncio.Event()
         app = web.Application()
         app.router.add_get("/api/v1/pods", self._pods)
@@ -43,7 +43,7 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Its URL."""
         return str(self._server.make_url("/")).rstrip("/")
 
     async def _pods(self, request: web.Request) -> web.StreamResponse:
@@ -85,5 +85,5 @@ def event(kind: str, pod: dict[str, Any]) -> dict[str, Any]:
 
 
 def bookmark(version: str) -> dict[str, Any]:
-    """Return an event that only says how far we are."""
+    """Return an event that only tells the present version."""
     return event("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": version}})

@@ -1,4 +1,4 @@
-"""Pods as the API server describes them, made short."""
+"""Pods as the API server describes them, in short form."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,5 +45,5 @@ def pod_tree(
 
 
 def make_pod(name: str = "trainer", **options: Any) -> Pod:
-    """Return the same, read."""
+    """Return such a pod as it is read."""
     return read_pod(pod_tree(name, **options))

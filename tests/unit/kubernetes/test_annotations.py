@@ -42,7 +42,7 @@ def test_a_container_may_have_its_own() -> None:
     assert orders.of(MAIN).orders == Orders(memory_limit=4 * GIB, compute_percent=40)
     assert orders.of(SIDE).orders == Orders(memory_limit=1 * GIB, compute_percent=40)
     assert (orders.of(MAIN).name, orders.of(SIDE).name) == ("main", "side")
-    # A container that kubelet has not told of yet gets what the pod asks for.
+    # A container that kubelet has not reported yet gets the values of its pod.
     assert orders.of("c" * 64).orders == Orders(memory_limit=4 * GIB, compute_percent=40)
 
 

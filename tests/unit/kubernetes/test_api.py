@@ -1,4 +1,4 @@
-"""What is generated is as it would be generated now, and speaks to kubelet under its names."""
+"""The generated files are up to date, and talk to kubelet under its names."""
 
 from pathlib import Path
 

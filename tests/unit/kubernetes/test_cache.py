@@ -22,7 +22,7 @@ def test_events() -> None:
     cache = Cache()
     cache.replace([], "1")
     assert cache.take(event("ADDED", pod_tree(version="2"))) == [(make_pod(), True)]
-    # What is of no interest here is no change.
+    # A field that is of no interest here is no change.
     assert cache.take(event("MODIFIED", pod_tree(version="3"))) == []
     assert cache.version == "3"
     over = cache.take(event("MODIFIED", pod_tree(version="4", phase="Succeeded")))

@@ -1,4 +1,4 @@
-"""Who has asked for more than a ceiling allows is told what it gets."""
+"""A pod that requests more than a ceiling allows is told what it gets."""
 
 from nvshare.kubernetes.annotations import read_orders
 from nvshare.kubernetes.cuts import find_cuts

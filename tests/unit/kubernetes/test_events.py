@@ -1,4 +1,4 @@
-"""How many events a pod may have. What one looks like is in test_follow.py."""
+"""How many events a pod may have. The form of one is in test_follow.py."""
 
 from nvshare.kubernetes.events import MOST_EVENTS, WINDOW_SECONDS, EventBudget
 

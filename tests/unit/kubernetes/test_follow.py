@@ -25,7 +25,7 @@ def play(
     status: int = 201,
     ceiling_of: CeilingOf = no_ceiling,
 ) -> ApiServer:
-    """Run a script with a follower, and return the server that it has told of mistakes."""
+    """Run a script with a follower, and return the server, which was told of mistakes."""
 
     async def run() -> ApiServer:
         async with ApiServer() as server, server.client() as client:
@@ -108,7 +108,7 @@ def test_who_asks_for_more_than_a_ceiling_allows_hears_so_within_the_same_bounds
     def script(follower: Follower, told: Told) -> None:
         for size in range(2, 40):
             follower.take((make_pod(annotations={MEMORY: f"{size}Gi"}), True))
-        # What was asked for goes on as it is: it is the daemon that cuts.
+        # The request is passed on unchanged: the daemon cuts it.
         sizes = [orders.orders.memory_limit for _, orders in told if orders]
         assert sizes[-1] == 39 * GIB
 

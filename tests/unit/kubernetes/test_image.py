@@ -1,4 +1,4 @@
-"""The image says what it is. That it can be built, tests/kubernetes shows."""
+"""The labels of the image. tests/kubernetes shows that it can be built."""
 
 from pathlib import Path
 
@@ -17,5 +17,5 @@ def test_the_image_is_labelled(tmp_path: Path) -> None:
     assert built.labels[f"{LABEL}.title"] == "nvshare"
     assert built.labels[f"{LABEL}.version"] == nvshare.__version__
     assert " " in built.labels[f"{LABEL}.description"]
-    # Where it is from, whoever builds it says.
+    # The builder fills in the origin.
     assert {f"{LABEL}.{name}" for name in ("source", "revision", "created")} <= set(built.labels)

@@ -65,7 +65,7 @@ def test_through_cdi() -> None:
 def test_emulated_gpus_come_with_their_driver(tmp_path: Path, devices: str) -> None:
     node = create(tmp_path, "here", Settings(speed=5.0), parse_gpus("2xtiny"))
     response = given(emulated=node.folder, devices=devices)
-    # All that is preloaded is what every program of every image can load.
+    # Only a library that every program of every image can load is preloaded.
     assert response.envs["LD_PRELOAD"] == "/usr/local/nvshare/$LIB/libnvshare.so"
     assert response.envs["LD_LIBRARY_PATH"] == "/usr/local/nvshare/emulator"
     assert response.envs["NVSHARE_EMULATOR_NODE"] == str(node.folder)

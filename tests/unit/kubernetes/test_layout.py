@@ -1,4 +1,4 @@
-"""What is installed on a node works for programs of every kind of C library."""
+"""The installation on a node works for programs of every kind of C library."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mapped(preload: str) -> str:
-    """Return what a program of this machine, which uses glibc, has in memory."""
+    """Return the libraries that a glibc program of this machine has in memory."""
     done = subprocess.run(
         ["/bin/cat", "/proc/self/maps"],
         env={"LD_PRELOAD": preload},

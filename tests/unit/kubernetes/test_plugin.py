@@ -1,4 +1,4 @@
-"""Who is refused, and who is not, by a plugin that knows what the API server has told it."""
+"""Which pods a plugin refuses, by its knowledge from the API server."""
 
 import asyncio
 from collections.abc import Collection
@@ -28,7 +28,7 @@ def tenant(name: str, memory: str) -> Tenant:
 
 
 class Told(Tenants):
-    """What has been told so far, and what a question would bring."""
+    """The pods known so far, and those that a query would find."""
 
     def __init__(self, known: Collection[Tenant] | None, fresh: Collection[Tenant] | None) -> None:
         super().__init__(hami=False)
@@ -42,7 +42,7 @@ class Told(Tenants):
 
 
 class Refused(Exception):  # noqa: N818 (it is an answer)
-    """Kubelet is told no."""
+    """Kubelet gets a refusal."""
 
 
 class Context:
@@ -90,6 +90,6 @@ def test_a_pod_that_kubelet_has_heard_of_before_us_is_let_in() -> None:
 def test_nobody_is_refused_by_what_is_old() -> None:
     stale = [HOLDER, tenant("refused-before", "7Gi")]
     assert allocate(Told(stale, [HOLDER, tenant("new", "6Gi")])).container_responses[0].mounts
-    # And not by what cannot be asked.
+    # Nor if there is no answer to a query.
     assert allocate(Told(stale, None)).container_responses[0].mounts
     assert allocate(Told(None, None)).container_responses[0].mounts

@@ -29,7 +29,7 @@ def test_an_emulated_node_is_for_every_user_and_stays_as_it_is(tmp_path: Path) -
         state = folder / "state"
         assert state.stat().st_mode & 0o777 == 0o666
         assert folder.stat().st_mode & 0o777 == 0o755
-        # Who is on the node now is still on it afterwards.
+        # Programs that use the node now still do so afterwards.
         if not (folder / "mark").exists():
             (folder / "mark").touch()
             before = state.stat().st_ino

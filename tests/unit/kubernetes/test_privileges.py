@@ -1,4 +1,4 @@
-"""What the manifests ask of a cluster and of its nodes is little, and all of it is documented."""
+"""The manifests need few permissions of a cluster and its nodes, and all are documented."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import yaml
 
 ROOT = Path(__file__).parents[3]
 MANIFESTS = sorted((ROOT / "deploy" / "manifests").glob("*.yaml"))
-# What a container may have beyond the least, and why.
+# The permissions of a container beyond the least, and why.
 EXCEPTIONS = {
     "prepare": {"runAsUser": 0, "runAsNonRoot": False},  # writes into a folder of root's
     "daemon": {"runAsUser": 0, "runAsNonRoot": False},  # is believed because its folders are root's

@@ -1,4 +1,4 @@
-"""The values that the chart takes are those that there are."""
+"""The chart takes exactly the values that exist."""
 
 import json
 from pathlib import Path

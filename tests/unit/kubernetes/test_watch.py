@@ -11,7 +11,7 @@ from .making import pod_tree
 
 
 async def until_exhausted(server: ApiServer, **options: float) -> list[tuple[str, str, bool]]:
-    """Watch until the server has nothing more to say; return what was told."""
+    """Watch until the server has no answers left; return the reports."""
     told: list[tuple[str, str, bool]] = []
     async with server.client() as client:
         watch = PodWatch(

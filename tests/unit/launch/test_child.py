@@ -10,7 +10,7 @@ import pytest
 
 from nvshare.launch.child import CannotStartError, run_child
 
-# A process with one thread, as the command line has it. Those that run tests have more.
+# A process with one thread, like the command line. Processes that run tests have more.
 PARENT = """
 import os, signal, sys
 from nvshare.launch.child import run_child
@@ -20,7 +20,7 @@ assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
 sys.exit(code)
 """
 
-# Counts what it receives of one signal until its input ends, and exits with that number.
+# Counts the signals of one kind that it receives until its input ends; exits with that number.
 COUNTS = """
 import signal, sys
 count = 0
@@ -143,7 +143,7 @@ def test_control_c_reaches_the_child_once() -> None:
                 time.sleep(0.01)
             assert parent.returncode == 11
         finally:
-            # Or whoever waits for it would wait for ever.
+            # Otherwise a process that waits for it would wait for ever.
             parent.kill()
     os.close(controller)
     os.close(terminal)

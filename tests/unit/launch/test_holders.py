@@ -24,12 +24,12 @@ ME = (os.getpid(), os.getuid())
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    """An emulated node of this test's own, so that no other test is met here."""
+    """An emulated node of this test's own, apart from all other tests."""
     return {"NVSHARE_EMULATOR_NODE": str(tmp_path)}
 
 
 def listen(address: str, answer: bytes | None = None) -> socket.socket:
-    """Listen, and answer the first who asks, if at all."""
+    """Listen, and answer the first client, if at all."""
     sock = socket.socket(socket.AF_UNIX)
     sock.bind(address)
     sock.listen()
@@ -47,7 +47,7 @@ def listen(address: str, answer: bytes | None = None) -> socket.socket:
 
 @pytest.fixture
 def daemon(environ: dict[str, str], tmp_path: Path) -> Iterator[Path]:
-    """A process that has the GPU and answers as a daemon does; it is this one."""
+    """A process that has the GPU and answers like a daemon: this one."""
     text = f'{{"folder": "{tmp_path}", "gpus": [{{"index": 3, "uuid": "{UUID}"}}]}}'
     with listen(lock_address(UUID, environ), text.encode()):
         yield tmp_path
@@ -109,7 +109,7 @@ def test_only_the_process_that_has_the_gpu_is_used(environ: dict[str, str], tmp_
     assert usable([holder]) is None, "nobody listens there"
     with listen(str(tmp_path / "nvshare.sock")):
         assert usable([holder]) == holder
-        # It names the sockets of somebody else.
+        # It names the sockets of another user.
         assert usable([Holder(UUID, 1, 0, "", 3, tmp_path)]) is None
 
 

@@ -70,7 +70,7 @@ def test_only_who_answers_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert find_daemon({}) == tmp_path / "own"
         (tmp_path / "system" / "nvshare.sock").unlink()
         with listen(tmp_path / "system" / "nvshare.sock"):
-            # The daemon of the machine is for everybody, and goes first.
+            # The daemon of the machine serves all users, and goes first.
             assert find_daemon({}) == tmp_path / "system"
     assert find_daemon({}) is None
 

@@ -1,4 +1,4 @@
-"""The folder that is the daemon's alone, and where it is if it cannot be where it should."""
+"""The folder that is the daemon's alone, and its place if the usual one is impossible."""
 
 import os
 from pathlib import Path

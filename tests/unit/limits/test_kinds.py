@@ -1,4 +1,4 @@
-"""Limits of every kind, whichever limits there are."""
+"""Limits of every kind, independent of the table."""
 
 from enum import Enum
 from types import SimpleNamespace
@@ -60,7 +60,7 @@ def test_of_several_the_tightest(limit: Limit, values: list[Any], tightest: Any)
         (AMOUNT, 2 * GIB, {"room": GIB}, GIB),
         (AMOUNT, GIB, {"room": 2 * GIB}, GIB),
         (AMOUNT, GIB, {"room": None}, GIB),
-        # Without a ceiling there is nothing to go beyond.
+        # Without a ceiling there is nothing to exceed.
         (PERMISSION, True, {"pace": None, "more": False}, True),
         (PERMISSION, True, {"pace": 10, "more": False}, None),
         (PERMISSION, True, {"pace": 10, "more": True}, True),

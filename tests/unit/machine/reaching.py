@@ -1,8 +1,8 @@
-"""Machines in every state, brought there by what brings a client there."""
+"""Machines in every state, brought there by the same events as a client's."""
 
 from nvshare.machine import Event, Machine, State
 
-# The turn that a machine holds which holds one, and held before.
+# The turn that a holding machine has, and the one that it had before.
 TURN, BEFORE = 7, 5
 IDLE_NS = 1000
 
@@ -10,7 +10,7 @@ IDLE_NS = 1000
 def at(
     state: State, *, evict: int = 0, displaces: bool = False, is_explicit: bool = False
 ) -> Machine:
-    """Return a machine in this state; ``evict`` is what was asked for where somebody was asked."""
+    """Return a machine in this state; ``evict`` is the size in its order to give way."""
     machine = Machine()
     if state is State.NEW:
         return machine
@@ -53,7 +53,7 @@ def at(
 
 
 def holding_short(state: State) -> Machine:
-    """Return one that was told to hold while its memory was coming."""
+    """Return a machine that was told to hold while its memory was coming."""
     machine = at(State.FILLING)
     machine.feed(Event.HOLD, turn=TURN)
     if state is State.HELD:

@@ -1,4 +1,4 @@
-"""Any history that a machine can think of, on a client that performs what it is told."""
+"""Any history that Hypothesis can generate, on a client that performs the machine's actions."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ WHOLE = 100
 
 
 class Client(RuleBasedStateMachine):
-    """A daemon that keeps to the rules, and a program that does as it likes."""
+    """A daemon that keeps to the rules, and a program that may do anything."""
 
     is_explicit = False
 
@@ -28,16 +28,16 @@ class Client(RuleBasedStateMachine):
         self.leaving = 0
         self.can_move = True
         self.last_turn = 0
-        # The turn that the daemon takes for held; None: it has heard that there is none.
+        # The turn that the daemon believes held; None: it has heard that there is none.
         self.held: int | None = None
-        # Descriptors that were given, and are not closed yet. Who has which.
+        # Descriptors that were given; those not closed yet; and the one that is armed.
         self.descriptors = 0
         self.alive: set[int] = set()
         self.armed: int | None = None
         self.armed_at_gate = False
         self.owes_left = False
         self.waits = False
-        # What the daemon has heard of somebody who waits at the gate that is held.
+        # The daemon's knowledge of threads that wait at the held gate.
         self.told_held: bool | None = None
 
     # The daemon.
@@ -73,7 +73,7 @@ class Client(RuleBasedStateMachine):
         if self.machine.holds:
             return  # The holder before has woken it, and the daemon will hear of that.
         if self.armed_at_gate and self.armed is not None and opens:
-            self.gate_is_open = True  # At this very moment, and nobody has noticed.
+            self.gate_is_open = True  # At this very moment, and unnoticed.
         self.last_turn += 1
         self.held = self.last_turn
         self.feed(
@@ -159,7 +159,7 @@ class Client(RuleBasedStateMachine):
     @precondition(lambda self: self.is_welcome)
     @rule(missing=SIZES)
     def room(self, missing: int) -> None:
-        # In an open turn: what has left for somebody who has gone may come back in bulk.
+        # In an open turn: memory that left for a program that has ended may come back in bulk.
         self.fills_beside = self.gate_is_open and not self.is_explicit
         self.feed(Event.ROOM, turn=self.machine.turn, missing=missing)
 
@@ -204,7 +204,7 @@ class Client(RuleBasedStateMachine):
     @precondition(lambda self: not self.machine.holds)
     @rule(size=st.integers(1, WHOLE))
     def allocate(self, size: int) -> None:
-        """What is allocated without a turn is away. Explicit memory is not: that is waited for."""
+        """Memory allocated without a turn is away. Explicit memory is not: it is waited for."""
         if not self.is_explicit:
             self.away = min(WHOLE, self.away + size)
 
@@ -215,7 +215,7 @@ class Client(RuleBasedStateMachine):
     @precondition(lambda self: self.machine.state in (State.CLOSING, State.STOPPING))
     @rule(sure=st.booleans())
     def drain(self, sure: bool) -> None:
-        # If nobody can tell what is in flight, nothing is to leave that would be missed.
+        # If the work in flight is unknown, no memory may leave that it could need.
         there = self.there if sure or not self.is_explicit else 0
         self.feed(Event.DRAINED, waits=self.waits, there=there, away=self.away)
         assert not self.machine.holds
@@ -225,7 +225,7 @@ class Client(RuleBasedStateMachine):
     @rule()
     def cannot_drain(self) -> None:
         turn, state = self.machine.turn, self.machine.state
-        # Only while it holds does the machine go by this number.
+        # The machine uses this number only while it holds.
         is_short = state is State.HOLDING and bool(self.machine.numbers["is_short"])
         has_to_fill = state is State.STOPPING or is_short
         self.feed(Event.CANNOT_DRAIN)
@@ -290,7 +290,7 @@ class Client(RuleBasedStateMachine):
             case Act.CLOSE:
                 self.gate_is_open = self.is_refused = False
             case Act.STEP:
-                # Who passes must find its memory.
+                # A call that passes must find its memory.
                 assert self.machine.job is not Job.FILLS
                 assert not self.is_explicit or not self.away
                 self.waits = False
@@ -359,7 +359,7 @@ class Client(RuleBasedStateMachine):
         self.owes_left = action.bytes > 0
         assert self.owes_left == (self.leaving > 0)
 
-    # What must always hold.
+    # The invariants.
 
     @invariant()
     def the_gate_is_open_in_these_states_and_no_others(self) -> None:
@@ -404,7 +404,7 @@ class Client(RuleBasedStateMachine):
             assert self.machine.job is Job.FILLS_AHEAD
 
     def teardown(self) -> None:
-        """Whatever was promised is kept, when the performer answers."""
+        """Every promise is kept when the performer answers."""
         for _ in range(4):
             if self.machine.state in (State.CLOSING, State.STOPPING):
                 self.drain(sure=True)
@@ -427,7 +427,7 @@ class Client(RuleBasedStateMachine):
 
 
 class ExplicitClient(Client):
-    """The same with memory that must not be used while it is away."""
+    """The same, with memory that must not be used while it is away."""
 
     is_explicit = True
 

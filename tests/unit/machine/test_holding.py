@@ -1,4 +1,4 @@
-"""A turn that is held: what is done in which order, what the daemon is told, and how it ends."""
+"""A turn that is held: the actions and their order, the messages to the daemon, and its end."""
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_a_step_lets_one_call_pass_and_is_followed_by_another_report() -> None:
     for _ in range(3):
         assert machine.feed(Event.DRAINED, waits=True)[1] == [told_held(True)]
         assert acts(machine.feed(Event.STEP, turn=TURN)[1]) == [Act.STEP, Act.DRAIN]
-        # A second one before the first has ended has crossed with something.
+        # A second one before the end of the first has crossed with another message.
         assert machine.feed(Event.STEP, turn=TURN)[1] == []
     # The thread that has passed is the only one that waited.
     assert machine.feed(Event.DRAINED)[1] == [told_held(False)]

@@ -1,4 +1,4 @@
-"""The machine in a program of its own, under the sanitizers, fed with anything at all."""
+"""The machine in a program of its own, under the sanitizers, fed with arbitrary events."""
 
 import subprocess
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_any_inputs(program: Path, seed: int) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     pairs, most = map(int, done.stdout.split())
-    # It comes around: every state sees every event, and one that is none.
+    # It goes through all: every state sees every event, and an invalid one.
     assert pairs == len(State) * (len(Event) + 1)
     # The longest list there is. A longer one may need more room in struct machine_actions.
     assert most <= 8

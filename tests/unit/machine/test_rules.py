@@ -1,4 +1,4 @@
-"""The rules that are easy to lose: what is done, in which order, and with which numbers."""
+"""The rules that are easy to lose: the actions, their order, and their numbers."""
 
 import pytest
 
@@ -73,7 +73,7 @@ def test_evict_that_comes_too_late_is_answered_with_nothing() -> None:
     _, actions = machine.feed(Event.HANDED)
     assert acts(actions)[0] is Act.OPEN
     assert one(actions, Act.ANSWER).turn == TURN
-    # And what was to leave then does not leave at the end of this turn.
+    # The bytes that were to leave then do not leave at the end of this turn.
     machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)
     machine.feed(Event.DRAINED, there=100)
     assert machine.state is State.CLOSED
@@ -162,7 +162,7 @@ def test_displacing_ends_with_the_turn() -> None:
 def test_a_fill_that_is_stopped_is_left_at_what_has_come() -> None:
     machine = at(State.STOPPING)
     _, actions = machine.feed(Event.DRAINED, there=50, away=50)
-    # What has not come counts as away: not all is there.
+    # Memory that has not come counts as away: not all is there.
     assert acts(actions) == [Act.ORDER_REST, Act.RELEASED, Act.CONTEND]
 
 
@@ -219,7 +219,7 @@ def test_what_cannot_drain_goes_on_with_its_turn_and_the_daemon_is_told() -> Non
         Action(Act.DROP, descriptor=3),
         Action(Act.TELL_CANNOT_DRAIN, turn=TURN),
     ]
-    # It is told again to give the turn up, and what was to leave then is another matter.
+    # It is told again to give up the turn. The bytes of the first order are void.
     assert acts(machine.feed(Event.REVOKE, turn=TURN, is_urgent=True)[1])[0] is Act.CLOSE
     machine.feed(Event.DRAINED, there=100)
     assert machine.state is State.CLOSED
@@ -240,7 +240,7 @@ def test_room_is_passed_on_while_memory_comes() -> None:
     for state in (State.FILLING, State.STOPPING):
         _, actions = at(state).feed(Event.ROOM, turn=TURN, missing=4)
         assert actions == [Action(Act.SET_MISSING, bytes=4)]
-    # As long as others make room, what is to be allocated is waited for.
+    # While others make room, the growth is waited for.
     _, actions = at(State.GROWING).feed(Event.ROOM, turn=TURN, missing=4)
     assert actions == [Action(Act.SET_MISSING, bytes=4), Action(Act.AWAIT_GROWTH)]
 
@@ -254,7 +254,7 @@ def test_what_made_room_in_its_turn_comes_back_at_once_when_there_is_room_again(
     _, actions = machine.feed(Event.ROOM, turn=TURN, missing=0)
     assert acts(actions) == [Act.SET_MISSING, Act.ORDER_FILL]
     assert machine.state is state
-    # Once is enough. What has come is told.
+    # Once is enough. The memory that has come is reported.
     assert machine.feed(Event.ROOM, turn=TURN, missing=0)[1] == []
     assert acts(machine.feed(Event.MOVED)[1]) == [Act.TELL_IN]
     assert machine.state is state
@@ -371,9 +371,9 @@ def test_a_program_that_must_not_begin_alone_is_told_to_wait_by_a_daemon() -> No
     _, (hello,) = machine.feed(Event.GREET, waits=True)
     assert hello.value == Hello.WANTS
     assert acts(machine.feed(Event.WELCOME)[1]) == [Act.CLOSE]
-    # It has said already that somebody waits.
+    # It has already reported that a thread waits.
     assert machine.feed(Event.WORK)[1] == []
-    # Once it was welcome, it goes on without a daemon as anybody does.
+    # Once it was welcome, it goes on without a daemon like any client.
     assert acts(machine.feed(Event.LOST, refuses=True)[1])[0] is Act.OPEN
 
 
@@ -391,7 +391,7 @@ def test_explicit_memory_comes_back_before_the_gate_opens_without_a_daemon() -> 
     machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
     told = acts(machine.feed(Event.LOST, must_fill=True, is_explicit=True)[1])
     assert told == [Act.DISARM, Act.CONTEND, Act.CLOSE, Act.ORDER_RETURN]
-    # A daemon that cannot be reached is lost again and again, and what comes goes on coming.
+    # A daemon that cannot be reached is lost again and again, and the fill goes on.
     assert machine.feed(Event.LOST, must_fill=True, is_explicit=True)[1] == []
     assert machine.feed(Event.MOVED, is_explicit=True)[1] == [Action(Act.OPEN)]
     assert machine.state is State.ALONE
@@ -401,7 +401,7 @@ def test_a_daemon_that_comes_in_between_is_not_told_of_an_open_gate() -> None:
     machine = at(State.RETURNING)
     _, (hello,) = machine.feed(Event.GREET, waits=True)
     assert (hello.turn, hello.value) == (BEFORE, Hello.WANTS)
-    # What has come by then stays.
+    # Memory that has come by then stays.
     assert machine.feed(Event.WELCOME)[1] == [Action(Act.ORDER_REST)]
     assert (machine.state, machine.job) == (State.CLOSED, Job.RESTS)
 
@@ -439,7 +439,7 @@ def test_explicit_memory_that_is_away_stays_away_when_a_turn_ends(
     _, actions = at(state, evict=100).feed(event, there=50, away=50, is_explicit=True)
     assert Act.COUNT_ALL_THERE not in acts(actions)
     assert one(actions, Act.ORDER_OUT).bytes == 50
-    # While nobody can tell what is in flight, nothing leaves.
+    # While the work in flight is unknown, nothing leaves.
     machine = at(state, evict=100)
     _, actions = machine.feed(event, there=0, away=50, is_explicit=True)
     assert not {Act.COUNT_ALL_THERE, Act.ORDER_OUT} & set(acts(actions))
@@ -459,7 +459,7 @@ def test_explicit_memory_comes_as_a_whole_whatever_the_daemon_is_content_with() 
         Event.GRANT, turn=TURN, must_fill=True, bytes=30, missing=10, is_explicit=True
     )
     assert one(actions, Act.ORDER_FILL).bytes == 0
-    # And if the mover comes back before that, it is told again.
+    # If the mover comes back before that, it gets the order again.
     _, actions = machine.feed(Event.MOVED, must_fill=True, is_explicit=True)
     assert actions == [Action(Act.SET_MISSING, bytes=10), Action(Act.ORDER_FILL)]
     assert acts(machine.feed(Event.MOVED, is_explicit=True)[1])[0] is Act.OPEN

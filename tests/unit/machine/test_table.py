@@ -199,7 +199,7 @@ def test_memory_that_leaves_after_a_turn(name: str, letter: str, follows: str) -
 
 
 def trimming(state: State) -> Machine:
-    """One whose mover moves memory out in the middle of a turn."""
+    """A machine whose mover moves memory out in the middle of a turn."""
     machine = at(State.OPEN)
     machine.feed(Event.TRIM, bytes=10, can_move=True)
     if state is State.STOPPING:
@@ -219,7 +219,7 @@ def grown_while_filling(asked: bool) -> Machine:
 
 
 def gently(state: State) -> Machine:
-    """One that lost its daemon with memory away, and found another."""
+    """A machine that lost its daemon with memory away, and found another."""
     machine = at(State.LEAVING)
     machine.feed(Event.LOST, must_fill=True)
     if state is not State.ALONE:
@@ -232,7 +232,7 @@ def gently(state: State) -> Machine:
 
 
 def trimming_while_it_holds(state: State, *, is_to_step: bool = False) -> Machine:
-    """One that holds, and whose mover still moves out what was to be trimmed."""
+    """A machine that holds, and whose mover still moves out for a trim."""
     machine = trimming(State.OPEN)
     machine.feed(Event.HOLD, turn=TURN)
     if state is State.HELD:
@@ -245,7 +245,7 @@ def trimming_while_it_holds(state: State, *, is_to_step: bool = False) -> Machin
 
 
 def to_step() -> Machine:
-    """One that lets a call pass when its memory is there."""
+    """A machine that lets a call pass when its memory is there."""
     machine = holding_short(State.HELD)
     check(machine, PLAYS["step"], "D")
     return machine
@@ -269,7 +269,7 @@ def test_one_that_holds_while_its_memory_comes(name: str, state: State, letter: 
 
 
 def to_leave() -> Machine:
-    """One that brings memory in ahead of its turn, and is to move some out again."""
+    """A machine that brings memory in ahead of its turn, and is to move some out again."""
     machine = at(State.FETCHING)
     machine.feed(Event.EVICT, bytes=10, there=5)
     return machine

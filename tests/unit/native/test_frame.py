@@ -35,7 +35,7 @@ def dump(build_common: Callable[[Path], Path]) -> Iterator[Dump]:
 
 
 def read_in_python(data: bytes) -> str:
-    """What frame_dump.c should print."""
+    """The expected output of frame_dump.c."""
     words: list[str] = []
     while len(data) >= HEADER.size:
         magic, version, kind, length, _ = HEADER.unpack_from(data)

@@ -1,4 +1,4 @@
-"""What is native here loads where glibc is as old as 2.17, whatever it was built on."""
+"""The native files load with glibc 2.17 and later, whatever they were built on."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Every number of every frame at its edges: Python and C let pass what the table does."""
+"""Every number of every frame at its edges: Python and C accept what the table accepts."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ def passes(case: Case) -> bool:
 def test_python_lets_pass_what_the_table_does() -> None:
     wrong = [case for case in ALL if passes(case) != case.is_good]
     assert wrong == []
-    # Both happen, for every kind of range.
+    # Good and bad values both occur, for every kind of range.
     for one in PROTOCOL.ranges:
         judged = {case.is_good for case in ALL if case.field.range is one}
         assert judged == ({True} if one.most is None else {True, False}), one
@@ -52,7 +52,7 @@ def test_c_wants_all_fields_that_are_not_optional(judge: Callable[[list[str]], l
 
 
 def test_c_reads_what_predecessors_send(judge: Callable[[list[str]], list[str]]) -> None:
-    """Shorter frames among them: what is not there is of a later day."""
+    """Among them shorter frames, which lack the fields of later versions."""
     sent = [
         bytes.fromhex(frame["bytes"])
         for path in FOLDER.glob("*.json")

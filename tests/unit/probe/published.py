@@ -1,4 +1,4 @@
-"""The readings of a T4 that does what the published driver does. Made up, not measured."""
+"""The readings of a T4 that behaves like the published driver. Made up, not measured."""
 
 from nvshare.probe.readings import Readings, Value
 
@@ -33,7 +33,7 @@ def _memory() -> dict[str, Value]:
 
 
 def _moves() -> dict[str, Value]:
-    """How long a piece of 1 GiB takes: the call, and all of it."""
+    """The times of a piece of 1 GiB: of the call, and of all of it."""
     times = {
         "prefetch.out.first": (0.152, 0.152),
         "prefetch.out.second": (0.121, 0.121),
@@ -163,5 +163,5 @@ VALUES: dict[str, Value] = {
 
 
 def published(**changes: Value) -> Readings:
-    """Return them with some changed; a name is written with two underscores for a dot."""
+    """Return the readings with changes; a name has two underscores in place of a dot."""
     return Readings({**VALUES, **{name.replace("__", "."): it for name, it in changes.items()}})

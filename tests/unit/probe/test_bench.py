@@ -28,7 +28,7 @@ def test_a_small_gpu_has_small_pieces() -> None:
 def test_a_small_host_has_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "read_memory", lambda: HostMemory(GIB, None, None))
     assert bench.fitting_piece(15 * GIB, bench.PIECE) == 256 * MIB
-    # The memory of an emulated GPU's host is not that of this machine.
+    # The host memory of an emulated GPU is not that of this machine.
     monkeypatch.setenv("NVSHARE_EMULATOR_NODE", "/n/lab")
     assert bench.fitting_piece(15 * GIB, bench.PIECE) == GIB
 

@@ -51,7 +51,7 @@ def test_a_probe_that_fails_says_why_and_the_others_go_on(
     assert told == ["memory", "ended", "bus", "ended"]
     assert why in bench.readings.absent["memory"]
     assert "bus" not in bench.readings.absent
-    # What was found before it failed stays.
+    # Readings from before the failure stay.
     assert bench.readings.has("memory.before", "bus.duplex", "bus.took_s")
 
 

@@ -8,11 +8,11 @@ from tests.unit.probe.published import GIB, MIB, VALUES, published
 
 
 def back_to(step: str, count: str, of: str) -> dict[str, Value]:
-    """A count that is at one step what it was at another."""
+    """A count that has at one step its value of another."""
     return {f"memory.{step}.{count}": VALUES[f"memory.{of}.{count}"]}
 
 
-# For every line, readings that make this one bad and no other.
+# For every line, readings that make this line bad and no other.
 BAD: dict[str, dict[str, Value]] = {
     "machine.compute_mode": {"machine.compute_mode": "exclusive process"},
     "machine.mps": {"machine.mps": "/tmp/nvidia-mps"},
@@ -34,7 +34,7 @@ BAD: dict[str, dict[str, Value]] = {
     "memory.host.out": back_to("out", "host_used", "touched"),
     "memory.host.back": {
         **back_to("back", "host_used", "touched"),
-        # It would fall by nothing then.
+        # Otherwise it would not fall.
         "memory.freed.host_used": -9 * GIB,
     },
     "memory.host.freed": back_to("freed", "host_used", "back"),

@@ -1,6 +1,6 @@
-"""Numbers that the interposer has, and that Python has as well: it does the same, or counts on it.
+"""Numbers that both the interposer and Python have: Python does the same, or relies on them.
 
-What the two say to each other is generated (protocol/). These are not said, only known.
+The messages between the two are generated (protocol/). These numbers are not sent, only known.
 """
 
 import re

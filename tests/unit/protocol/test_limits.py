@@ -1,4 +1,4 @@
-"""A limit that is added to the table reaches everything that is made of it."""
+"""A limit that is added to the table reaches everything that is generated from it."""
 
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def test_it_has_a_row_in_every_table(limits: tuple[Limit, ...], rows: str) -> No
     page += "<!-- end of limits -->\n"
     text = limits_pages.with_rows(page, limits)
     assert sum("pace" in line for line in text.splitlines()) == 1
-    # What is said of allocation stays, and nothing else.
+    # The row of allocation stays, and no other.
     assert "| `allocation` | a |\n<!-- end of limits -->\n" in text
     assert "old" not in text
     assert limits_pages.with_rows(text, limits) == text

@@ -1,4 +1,4 @@
-"""Snapshots in a line, for tests of what is drawn from them."""
+"""Snapshots in a line, for tests of the views drawn from them."""
 
 from typing import Any
 
@@ -87,7 +87,7 @@ def make_client(number: int = 1, **changes: Any) -> ClientStatus:
 
 
 def make_node(*clients: ClientStatus, gpus: tuple[DeviceStatus, ...] = ()) -> NodeStatus:
-    """A machine with 64 GiB for what leaves its GPUs."""
+    """A machine with 64 GiB for memory that leaves its GPUs."""
     return NodeStatus(
         version="1.2.3",
         pid=1,

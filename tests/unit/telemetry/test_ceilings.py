@@ -1,4 +1,4 @@
-"""Nobody gets more than a ceiling allows, whatever it asks for."""
+"""No program gets more than a ceiling allows, whatever it requests."""
 
 import pytest
 from hypothesis import given
@@ -65,7 +65,7 @@ def test_a_namespace_goes_over_the_node_field_by_field_and_can_lift() -> None:
     all_of_them = Ceilings(node, {"team": special})
     assert all_of_them.of("team") == Ceiling(compute_percent=50, priority="normal")
     assert all_of_them.of("other") == node
-    # A pod that nobody has told of yet may have what any could have, and no more.
+    # A pod that is not known yet may have what any pod could have, and no more.
     assert all_of_them.of_unknown() == Ceiling(compute_percent=50)
 
 
@@ -77,7 +77,7 @@ def test_what_is_cut_is_named() -> None:
         "priority": "normal",
         "allocation": "what the GPU's setting says",
     }
-    # What nobody has asked for is cut, too, but there is nobody to be told.
+    # Defaults are cut, too, but there is no request to report that on.
     assert ceiling.cuts(Orders()) == {}
     assert ceiling.cut(ClientLimits()) == ClientLimits(memory_limit=4 * GIB)
 

@@ -129,7 +129,7 @@ def node(*clients: ClientStatus, **changes: Any) -> NodeStatus:
 
 
 def read(status: NodeStatus) -> dict[str, list[tuple[dict[str, str], float]]]:
-    """Expose it, and read that back as Prometheus would: labels and values by name."""
+    """Expose a snapshot, and read it back as Prometheus would: labels and values by name."""
     text, kind = expose(status, "")
     assert kind.startswith("text/plain; version=0.0.4")
     found: dict[str, list[tuple[dict[str, str], float]]] = {}
@@ -274,7 +274,7 @@ def test_what_was_kept_is_never_told_of_somebody_else() -> None:
     one, two, three = client(id=1, turns=1), client(id=2, turns=2), client(id=3, turns=3)
     renamed = client(id=2, turns=2, program="other.py")
     grown = client(id=1, turns=1, refusals_by={"context": 1})
-    # They come, go, change places, get other names, and something else to tell.
+    # Clients come, leave, change places, and get other names and other values.
     for clients in ((one, two), (two, three), (three, two, one), (), (one, renamed), (grown, two)):
         for accept in ("", OPENMETRICS):
             status = node(*clients, devices=(device(0, clients=len(clients)), device(1)))
@@ -332,7 +332,7 @@ def test_a_gpu_counts_all_that_its_programs_do() -> None:
     )
 
 
-# Fields of a snapshot that no metric is made of, and why.
+# Fields of a snapshot that no metric shows, and why.
 NOT_EXPORTED = {
     "pid": "of no use in a series",
     "settings.host_memory": "host.limit is what it comes to",
@@ -381,7 +381,7 @@ def changed(value: Any) -> Any:
     if isinstance(value, int | float):
         return value + 1
     if isinstance(value, str):
-        # What names a GPU goes on naming one.
+        # The name of a GPU must still name one.
         return "GPU-1" if value == "GPU-0" else f"{value}x"
     if isinstance(value, dict):
         return {key: changed(one) for key, one in value.items()}
@@ -404,13 +404,13 @@ def variants(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def is_whole(status: NodeStatus) -> bool:
-    """Whether those who use a GPU use one that is there."""
+    """Whether all clients use GPUs that exist."""
     used = {one.device for one in status.clients}
     return used | {"GPU-0"} <= {gpu.uuid for gpu in status.devices}
 
 
 def test_every_field_of_a_snapshot_is_exported_or_there_is_a_reason() -> None:
-    # One GPU is not used by anybody, so that it can have another name.
+    # One GPU is unused, so that it can have another name.
     devices = (device(0), device(1), device(2))
     status = node(client(), client(id=2, **POD), devices=devices)
     text = expose(status, "")[0]

@@ -1,6 +1,6 @@
-"""Alerts and dashboard speak of metrics and labels that there are.
+"""Alerts and dashboard use only metrics and labels that exist.
 
-Whether Prometheus understands them, and whether they find anything, a real one says
+A real Prometheus checks whether it understands them and whether they find anything
 (tests/kubernetes/test_prometheus.py).
 """
 
@@ -16,7 +16,7 @@ LABELS = {
     for section in SECTIONS
     for metric in section.metrics
 }
-# What Prometheus adds.
+# Labels that Prometheus adds.
 ADDED = {"instance", "job"}
 EXPRESSIONS = [*(rule["expr"] for rule in alerts()), *queries()]
 

@@ -70,7 +70,7 @@ def test_those_that_it_took_turns_with_are_gone() -> None:
     said = text(why(make_client(parts=parts, came=50 * GIB, left=49 * GIB, **LARGE)))
     assert "the programs that it waited for have ended, or rest" in said
     assert "25 % of its time went to moving memory" in said
-    # Nobody is there to fit together with, and no other turns would help.
+    # There is no other program to fit together with, and no other turns would help.
     assert "fit together" not in said
     assert "set turn" not in said
 
@@ -130,7 +130,7 @@ def test_bound_by_the_cpu(history: tuple[int, ...]) -> None:
     found = why(client)
     assert found.main.cause == "cpu_bound"
     assert "The GPU waited for the program 88 % of the time: 6000 calls" in text(found)
-    # Time that nobody has taken from it counts half.
+    # Time that no other program took from it counts half.
     assert found.main.weight == pytest.approx(0.44)
 
 

@@ -17,7 +17,7 @@ def test_later_steps_see_the_gpus(tmp_path: Path) -> None:
     base = {k: v for k, v in os.environ.items() if not k.startswith(("NVSHARE_", "LD_"))}
     base["NVSHARE_EMULATOR_ROOT"] = str(tmp_path / "nodes")
     inputs = {"GPUS": "3xt4", "SPEED": "100", "DATA": "off", "PYTHON": sys.executable}
-    # What pip would install is here already.
+    # The package that pip would install is here already.
     files = {"GITHUB_ENV": str(environment), "GITHUB_OUTPUT": str(output), "SOURCE": "installed"}
 
     subprocess.run([ACTION / "up.sh"], check=True, env={**base, **inputs, **files})

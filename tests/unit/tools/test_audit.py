@@ -1,4 +1,4 @@
-"""What nvshare needs is found, with what that needs, and its licences are judged."""
+"""The requirements of nvshare are found, with their own, and their licences are judged."""
 
 from email.message import Message
 from importlib.metadata import Distribution
@@ -31,7 +31,7 @@ class Fake(Distribution):
 
 def test_all_that_is_shipped_may_be() -> None:
     found = {one.name.lower(): one for one in shipped()}
-    # What is needed, what is needed for Kubernetes, and what these need; no tool.
+    # The requirements, those for Kubernetes, and theirs; no tools.
     assert {"pydantic", "aiohttp", "grpcio", "annotated-types"} <= set(found)
     assert not {"nvshare", "pytest", "ruff"} & set(found)
     assert [name for name, one in found.items() if not is_fine(one)] == []

@@ -1,4 +1,4 @@
-"""The areas of `make check`, and what CONTRIBUTING.md makes of them."""
+"""The areas of `make check`, and their list in CONTRIBUTING.md."""
 
 import re
 import subprocess
@@ -34,7 +34,7 @@ def test_every_package_is_in_an_area() -> None:
     sources = ROOT / "src/nvshare"
     found = [*sources.glob("*/__init__.py"), *sources.glob("lab/*/__init__.py")]
     names = {str(path.parent.relative_to(ROOT)) for path in found}
-    # The one is native/machine, seen from Python; the other has its parts in areas.
+    # The first is native/machine, seen from Python; the second has its parts in areas.
     assert names - files == {"src/nvshare/machine", "src/nvshare/lab"}
 
 

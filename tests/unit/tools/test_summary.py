@@ -23,7 +23,7 @@ CLUSTER = "======================== 49 passed in 640.25s (0:10:40) =============
         (["1 passed in 0.50s\n", "1 passed, 2 errors in 0.25s\n"], "2 passed, 2 errors in 0.75s"),
         # One make may run pytest more than once.
         (["1 failed in 0.10s\n4 passed in 0.50s\n"], "1 failed, 4 passed in 0.60s"),
-        # What passed by itself, has passed.
+        # A test that passed alone has passed.
         (
             [FLAKY],
             "3 passed in 1.50s",

@@ -1,4 +1,4 @@
-"""A server of the page before a source that tells what a test says, on a port of this machine."""
+"""A server of the page in front of a scripted source, on a port of this machine."""
 
 import asyncio
 import socket
@@ -21,7 +21,7 @@ HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 
 
 class Told:
-    """A source."""
+    """A scripted source."""
 
     def __init__(self, *statuses: NodeStatus | NvshareError) -> None:
         self._statuses = statuses or (make_node(make_client(1), make_client(2)),)
@@ -29,7 +29,7 @@ class Told:
         self.changed: list[tuple[int, dict[str, Any]]] = []
 
     def status(self) -> NodeStatus:
-        """Tell the next one, and the last one again and again."""
+        """Return the next status; the last one again and again."""
         said = self._statuses[min(self.looks, len(self._statuses) - 1)]
         self.looks += 1
         if isinstance(said, NvshareError):
@@ -37,11 +37,11 @@ class Told:
         return said
 
     def may_change(self) -> bool:
-        """Say yes."""
+        """Allow changes."""
         return True
 
     def park(self, program: int, parked: bool) -> GroupStatus:
-        """Note it."""
+        """Note the change."""
         self.changed.append((program, {"parked": parked}))
         limits = ClientLimits()
         return GroupStatus(
@@ -49,7 +49,7 @@ class Told:
         )
 
     def change_limits(self, program: int, changes: dict[str, Any]) -> GroupStatus:
-        """Note it. Program 9 is a pod's."""
+        """Note the change. Program 9 belongs to a pod."""
         if program == 9:
             raise BadInputError("memory_limit is set by its pod", do="annotate the pod")
         self.changed.append((program, changes))
@@ -58,7 +58,7 @@ class Told:
 
 
 class Visit:
-    """A client, and where the server is."""
+    """A client of the server at a port."""
 
     def __init__(self, session: aiohttp.ClientSession, port: int) -> None:
         self.session = session
@@ -67,7 +67,7 @@ class Visit:
     async def ask(
         self, method: str, path: str, *, headers: Any = HEADERS, **more: Any
     ) -> tuple[int, Any]:
-        """Ask; return the status and what is in the answer."""
+        """Send a request; return the status and the content of the answer."""
         url = f"http://127.0.0.1:{self.port}{path}"
         async with self.session.request(method, url, headers=headers, **more) as answer:
             is_json = answer.content_type == "application/json"
@@ -75,7 +75,7 @@ class Visit:
 
 
 def listening(address: str = "127.0.0.1") -> socket.socket:
-    """A socket on a port that is free."""
+    """A socket on a free port."""
     sock = socket.create_server((address, 0))
     sock.setblocking(False)
     return sock

@@ -1,4 +1,4 @@
-"""Who is let in: by the token, by the name in the URL, and by nothing else."""
+"""Requests are let in by the token, by the name in the URL, and by nothing else."""
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_what_a_form_of_another_page_can_send_is_refused() -> None:
             headers = {**HEADERS, "Content-Type": kind}
             body = '{"program": 1, "changes": {"priority": "low"}}'
             assert (await visit.ask("POST", "/v1/limits", headers=headers, data=body))[0] == 415
-        # Whether it might be sent from another page is never answered with yes.
+        # A preflight request of another page is never granted.
         assert (await visit.ask("OPTIONS", "/v1/limits"))[0] == 405
 
     visit(source, act)

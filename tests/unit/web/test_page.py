@@ -1,4 +1,4 @@
-"""The files of the page keep to what its server permits, and to what a wheel carries."""
+"""The files of the page need only what its server permits and a wheel contains."""
 
 import re
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Several nodes as one: each is asked by the one that was asked, with the same token."""
+"""Several nodes as one: the node that gets a request asks the others, with the same token."""
 
 import asyncio
 import socket
@@ -29,7 +29,7 @@ def visit_cluster(
     dead: tuple[str, ...] = (),
     token: str = TOKEN,
 ) -> None:
-    """Serve each node on an address of its own, and visit the first. ``dead`` ones are nobody's."""
+    """Serve each node on an address of its own, and visit the first. ``dead`` ones are down."""
 
     async def run() -> None:
         sock = listening()
@@ -94,7 +94,7 @@ def test_changes_and_questions_go_to_the_node_that_they_are_about() -> None:
         status, said = await visit.ask("GET", "/v1/why?node=node-b&program=1")
         assert status == 200
         assert "b.py" in said["sentences"][0]
-        # What it refuses is refused in its words.
+        # A refusal keeps its own words.
         status, said = await visit.ask("POST", "/v1/limits", json={**order, "program": 9})
         assert (status, said["error"]["what"]) == (400, "memory_limit is set by its pod")
         for node in ("node-c", ["node-b"]):

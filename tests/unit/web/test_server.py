@@ -1,4 +1,4 @@
-"""What the page is told, and what it may ask for."""
+"""The data that the page gets, and the requests that it may make."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From snapshots to what is drawn: parts of the time between two of them, and whose."""
+"""From snapshots to the picture: how programs spent the time between two of them."""
 
 from nvshare.telemetry.snapshot import TimeParts
 from nvshare.web.timeline import KEPT, Timeline
@@ -28,7 +28,7 @@ def test_who_has_just_come_is_seen_from_its_beginning() -> None:
     timeline.add(2000, make_node(make_client(1), make_client(2, attribution=spent(idle=0.4))))
     (sample,) = timeline.after(0)
     assert sample.programs[2][:6] == (0, 0, 0, 0, 0, 100)
-    # Nothing has happened to the other one, and that is no reason to divide by it.
+    # No time has passed for the other one: there is no division by zero.
     assert sample.programs[1][:6] == (0, 0, 0, 0, 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""How often the daemon is asked: by the clock that the test holds."""
+"""How often the daemon is asked, by a clock that the test moves."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ class Clock:
 
 
 async def a_while() -> None:
-    """Give others the time for hundreds of looks."""
+    """Leave time for hundreds of looks."""
     await asyncio.sleep(0.1)
 
 

@@ -1,4 +1,4 @@
-"""Every frame survives the way there and back, in pieces of any size; bad bytes raise WireError."""
+"""Every frame survives a round trip, in pieces of any size; bad bytes raise WireError."""
 
 import random
 import re

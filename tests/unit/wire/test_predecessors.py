@@ -1,6 +1,6 @@
-"""Frames of earlier days are still understood, and those of today are understood by them.
+"""Frames of earlier versions are still understood, and those of today are understood by them.
 
-predecessors/ has what earlier versions sent, byte for byte, and the layout by which they read.
+predecessors/ has frames of earlier versions, byte for byte, and the layout by which they read.
 """
 
 import json
@@ -27,7 +27,7 @@ RECORDED = {
     for name, frame in json.loads(path.read_text(encoding="utf-8")).items()
 }
 TODAY = record()
-# Fields that no reader has ever looked at: they are sent as 0 now.
+# Fields that no reader has ever used: they are sent as 0 now.
 RETIRED = {("Limits", "compute_percent")}
 CLASSES = {cls.__name__: cls for cls in get_args(frames.Frame)}
 
@@ -50,7 +50,7 @@ def test_what_a_predecessor_sends_is_read(which: tuple[str, str]) -> None:
     values = {one.name: getattr(read, one.name) for one in fields(read)}
     told = {name: _plain(values.pop(name)) for name in frame["values"] if name in values}
     assert told == {name: value for name, value in frame["values"].items() if name in told}
-    # What it does not know is nothing, and not a guess.
+    # Fields that it does not know are 0, and not a guess.
     assert set(values.values()) <= {0}
 
 
@@ -69,12 +69,12 @@ def test_what_we_send_is_read_by_a_predecessor(which: tuple[str, str]) -> None:
         0 if (which[1], name) in RETIRED else _plain(one)
         for name, one in zip(then["values"], sent, strict=True)
     ]
-    # Every field that it knows lies where it was.
+    # Every field that it knows is at its old place.
     assert [_plain(one) for one in read] == expected
 
 
 def _with_values_of(then: dict[str, Any], now: dict[str, Any], cls: Any) -> bytes:
-    """Return a frame of today with all that one of an earlier day says."""
+    """Return a frame of today with all values of an earlier one."""
     values = {}
     for one in fields(cls):
         kind: Any = one.type
@@ -92,7 +92,7 @@ def _plain(value: Any) -> Any:
 def test_a_version_in_which_one_frame_has_changed_parts_peers_over_that_frame_only(
     tmp_path: Path,
 ) -> None:
-    """The next version that changes a meaning, made from today's table: GRANT is another one."""
+    """The next version that changes a meaning, made from today's table: GRANT is different."""
     table = (ROOT / "protocol" / "frames.toml").read_text(encoding="utf-8")
     assert "\nversion = 1 " in table or "\nversion = 1\n" in table
     table = table.replace("\nversion = 1", "\nversion = 2", 1)

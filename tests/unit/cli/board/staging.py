@@ -1,4 +1,4 @@
-"""A machine with two GPUs on which everything is to be seen."""
+"""A machine with two GPUs that shows everything there is to see."""
 
 from nvshare.settings import ClientLimits
 from nvshare.telemetry.snapshot import NodeStatus

@@ -1,4 +1,4 @@
-"""The board at three widths, line by line: files of what was looked at by a person.
+"""The board at three widths, line by line, against files that a person has looked at.
 
 NVSHARE_WRITE_EXPECTED=1 writes them anew.
 """

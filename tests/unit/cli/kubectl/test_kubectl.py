@@ -1,4 +1,4 @@
-"""kubectl nvshare, with a kubectl that answers from files and writes down what it was asked."""
+"""kubectl nvshare, with a kubectl that answers from files and notes its arguments."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def node_status() -> NodeStatus:
 
 
 class Kubectl:
-    """The kubectl that is found."""
+    """The kubectl in PATH."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""What keys do."""
+"""The effect of keys."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_one_is_selected_and_stays_so() -> None:
     assert state.selected == 3
     press(state, "s")
     assert state.selected == 3
-    # Who is gone cannot be.
+    # A program that has ended cannot be selected.
     state.selected = 99
     shown(state)
     assert state.selected == 3

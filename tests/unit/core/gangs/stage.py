@@ -1,4 +1,4 @@
-"""A core with two devices of 16 bytes or more of them, and short words for what happens to gangs.
+"""A core with two or more devices of 16 bytes, and short words for the events of gangs.
 
 Client 10 is the member of gang "a" on device 0, 11 the one on device 1, 20 and 21 are those of "b".
 Time stands still unless a test moves it. Every event is followed by a check of the invariants.
@@ -35,7 +35,7 @@ TURN = 30.0
 
 
 class Stage:
-    """What tests of gangs play on."""
+    """The stage for tests of gangs."""
 
     def __init__(self, devices: int = 2, usable: int = USABLE, **settings: Any) -> None:
         self.now = 1000.0
@@ -58,7 +58,7 @@ class Stage:
         return [self.client(one).state.value for one in clients]
 
     def join(self, client: int, size: int = 0, group: str = "", **more: Any) -> list[Effect]:
-        """Join on the device that the last digit says, with memory that was never touched."""
+        """Join on the device of the last digit, with memory that was never touched."""
         event = ClientJoined(
             now=self.now,
             client=client,
@@ -69,7 +69,7 @@ class Stage:
         return self.core.handle(event)
 
     def gang(self, *clients: int, size: int = 12, **more: Any) -> None:
-        """Have clients of one group join, and let the first of them want a turn."""
+        """Join with clients of one group, and let the first of them want a turn."""
         for client in clients:
             self.join(client, size, f"gang {clients[0]}", **more)
         self.want(clients[0])
@@ -78,7 +78,7 @@ class Stage:
         return self.core.handle(Wanted(now=self.now, client=client, turn=turn))
 
     def come_back(self, client: int) -> list[Effect]:
-        """Want to go on, having given a turn up."""
+        """Want to go on, having given up a turn."""
         return self.want(client, self.client(client).turn)
 
     def held(self, client: int, *, waits: bool = False) -> list[Effect]:
@@ -134,7 +134,7 @@ class Stage:
         return effects
 
     def hand_over(self, *going: int, wants: bool = True) -> list[Effect]:
-        """Have those who were told to hold do so, and then give their turns up."""
+        """Let the clients that were told to hold do so, and then give up their turns."""
         effects: list[Effect] = []
         for client in going:
             effects += self.held(client, waits=wants)

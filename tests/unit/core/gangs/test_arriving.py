@@ -60,7 +60,7 @@ def test_others_use_the_room_of_a_gang_while_it_waits_for_another_device() -> No
         stage.want(client)
     assert granted(stage.release(20)) == [30]
     assert granted(stage.release(30)) == [40]
-    # It goes as soon as the gang can come.
+    # It is revoked as soon as the gang can come.
     effects = stage.release(21)
     assert told(effects) == [40]
     assert granted(stage.release(40, wants=True)) == [10, 11]
@@ -109,7 +109,7 @@ def test_who_comes_to_a_gang_that_runs_is_let_in_where_it_fits() -> None:
     for client in (22, 32):
         stage.join(client, 12)
         stage.want(client)
-    # Not everything fits there, so it is only let in when it wants to be.
+    # Not everything fits there, so it is only let in when it wants a turn.
     assert granted(stage.join(12, 2, "gang 10")) == []
     assert granted(stage.want(12)) == [12]
 
@@ -182,7 +182,7 @@ def test_when_a_turn_ends_depends_on_the_one_who_leads_not_on_others_of_its_gang
     stage.now += 3
     stage.join(90, 12)
     stage.want(90)
-    # Some go before others on device 0, so that it is seen anew each time when the turn ends.
+    # Priorities differ on device 0, so the end of its turn is computed anew each time.
     stage.join(80, 12, limits=Limits(priority=Priority.HIGH))
     for client, size in [(10, 12), (11, 12), (20, 1)]:
         stage.join(client, size, "gang 10")

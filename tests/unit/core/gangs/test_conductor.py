@@ -1,4 +1,4 @@
-"""What is known of a gang that waits; and that nodes without gangs do not pay for them."""
+"""The devices that a gang waits for; and nodes without gangs do not pay for gangs."""
 
 from nvshare.core.core import Core
 from nvshare.core.replay import replay

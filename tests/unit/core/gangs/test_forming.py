@@ -1,4 +1,4 @@
-"""Who is in a gang."""
+"""Which clients form a gang."""
 
 from nvshare.core.effects import Report, ReportKind
 from nvshare.core.events import TimerKind

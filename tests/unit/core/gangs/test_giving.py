@@ -1,4 +1,4 @@
-"""A gang gives its turns up in two phases: all of it hold, and when all do, all are told to go."""
+"""A gang gives up its turns in two phases: all its clients hold, and then all are revoked."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_who_holds_with_a_thread_at_its_gate_steps_while_others_have_not_drained
     assert steps(stage.held(10, waits=True)) == []
     assert steps(stage.fire(0, TimerKind.STEP)) == [10]
     assert stage.client(10).hold is Hold.STEPS
-    # It steps again only after it has drained again, and been patient.
+    # It steps again only after it has drained again, and its patience is over.
     assert stage.alarm(0, TimerKind.STEP) is None
     began = stage.now
     assert steps(stage.held(10, waits=True)) == []
@@ -95,7 +95,7 @@ def test_who_cannot_drain_keeps_the_whole_gang_where_it_is_for_a_while(stage: St
 
 def test_who_dies_is_not_waited_for(stage: Stage) -> None:
     stage.held(10)
-    # What is left of the gang is on one device, and so no gang.
+    # The rest of the gang is on one device, and so no gang.
     assert told(stage.leave(11)) == [10]
     assert granted(stage.release(10, wants=True)) == [20]
 
@@ -110,7 +110,7 @@ def test_others_go_on_without_one_that_is_silent() -> None:
     stage.held(12)
     effects = stage.fire(1, TimerKind.PATIENCE)
     assert [effect.kind for effect in effects if hasattr(effect, "kind")] == [ReportKind.OVERDUE]
-    # The silent one is told as well: it may hear of that some day.
+    # The silent one is told as well: it may read that some day.
     assert sorted(told(effects)) == [10, 11, 12]
     stage.release(12, wants=True)
     assert granted(stage.release(10, wants=True)) == [20]
@@ -179,7 +179,7 @@ def test_a_gang_that_is_interrupted_goes_on_before_others_who_wait() -> None:
     stage.gang(10, 11)
     stage.join(20, 12)
     stage.want(20)
-    # Nobody interrupts a first turn. The gang has its second one, and 20 rests meanwhile.
+    # A first turn is not interrupted. The gang has its second one, and 20 rests meanwhile.
     stage.fire(0, TimerKind.TURN)
     stage.hand_over(10, 11)
     stage.release(20)
@@ -204,7 +204,7 @@ def test_an_answer_to_one_that_is_told_to_hold_says_nothing_of_room() -> None:
     stage = Stage()
     stage.gang(10, 11, size=4)
     stage.gang(20, 21, size=14)
-    # It is behind its gate, and has to move out for what client 10 asks for.
+    # It is behind its gate, and has to move out for the request of client 10.
     stage.join(30)
     stage.memory(30, 10)
     stage.now = stage.alarm(0, TimerKind.TURN) or stage.now

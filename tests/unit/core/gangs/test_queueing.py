@@ -1,4 +1,4 @@
-"""All of a gang wait at the same place in the queues of their devices."""
+"""All clients of a gang wait at the same place in the queues of their devices."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def waiting(stage: Stage) -> list[list[int]]:
 
 
 def full(devices: int = 2, **settings: Any) -> Stage:
-    """Two devices with one client each that runs."""
+    """Two devices with one running client each."""
     stage = Stage(devices, **settings)
     for device in range(devices):
         stage.join(90 + device, 12)
@@ -93,7 +93,7 @@ def test_a_gang_that_starves_on_one_device_goes_first_on_all() -> None:
 
 def test_who_waits_beside_a_gang_that_goes_first_is_looked_after() -> None:
     stage = full(turn_min=1.0, turn_seconds=1.0)
-    # Only on device 0 do some go before others.
+    # Priorities differ only on device 0.
     stage.join(80, 12, limits=Limits(priority=Priority.HIGH))
     stage.gang(10, 11)
     stage.now += 1

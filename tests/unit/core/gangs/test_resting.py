@@ -1,4 +1,4 @@
-"""Who is idle in its gang's turn keeps its place until all of its gang are."""
+"""A client that is idle in its gang's turn keeps its place until its whole gang is idle."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def test_who_rests_is_not_waited_for_when_the_turn_ends(stage: Stage) -> None:
     assert granted(stage.held(11)) == [20]
     assert stage.states(10, 11) == ["idle", "yielding"]
     stage.release(11, wants=True)
-    # Now it wants to go on, and so all of it wait.
+    # Now it wants to go on, and so its whole gang waits.
     assert stage.states(10, 11) == ["waiting", "waiting"]
 
 

@@ -1,4 +1,4 @@
-"""All of a gang are asked to give way when idle, or none."""
+"""All clients of a gang are asked to give way when idle, or none."""
 
 from nvshare.core.effects import Revoke, Urgency
 
@@ -13,7 +13,7 @@ def test_all_of_a_gang_are_asked_if_one_is_in_the_way() -> None:
     effects = stage.want(20)
     assert sorted(asked(effects)) == [10, 11]
     orders = [effect for effect in effects if isinstance(effect, Revoke)]
-    # As long as the memory of one of them would take to move, and none of them moves any by itself.
+    # As long as moving the memory of one of them takes. None moves any by itself.
     assert len({order.idle_seconds for order in orders}) == 1
     assert [order.evict_bytes for order in orders] == [0, 0]
     assert all(order.urgency is Urgency.WHEN_IDLE for order in orders)

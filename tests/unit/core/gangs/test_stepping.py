@@ -1,4 +1,4 @@
-"""A rank that has to catch up with others, and has no room for its memory: others make it."""
+"""A rank that has to catch up with others, and has no room for its memory: others make room."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def stage() -> Stage:
     began = stage.now
     stage.held(11, waits=True)
     assert orders(stage.fire(1, TimerKind.STEP)) == [Trim(21, 8)]
-    # What 21 had launched has come to its end by then, or waits for somebody else.
+    # The work that 21 had launched has ended by then, or waits for another client.
     assert stage.now == pytest.approx(began + ROOM_PATIENCE)
     return stage
 
@@ -62,7 +62,7 @@ def test_who_made_room_is_told_when_it_can_have_its_memory_back(stage: Stage) ->
     away = Memory(12, 0, 8)
     moved = Moved(now=stage.now, client=21, turn=turn, memory=away, out_bytes=8, seconds=0.1)
     stage.core.handle(moved)
-    # 11 has caught up, and has its memory. All of its gang go.
+    # 11 has caught up, and has its memory. Its whole gang is revoked.
     stage.held(11)
     assert orders(stage.held(10)) == []
     assert orders(stage.release(10)) == []

@@ -1,4 +1,4 @@
-"""What each way of sharing a device counts, and how long its turns and rests are."""
+"""How each regime counts clients, and how long its turns and rests are."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Longer turns, where everybody who takes turns computes all the time. Moves take 1 s here."""
+"""Longer turns, where all clients that take turns compute all the time. Moves take 1 s here."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def computes(stage: Stage, client: int) -> None:
 
 @pytest.fixture
 def stage() -> Stage:
-    """Have 1 run and 2 wait, both of whom compute all the time."""
+    """Have 1 run and 2 wait. Both compute all the time."""
     stage = Stage(initial_bandwidth=12.0)
     stage.join(1, 12)
     stage.join(2, 12, swapped=12)

@@ -84,8 +84,8 @@ def driver_version(cuda: ctypes.CDLL) -> int:
     return version.value or 13040
 
 
-# A pattern of its own, cruder than the generator's, on text that no preprocessor has touched: what
-# the generator overlooks must not be overlooked here too.
+# A pattern of its own, cruder than the generator's, on text that no preprocessor has touched:
+# declarations that the generator overlooks must not be overlooked here too.
 def test_every_declaration_of_cuda_h_is_exported(include: list[Path]) -> None:
     text = raw(include, "cuda.h")
     declared = set(re.findall(r"CUDAAPI\s+(cu[A-Z]\w*)\s*\(", text))

@@ -212,7 +212,7 @@ CUresult cuOld(int answer);
 CUresult cuMissing(void);
 """
 
-# cuAsk is the strong definition; it tells its argument and the flavour of the call.
+# cuAsk is the strong definition; it reports its argument and the flavour of the call.
 PROGRAM = """
 #include <assert.h>
 #include "cuda.h"

@@ -11,7 +11,7 @@ T4 = (files("nvshare.lab.emulator") / "profiles" / "t4.toml").read_text(encoding
 
 
 def problem_with(old: str, new: str) -> str:
-    """Return what is said of a T4 profile in which one text is replaced by another."""
+    """Return the complaint about a T4 profile in which one text is replaced by another."""
     assert T4.count(old) == 1
     with pytest.raises(BadInputError) as caught:
         parse_profile(T4.replace(old, new), source="t4.toml")

@@ -1,4 +1,4 @@
-"""The pytest plugin, in runs of pytest of its own: as somebody else's tests see it."""
+"""The pytest plugin, in pytest runs of its own: as another project's tests see it."""
 
 import subprocess
 import sys

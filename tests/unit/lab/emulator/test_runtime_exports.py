@@ -22,7 +22,7 @@ INCLUDE = {
     12: [NVIDIA / "cuda_runtime" / "include", NVIDIA / "cu13" / "include"],
     13: [NVIDIA / "cu13" / "include"],
 }
-# No header declares these, and no program from nvcc needs them for what can be done here.
+# No header declares these, and no program from nvcc needs them for anything possible here.
 UNDOCUMENTED = re.compile(
     r"__cuda(GetProcAddress|RegisterHostVar|RegisterUnifiedTable)|cudaSubgrid\w+"
 )
@@ -72,7 +72,7 @@ def test_the_soname_is_the_file_name(major: int) -> None:
     assert f"soname: [libcudart.so.{major}]" in output
 
 
-# They are in every program on an emulated node, of which most have no use for them.
+# They are in every program on an emulated node, and most programs have no use for them.
 @major
 def test_loading_one_loads_and_runs_nothing_else(major: int) -> None:
     output = tool(ours(major), "readelf", "--dynamic", "--wide")

@@ -53,10 +53,10 @@ def stand_in(**changes: Any) -> SimpleNamespace:
 
 @pytest.fixture
 def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Load nothing, and return the list of what would have been loaded."""
+    """Load nothing, and return the list of libraries that would have been loaded."""
     paths: list[str] = []
     monkeypatch.setattr(ctypes, "CDLL", lambda path, **_: paths.append(path))
-    # Set here so that it is put back at the end, whatever the reader does to it.
+    # Set here so that it is restored at the end, whatever the reader does to it.
     monkeypatch.setenv("NVSHARE_EMULATOR_NODE", "")
     monkeypatch.setenv("NVSHARE_EMULATOR_SPEED", "")
     own = SimpleNamespace(pid=os.getpid(), host_bytes=5)

@@ -1,4 +1,4 @@
-"""Memory of whoever is next comes in when somebody ends, before the turn changes."""
+"""Memory of the next program comes in when another one ends, before the turn changes."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_it_comes_as_soon_as_there_is_room_and_the_turn_begins_with_the_rest(
 
 
 def test_who_runs_computes_on(outcome: Outcome) -> None:
-    """Beside what comes ahead: it is on the GPU from its first turn to the end of that one."""
+    """Beside a fill ahead: it is on the GPU from its first turn to the end of that turn."""
     stays = record(outcome, "stays")
     runs = [span for span in stays.spans or () if span.kind is Kind.RUN]
     ahead, _ = spans(outcome, Kind.IN)

@@ -1,4 +1,4 @@
-"""Whole simulations: placement, chance, sums that must add up, and what a simulation costs."""
+"""Whole simulations: placement, chance, sums that must add up, and the cost of a simulation."""
 
 from functools import cache
 from typing import Any
@@ -58,9 +58,9 @@ def test_everything_adds_up(listed: list[dict[str, Any]], gpus: str, mode: dict[
 
 
 def test_turns_that_are_shorter_than_a_move_become_longer() -> None:
-    """Or else these would take turns for ever: one never has its memory, the other never any.
+    """Otherwise they would take turns for ever, and neither would ever have all its memory.
 
-    A turn lasts at least until its memory is there, and so nobody has to find that out by failing.
+    A turn lasts at least until its memory is there, so no failed turn is needed to find that out.
     """
     large = {
         "name": "p",
@@ -94,7 +94,7 @@ def test_turns_that_are_shorter_than_a_move_become_longer() -> None:
 
 
 def adds_up(outcome: Outcome) -> None:
-    """See whether all have done what they had to, and nothing is left."""
+    """Check that all programs have done their work, and nothing is left."""
     profiles = outcome.scenario.profiles()
     for told, record in zip(outcome.arrivals, outcome.records, strict=True):
         assert record.ended is not None
@@ -136,7 +136,7 @@ def test_arrivals_spread_by_chance() -> None:
     assert all(0 <= arrival <= 10 for arrival in arrivals)
 
 
-# What must be reached, as makespan over ideal. T6 rests on the assumed lateness of sleepers.
+# The required makespan over ideal. T6 rests on the assumed lateness of sleepers.
 @pytest.mark.parametrize(
     ("name", "most"),
     [
@@ -170,7 +170,7 @@ def test_t4_without_short_turns_loses_what_the_gpu_loses_by_changing_between_two
 
 
 def test_short_rests_are_not_spent_on_moving_memory() -> None:
-    """One of the two has to rest without anybody using that; 2 is the best that can be."""
+    """One of the two has to rest while the other cannot use that; 2 is the best possible."""
     summary = summarise(known("resting-large"))
     assert summary.ratio is not None
     assert 1.98 < summary.ratio < 2.05
@@ -191,8 +191,8 @@ def test_t6_in_step_loses_more() -> None:
 def test_what_fits_is_never_moved(name: str) -> None:
     summary = summarise(known(name))
     assert (summary.turn_changes, summary.swapped_out_bytes, summary.swap_s) == (0, 0, 0.0)
-    # Who is alone, or rests most of the time, takes no short turns; except for those who begin
-    # at the same time, while they touch their memory for the first time.
+    # A program that is alone, or rests most of the time, takes no short turns; except programs that
+    # begin at the same time, while they touch their memory for the first time.
     assert summary.slices > 100 if name == "T4" else summary.slices <= 4
 
 
@@ -211,13 +211,13 @@ def test_in_an_hour_of_everything_that_fits_nobody_waits_for_memory_and_nothing_
     summary = summarise(run(busy, rests, waves, until=3600.0))
     assert summary.turn_changes == 0
     assert (summary.swapped_out_bytes, summary.swapped_in_bytes, summary.swap_s) == (0, 0, 0.0)
-    # Those who compute all the time take short turns, and the others do not wait for them.
+    # Programs that compute all the time take short turns, and the others do not wait for them.
     assert summary.slices > 1000
     assert max(c.waited_s for c in summary.clients if c.name.startswith("rests")) == 0.0
 
 
 def runs_from(outcome: Outcome, index: int, time: float) -> float:
-    """When a program ran again after a moment."""
+    """The first time from a moment on at which a program ran."""
     spans = outcome.records[index].spans or ()
     return min(max(span.begin, time) for span in spans if span.kind is Kind.RUN and span.end > time)
 
@@ -255,8 +255,8 @@ def test_nobody_starves_in_five_of_ten_hours() -> None:
 
 def test_the_cost_of_a_simulation_in_events() -> None:
     steps = {name: known(name).steps for name in ("T1", "T2a", "T3", "T4", "T5", "T6")}
-    # Two events per iteration for those who synchronise, none for those who do not; and a few more
-    # for every move.
+    # Two events per iteration for programs that synchronise, none for others; and a few more for
+    # every move.
     assert steps["T3"] < 40
     assert steps["T2a"] < 1000
     assert sum(steps.values()) < 70_000

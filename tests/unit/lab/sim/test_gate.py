@@ -1,4 +1,4 @@
-"""Turns: who waits how long, what is still done when one ends, and what moves."""
+"""Turns: how long programs wait, what is still done when a turn ends, and what moves."""
 
 from itertools import pairwise
 from typing import Any
@@ -26,13 +26,13 @@ from .making import GB, MIB, PAUSE, program, run
 BEGIN = 0.08 + PAUSE
 BUS = 12e9
 TURN = {"mode": "auto", "turn_seconds": 10.0}
-# What the daemon counts with on a T4.
+# The memory of a T4 that the daemon counts on.
 MEMORY = round(14913.6875 * MIB)
 ROOM = DeviceSettings().usable_of(MEMORY) - 2 * DeviceSettings().context_of(MEMORY)
 
 
 def turns(outcome: Outcome) -> list[tuple[float, str, float]]:
-    """Who ran from when to when, in order."""
+    """The times in which each program ran, in order."""
     return sorted(
         (span.begin, record.name, span.end)
         for record in outcome.records
@@ -80,7 +80,7 @@ def test_out_and_in_overlap_as_far_as_the_bus_allows() -> None:
         out = [span for span in moves(other, Kind.OUT) if abs(span[0] - begin) < 0.01]
         assert len(out) == 1
         size = 2 * 10 * GB - ROOM
-        # A 32nd behind, and what leaves has to be mapped for the CPU.
+        # A 32nd behind, and memory that leaves has to be mapped for the CPU.
         assert end - begin == pytest.approx(1.035 * size / 10.8e9, rel=0.01)
         assert end >= out[0][1]
 
@@ -104,8 +104,8 @@ def test_who_rests_gives_way_before_the_turn_ends() -> None:
     outcome = run(rests, works, settings={"mode": "auto", "turn_seconds": 100.0})
     first, second = turns(outcome)[:2]
     assert (first[1], second[1]) == ("rests", "works")
-    # It rests after making 10 GB and a kernel, and goes when it has rested for as long as it would
-    # take to bring 10 GB in.
+    # It rests after making 10 GB and a kernel, and gives way when it has rested for the time that
+    # bringing in 10 GB would take.
     rests_from = BEGIN + 10 / 7.7 + 1.0
     assert first[2] == pytest.approx(rests_from + 10 / 12, abs=0.001)
 
@@ -145,7 +145,7 @@ def test_one_after_the_other_in_serial_mode() -> None:
     )
     assert outcome.sites[0].gpu.moved_out == 0
     assert sum(record.released for record in outcome.records) >= 8
-    # No change of context in the middle of a turn: what is lost is the way of the turn.
+    # No change of context in the middle of a turn: only the change of turn costs time.
     assert outcome.ended == pytest.approx(20.0, rel=0.02)
 
 
@@ -168,7 +168,7 @@ def test_a_program_that_grows_splits_those_who_run_at_once() -> None:
 
 
 def play(*orders: Effect) -> list[Event]:
-    """Give a program of 4 GB that rests an order every second; return what it says from then on."""
+    """Give a resting program of 4 GB an order every second; return its messages from then on."""
     phases = [{"memory": 4 * GB, "copy_in": 4 * GB}, {"wait": 10.0, "iterations": 0}]
     data = {"name": "test", "gpus": "t4", "program": [{"name": "p", "phase": phases}]}
     engine = Engine(Scenario.model_validate(data), check=True)
@@ -196,7 +196,7 @@ def test_what_a_turn_is_to_begin_with_comes_and_no_more() -> None:
     assert isinstance(released, Released)
     assert isinstance(into, Moved)
     assert isinstance(left, ClientLeft)
-    # In steps, and what is on its way counts as away from the beginning.
+    # In steps, and memory on its way counts as away from the beginning.
     assert released.left == 3 * GB
     assert len(out) == 10
     to_leave = 3 * GB
@@ -268,6 +268,6 @@ def test_what_is_trimmed_leaves_while_the_program_runs_and_comes_back_as_it_is_u
     (record,) = engine.run().records
     assert [moved.out_bytes for moved in told if moved.out_bytes] == [1 * GB]
     assert record.moved_out == 1 * GB
-    # Nobody has stopped it, and nothing was lost.
+    # It was not stopped, and nothing was lost.
     assert record.released == 0
     assert record.iterations == pytest.approx(1000)

@@ -14,7 +14,7 @@ MAPPED = 1.012
 
 
 class Clock:
-    """Runs a GPU, and notes when what was done."""
+    """Runs a GPU, and notes when each piece of work was done."""
 
     def __init__(self, gpu: Gpu | None = None) -> None:
         self.gpu = gpu or Gpu(T4)

@@ -1,4 +1,4 @@
-"""Memory of somebody who rests leaves when others need it, and comes back in bulk."""
+"""Memory of a resting program leaves when others need its place, and comes back in bulk."""
 
 import pytest
 
@@ -40,11 +40,11 @@ def test_it_comes_back_in_bulk(outcome: Outcome) -> None:
     back, *_ = spans(outcome, "notebook", Kind.IN)
     wait, *_ = spans(outcome, "notebook", Kind.WAIT)
     assert back.begin == pytest.approx(wait.end, abs=0.001)
-    # A little behind what leaves, which has to be mapped for the CPU.
+    # A little behind the memory that leaves, which has to be mapped for the CPU.
     assert back.end - back.begin == pytest.approx(1.03 * 5.6 * GB / DUPLEX, rel=0.015)
 
 
 def test_nobody_pages(outcome: Outcome) -> None:
-    # A new context takes its room at once, whoever has to go.
+    # A new context takes its room at once, whichever memory has to leave.
     assert outcome.sites[0].gpu.board.pushed_out < 0.1 * GB
     assert outcome.sites[0].core_view.turn_changes == 4

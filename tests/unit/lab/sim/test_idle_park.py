@@ -1,4 +1,4 @@
-"""With idle_park, memory of somebody who rests leaves though nobody needs its place."""
+"""With idle_park, memory of a resting program leaves though no program needs its place."""
 
 import pytest
 
@@ -25,8 +25,8 @@ def spans(outcome: Outcome, kind: Kind) -> list[Span]:
 def test_it_leaves_a_minute_after_its_last_work(outcome: Outcome) -> None:
     first, *_ = spans(outcome, Kind.RUN)
     out, *_ = spans(outcome, Kind.OUT)
-    # Half a second of copying and three of work, and then its turn goes on for a minute. That the
-    # work has ended is heard up to a second later.
+    # Half a second of copying and three of work, and then its turn goes on for a minute. The end of
+    # the work is reported up to a second later.
     assert 60.0 <= out.begin - (first.begin + 3.5) <= 61.5
     assert (out.end - out.begin) * 12 * GB == pytest.approx(6 * GB, rel=0.05)
 

@@ -42,7 +42,7 @@ def test_a_rank_is_as_fast_as_the_slowest() -> None:
 
 
 def two_gangs(**settings: object) -> Outcome:
-    """Two that do not fit together, on GPUs whose turns are of different lengths."""
+    """Two gangs that do not fit together, on GPUs whose turns are of different lengths."""
     gangs = [gang(12 * GB, 300), gang(12 * GB, 300)]
     device = {1: {"turn_seconds": 3.1}}
     return run(*gangs, gpus="2xt4", settings={"turn_seconds": 2.0, **settings}, device=device)
@@ -59,7 +59,7 @@ def test_two_gangs_that_do_not_fit_together_take_turns_as_wholes() -> None:
 
 
 def test_with_gangs_switched_off_they_lock_each_other_up() -> None:
-    """Or there would be nothing to switch on: they wait for each other until patience ends."""
+    """This shows that gangs are needed: ranks wait for each other until patience ends."""
     outcome = two_gangs(gangs=False, revoke_patience=5.0)
     assert any(_overdue(site) for site in outcome.sites)
     assert max(durations(outcome)) > max(durations(two_gangs()))

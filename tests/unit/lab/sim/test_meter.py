@@ -1,4 +1,4 @@
-"""What the core comes to believe about programs, and how seldom they have to tell it."""
+"""The core's picture of programs, and how few reports it needs."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ LONG = {"slice_seconds": 1.0}
 
 
 def reports(*programs: dict[str, Any], **fields: Any) -> tuple[Outcome, int]:
-    """Simulate, and count what was reported."""
+    """Simulate, and count the reports."""
     sent = []
     send = Site.send
 

@@ -20,7 +20,7 @@ LATENCY = 100e-6
 def play(
     *steps: Callable[[Site, Mover], None], goes_on: Callable[[Mover], None] = lambda _: None
 ) -> tuple[Site, Mover, list[float]]:
-    """Have a program of 4 GB that rests; take a step every second; say when the mover was done."""
+    """Have a resting program of 4 GB; take a step every second; return when the mover was done."""
     phases = [{"memory": 4 * GB, "copy_in": 4 * GB}, {"wait": 10.0, "iterations": 0}]
     data = {"name": "test", "gpus": "t4", "program": [{"name": "p", "phase": phases}]}
     engine = Engine(Scenario.model_validate(data), check=True)
@@ -130,7 +130,7 @@ def test_whoever_asks_hears_what_has_left_by_then() -> None:
         pytest.approx([half, 4 * GB - half], abs=1),
         pytest.approx([half, 4 * GB - 2 * half], abs=1),
     ]
-    # To ask costs nothing, and what is at rest says nothing.
+    # A query costs nothing, and a mover at rest reports nothing.
     assert done == pytest.approx([2 + 4 * GB / OUT])
     mover.look()
     assert len(told) == 10
@@ -164,7 +164,7 @@ def test_what_comes_waits_for_room() -> None:
     # From 4 s on a quarter has room, and a half more seems to be on its way out; from 5 s on, all.
     assert done[1] == pytest.approx(5 + LATENCY + 2.25 * GB / BUS)
     assert goes_on == [False, False]
-    # The time that others take is not the time that it takes.
+    # The time that others take is not its own.
     assert mover.take().in_seconds == pytest.approx(3 * GB / BUS)
 
 
@@ -181,7 +181,7 @@ def test_room_is_missing_first_to_what_nobody_has_used() -> None:
         lambda _, mover: mover.set_missing(0),
         lambda *_: None,
     )
-    # All that was used has come by then; the gate waits until there is room for the rest.
+    # All used memory has come by then; the gate waits until there is room for the rest.
     assert left == [0]
     assert mover.take().in_seconds == pytest.approx(3 * GB / BUS)
     assert done[1] == pytest.approx(4 + LATENCY)

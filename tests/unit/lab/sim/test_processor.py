@@ -28,7 +28,7 @@ def finish_times(works: dict[int, float]) -> dict[int, float]:
 
 
 def expect(processor: Processor, seconds: float, place: int | None) -> None:
-    """Say what happens next, and when."""
+    """Return the next event, and when it is."""
     when, who = processor.next()
     assert when == pytest.approx(seconds, abs=1e-7)
     assert who == place

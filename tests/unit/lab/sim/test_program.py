@@ -1,4 +1,4 @@
-"""One program, or several without scheduling: what they wait for on the GPU itself."""
+"""One program, or several without scheduling: their waits on the GPU itself."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from .making import GB, MIB, PAUSE, durations, program, run
 
 # A context is made, memory is allocated, and work begins.
 BEGIN = 0.08 + PAUSE
-# A larger allocation is asked for first.
+# A larger allocation is requested first.
 ANSWER = 0.0001
 
 
@@ -36,7 +36,7 @@ def test_requests_come_while_others_are_served_and_wait_for_them() -> None:
     free = 0.0
     waits = []
     for wanted, began, _ in bursts:
-        # One after the other, each as soon as it has come and those before it are done.
+        # One after the other, each as soon as it has come and all before it are done.
         begin = max(wanted, free)
         assert began == pytest.approx(begin, abs=1e-6)
         waits.append(begin - wanted)
@@ -64,7 +64,7 @@ def test_what_has_not_begun_when_all_ends_is_written_down_as_such() -> None:
 
 
 def test_memory_counts_as_used_from_the_first_launch_on() -> None:
-    """It comes into being later, and nobody else is to be let in for the room until then."""
+    """It comes into being later, and no other program is let in into its room until then."""
     data = {"name": "test", "gpus": "t4", "program": [program(10 * GB, 10)]}
     engine = Engine(Scenario.model_validate(data), check=True)
     (site,) = engine.sites

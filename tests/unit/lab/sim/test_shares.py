@@ -1,4 +1,4 @@
-"""Shares of compute in the simulator: nobody has more than its own, and who wants it gets it."""
+"""Shares of compute in the simulator: no program exceeds its share, and each can use all of it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from nvshare.lab.sim.scenario import Scenario
 from .making import MIB, program
 
 LOOK_S = 0.05
-# A share is kept over twice a short turn of everybody.
+# A share is kept over a window of two short turns of every program.
 SLICE_S = 0.05
 AFTER_START_S = 5.0
 END_S = 15.0
@@ -22,7 +22,7 @@ Curve = list[float]
 
 
 def computing(compute: int | None, kernel: float = 0.005, **fields: Any) -> dict[str, Any]:
-    """A program that computes all the time, if it may."""
+    """A program that computes all the time, as far as it may."""
     endless = program(MIB, 10**9, kernel, compute=compute, gpu=0, **fields)
     return {**endless, "name": f"{compute}/{kernel}"}
 
@@ -46,7 +46,7 @@ def curves(*programs: dict[str, Any], until: float = END_S) -> list[Curve]:
 
 
 def percents(*programs: dict[str, Any]) -> list[float]:
-    """Return what each has of the GPU once everybody is known."""
+    """Return the part of the GPU that each program has once all have started."""
     first = int(AFTER_START_S / LOOK_S)
     return [
         100 * (curve[-1] - curve[first]) / (LOOK_S * (len(curve) - 1 - first))
@@ -112,7 +112,7 @@ def test_nobody_ever_has_more_than_its_share(told: Sequence[dict[str, Any]]) -> 
     for one, curve in zip(told, done, strict=True):
         part = 1.0 if one["compute"] is None else one["compute"] / 100
         kernel = one["phase"][1]["kernel_seconds"]
-        # In whatever window: from its lowest point below the line it rises by no more than this.
+        # In any window: from its lowest point below the line, it rises by no more than this.
         ahead = [used - part * LOOK_S * look for look, used in enumerate(curve)]
         lowest = ahead[0]
         for at in ahead:

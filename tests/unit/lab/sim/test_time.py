@@ -1,4 +1,4 @@
-"""What the time of simulated programs goes to: exact, and as the model itself saw it."""
+"""How the time of simulated programs is divided: exact, and as the model itself saw it."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def seconds(record: Record) -> dict[str, float]:
 
 
 def drawn(record: Record, kind: Kind) -> float:
-    """What the model itself wrote down."""
+    """The time that the model itself noted."""
     return sum(span.end - span.begin for span in record.spans or () if span.kind is kind)
 
 
@@ -52,7 +52,7 @@ def test_all_time_is_accounted_for(
 
 
 def test_who_grows_while_others_end_is_told_of_the_room_that_they_leave() -> None:
-    """They end at the moment at which it is answered that there is not room for it yet."""
+    """They end at the moment of the answer that there is no room for it yet."""
     small = {"name": "p", "count": 3, "phase": [{"memory": 2 * GB, "idle": 0.03}]}
     grows = [{"memory": 6 * GB}, {"memory": 13 * GB, "iterations": 18, "kernel_seconds": 0.3}]
     outcome = run({"name": "p", "phase": grows}, small)
@@ -82,7 +82,7 @@ def test_two_that_do_not_fit_compute_wait_and_move() -> None:
         moved = parts["memory_in"] - first_room
         assert moved == pytest.approx(drawn(record, Kind.IN), rel=0.01)
         assert parts["memory_out"] == pytest.approx(drawn(record, Kind.OUT), rel=0.03)
-        # What leaves while it waits counts as that, and as nothing else.
+        # A move out while it waits counts as waiting, and as nothing else.
         assert parts["waiting"] + parts["memory_out"] == pytest.approx(record.waited, rel=0.01)
 
 

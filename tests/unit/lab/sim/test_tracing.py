@@ -65,7 +65,7 @@ def test_two_that_do_not_fit() -> None:
     recording = outcome.recording("test")
     (gpu,) = recording.gpus
     levels = recording.levels[gpu.uuid]
-    # As the core is told: both have 12 GB, and what has not left is there until it has.
+    # As the core hears it: both have 12 GB, and memory is there until it has left.
     assert max(level.away for level in levels) > 9 * GB
     assert all(level.on_gpu <= gpu.usable * 1.01 for level in levels)
     assert levels[-1].on_gpu == levels[-1].away == 0

@@ -1,4 +1,4 @@
-"""What can be seen in a picture: read back from its shapes."""
+"""The contents of a picture, read back from its shapes."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -30,7 +30,7 @@ def recorded(*rows: list[Spent], title: str = "t", seconds: int = 10) -> Recordi
 
 
 def stripes(count: int, seconds: int = 10) -> tuple[list[Spent], list[Spent]]:
-    """Two that take turns so often that nobody can see it."""
+    """Two programs that take turns too often to be seen."""
     edges = [seconds * SECOND * number // count for number in range(count + 1)]
     pieces = list(pairwise(edges))
     words = ("computing", "waiting")
@@ -41,7 +41,7 @@ def stripes(count: int, seconds: int = 10) -> tuple[list[Spent], list[Spent]]:
 
 
 def pieces(text: str, colour: str) -> list[tuple[float, float, float, float]]:
-    """Left edge, bottom, width and height of what has this colour."""
+    """Left edge, bottom, width and height of the shapes of this colour."""
     root = ET.fromstring(text)  # noqa: S314
     shapes = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("fill") == colour]
     return [tuple(map(float, found)) for shape in shapes for found in PIECE.findall(shape)]  # type: ignore[misc]

@@ -1,11 +1,11 @@
-"""docs/hooks.md says what the interposer does with every function of the driver."""
+"""docs/hooks.md says how the interposer treats every function of the driver."""
 
 import pytest
 
 from tools.docs import ledger
 from tools.docs.pages import ROOT
 
-# A program that was built with CUDA 12 calls what its headers declare.
+# A program built with CUDA 12 calls the functions of its headers.
 CUDA_12 = ("--in", "nvidia/cuda_runtime/include", "cuda.h", "cudaTypedefs.h")
 
 

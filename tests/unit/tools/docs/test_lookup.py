@@ -1,4 +1,4 @@
-"""Every command of every page exists; and what does not exist is found."""
+"""Every command on every page exists, and a command that does not exist is found."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tools.docs.lookup import problem
 from tools.docs.pages import ROOT, Block, Span, blocks, pages, spans
 from tools.docs.shell import commands, lines_of_commands
 
-# Pages whose readers follow step by step: each block says whether it is run.
+# Pages that readers follow step by step: each block says whether it is run.
 STEP_BY_STEP = [ROOT / "docs" / "tutorial.md", *(ROOT / "docs" / "howto").glob("*.md")]
 
 

@@ -1,4 +1,4 @@
-"""The reference and the man pages say what the commands say."""
+"""The reference and the man pages match the help of the commands."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The shell that runs a page: what it is given, and that a mistake ends it."""
+"""The shell that runs a page: its environment, and that a mistake ends it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The tree says what the files say."""
+"""The tree of files repeats the first sentence of each file."""
 
 import re
 from pathlib import Path

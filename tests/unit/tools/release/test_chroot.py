@@ -1,4 +1,4 @@
-"""Programs in a root folder: what they see, and what is left of them."""
+"""Programs in a root folder: what they see, and that nothing of them remains."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The page of figures, from lines that benchmarks have printed."""
+"""The page of figures, from the output of benchmarks."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -28,7 +28,7 @@ TITLES = [
 
 
 def rectangles(svg: str) -> list[tuple[float, float]]:
-    """Return where the bars of a picture begin and how wide they are."""
+    """Return the beginnings and widths of the bars of a picture."""
     root = ET.fromstring(svg)  # noqa: S314
     found = root.iter("{http://www.w3.org/2000/svg}rect")
     return [(float(one.get("x", 0)), float(one.get("width", 0))) for one in found][2:]
@@ -50,7 +50,7 @@ def test_headlines_are_the_figures_of_the_lines() -> None:
         "added to a launch",
         f"{launch['managed_ns'] - launch['bare_ns']:.0f} ns",
     )
-    # What really happened counts, though the simulator has a scenario that is worse.
+    # Measured results count, though the simulator has a worse scenario.
     assert scenarios.headline is not None
     assert scenarios.headline[0] == "times the ideal at most, on the emulator (over-2x-2)"
     assert moves.headline == ("times the bus alone, per change of turn", "1.15")

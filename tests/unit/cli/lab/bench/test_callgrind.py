@@ -1,4 +1,4 @@
-"""What is read from a profile of callgrind's."""
+"""The figures that are read from a callgrind profile."""
 
 from nvshare.cli.lab.bench.callgrind import Instructions, read_calls, read_profile
 

@@ -1,4 +1,4 @@
-"""What requests wait that are served as they come, computed by hand."""
+"""The waits of requests that are served as they come, computed by hand."""
 
 import pytest
 

@@ -19,7 +19,7 @@ def test_every_case_and_priority_is_there_once() -> None:
 
 
 def test_a_notebook_waits_for_little_more_than_its_memory() -> None:
-    """In half of the bursts 1.3 times, in nearly all twice as long as its memory takes to come."""
+    """At most 1.3 times its memory's way in for half of the bursts, and twice for nearly all."""
     (notebook,) = (c for c in CASES if c.name == "notebook" and c.priority == "normal")
     line = simulate_case(notebook, 600.0).line()
     assert line["wait_p50_s"] <= 1.3 * line["move_s"]

@@ -35,7 +35,7 @@ def test_a_busy_gpu_and_its_process() -> None:
     drawn = rows(Snapshot("lab", "570.133", (BUSY,)))
     assert ["emulated node lab, driver 570.133"] in drawn
     assert ["0", "Tesla T4", "70C", "68W / 70W", "12268MiB / 15360MiB", "99%"] in drawn
-    # What looks like markup in a name is a name.
+    # A name that looks like markup stays a name.
     assert ["0", "4242", "py[bold]thon", "12268MiB", "100MiB"] in drawn
 
 

@@ -8,7 +8,7 @@ from nvshare.errors import NvshareError
 
 
 def begun(*lines: str, before: str = "") -> Actor:
-    """Start a program that does something before it is ready, and the rest when it was told to."""
+    """Start a program that runs ``before``, is ready, and runs the rest when told to."""
     program = [before, "print('ready', flush=True)", "assert input() == '1 2.500000000'", *lines]
     actor = Actor([sys.executable, "-c", "\n".join(program)], os.environ)
     actor.wait_until_ready()

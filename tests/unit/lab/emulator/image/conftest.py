@@ -1,4 +1,4 @@
-"""What tests of code images share: the program that prints them, and the vendor's compilers.
+"""Fixtures for code images: the program that prints them, and the vendor's compilers.
 
 Cubins and fatbins are made on the fly by nvidia-cuda-nvcc, which needs no GPU. Everything runs
 under the address and undefined-behaviour sanitizers.
@@ -76,7 +76,7 @@ MODULE = """
 
 @pytest.fixture(scope="session")
 def module() -> str:
-    """The PTX of which all other images are made."""
+    """The PTX from which all other images are made."""
     return MODULE
 
 
@@ -125,7 +125,7 @@ def dump(program: Path, tmp_path: Path) -> Callable[..., Any]:
         done = subprocess.run(command, capture_output=True, env=ENVIRONMENT, timeout=60)
         assert done.returncode == 0, done.stderr.decode()
         shown = json.loads(done.stdout)
-        # By name, which is how programs look for them.
+        # By name, as programs look for them.
         for part in ("kernels", "globals"):
             shown[part] = {item["name"]: item for item in shown.get(part, ())}
         shown["variables"] = {

@@ -55,7 +55,7 @@ def test_damage_is_told_from_a_wrong_device(dump: Dump, cubin: Cubin) -> None:
 def test_layout_before_cuda_13(
     dump: Dump, cubin: Cubin, specific: int, device: int, accepted: bool
 ) -> None:
-    """Up to CUDA 12 the header was another one: ABI 0x33, and the architectures in the flags."""
+    """Up to CUDA 12 the header was different: ABI 0x33, and the architectures in the flags."""
     newer = cubin("80")
     older = bytearray(newer)
     older[7:9] = b"\x33\x07"
@@ -74,7 +74,7 @@ def test_unknown_layout(dump: Dump, cubin: Cubin) -> None:
 
 
 def section_header(image: bytes | bytearray, name: bytes) -> int:
-    """Where the header of a section is."""
+    """The offset of a section's header."""
     (table,) = struct.unpack_from("<Q", image, 40)
     count, names = struct.unpack_from("<HH", image, 60)
     (strings,) = struct.unpack_from("<Q", image, table + 64 * names + 24)

@@ -1,4 +1,4 @@
-"""Damaged images are refused or read, but never cause a crash, a leak, or a look beyond the end."""
+"""Damaged images are refused or read, but never cause a crash, a leak, or a read beyond the end."""
 
 import struct
 from collections.abc import Callable
@@ -28,7 +28,7 @@ EDITS = st.lists(
     min_size=1,
     max_size=6,
 )
-# A place, how many words go, and which words of the text come instead.
+# A place, how many words are removed, and which words of the text come instead.
 CUTS = st.lists(
     st.tuples(st.floats(0, 1), st.integers(0, 40), st.lists(st.integers(0, 9999))),
     min_size=1,
@@ -45,7 +45,7 @@ def samples(
     return {
         "ptx": module.encode(),
         "cubin": cubin("75"),
-        # For another device: only what finds that out is at work.
+        # For another device: only the code that finds that out runs.
         "cubin-other": cubin("100"),
         "fatbin": fatbin(*parts),
         "fatbin-lz4": fatbin(*parts, mode="speed"),
@@ -55,7 +55,7 @@ def samples(
 
 
 def check(image: Any) -> None:
-    """What holds for every image that is accepted."""
+    """Check the rules for every accepted image."""
     for kernel in image.get("kernels", ()):
         assert kernel["parameter_bytes"] <= 32764
         for offset, size in kernel["parameters"]:
@@ -94,7 +94,7 @@ class TestEveryKind:
 
 
 class TestShuffledWords:
-    """PTX in which words stand where they do not belong, with a size and without."""
+    """PTX with misplaced words, with a size and without."""
 
     @FUZZ
     @given(cuts=CUTS)

@@ -31,7 +31,7 @@ def test_compression(dump: Dump, cubin: Cubin, fatbin: Fatbin, mode: str, concat
         assert dump(image, "--capability", device) == expected
     assert dump(image, "--unknown-size") == dump(image)
     assert dump(image, "--wrapper") == dump(image)
-    # No machine code fits this device, so that its own compiler takes the text.
+    # No machine code fits this device, so its own compiler takes the text.
     assert dump(image, "--capability", "90")["kernels"]["add"]["ptx_version"] == 75
 
 

@@ -1,4 +1,4 @@
-"""PTX text: what is read of it, and how mistakes in it are told."""
+"""PTX text: the parts that are read, and the messages for mistakes in it."""
 
 import errno
 from collections.abc import Callable

@@ -55,7 +55,7 @@ def player(build_with_model: Callable[..., Path]) -> Iterator["subprocess.Popen[
 
 @pytest.fixture
 def make_conf(tmp_path: Path) -> MakeConf:
-    """Write a node.conf; keywords replace what profiles say, in every GPU."""
+    """Write a node.conf; keywords replace values of the profiles, in every GPU."""
 
     def write(gpus: str = "t4", **constants: object) -> Path:
         text = write_conf("test", Settings(), parse_gpus(gpus))
@@ -72,7 +72,7 @@ def make_conf(tmp_path: Path) -> MakeConf:
 
 @pytest.fixture
 def begin(player: "subprocess.Popen[str]", make_conf: MakeConf) -> Iterator[Callable[..., Play]]:
-    """Begin a node of one's own kind. At the end everything derived must be as a recount says."""
+    """Begin a node of a test's own kind. At the end, all derived values must match a recount."""
     begun: list[Play] = []
 
     def begin(gpus: str = "t4", **settings: object) -> Play:

@@ -1,6 +1,6 @@
-"""Scripts for native/tests/model_play.c: a node in memory whose time goes on when a test says so.
+"""Scripts for native/tests/model_play.c: a node in memory whose time a test moves on.
 
-Times are emulated nanoseconds, amounts are bytes. Everything here has a number on the other side,
+Times are emulated nanoseconds, amounts are bytes. Each object here has a number on the other side,
 given in the order of creation.
 """
 
@@ -76,15 +76,15 @@ class Play:
         self.ask("advance", now)
 
     def report(self) -> Any:
-        """Everything there is to know."""
+        """The report on the whole node."""
         return self.ask("report")
 
     def gpu(self, index: int = 0) -> Any:
-        """What the report says of one GPU."""
+        """The report on one GPU."""
         return self.report()["gpus"][index]
 
     def difference(self) -> str | None:
-        """What is derived and not as a recount says; None when all is well."""
+        """The first derived value that does not match a recount; None when all is well."""
         answer: str | None = self.ask("difference")
         return answer
 
@@ -125,11 +125,11 @@ class Process:
         self.play.ask("unplain", self.number, gpu, size)
 
     def limit(self, own: int = 0, cgroup: int = 0, most: int = 0, used: int = 0) -> None:
-        """Say how much of the host it may have: by itself, or with all others of its cgroup."""
+        """Set its limit on the host: its own, or that of all processes of its cgroup."""
         self.play.ask("limit", self.number, own, cgroup, most, used)
 
     def report(self) -> Any:
-        """Everything about this process."""
+        """The report on this process."""
         return self.play.report()["processes"][str(self.number)]
 
     def context(self, gpu: int = 0) -> int:
@@ -137,12 +137,12 @@ class Process:
         return int(self.play.ask("context", self.number, gpu))
 
     def kill(self) -> None:
-        """Take everything back, as when the process is found dead."""
+        """Take everything back, as for a process that is found dead."""
         self.alive = False
         self.play.ask("kill", self.number)
 
     def account(self, gpu: int = 0) -> Any:
-        """What the process has and has used of a GPU."""
+        """The memory and the use of a GPU by the process."""
         return self.play.report()["processes"][str(self.number)]["accounts"][gpu]
 
     def busy(self, gpu: int = 0, age: int = 1) -> tuple[int, int]:
@@ -171,7 +171,7 @@ class Range:
         return str(report["processes"][str(self.process.number)]["ranges"][self.number])
 
     def pages(self) -> str:
-        """What each block has on the host: - nothing, p pages, m pages that are mapped."""
+        """The pages of each block on the host: - none, p pages, m pages that are mapped."""
         return str(self.process.report()["pages"][self.number])
 
     def place(self, location: int, first: int = 0, blocks: int | None = None) -> "Range":
@@ -202,7 +202,7 @@ def _references(parts: Iterable[Part]) -> list[int]:
 
 @dataclass
 class Queue:
-    """A stream of a program. What submits returns a ticket, or None when the queue is full."""
+    """A stream of a program. Submitting returns a ticket, or None when the queue is full."""
 
     process: Process
     number: int
@@ -243,7 +243,7 @@ class Queue:
         return self._ask("prefetch", to, *_references(parts))
 
     def issued(self, ticket: int) -> tuple[bool, int]:
-        """Ask whether the call of a prefetch has returned, and what it said."""
+        """Whether the call of a prefetch has returned, and its result."""
         issued, error = self._ask("issued", ticket)
         return issued, error
 
@@ -260,14 +260,14 @@ class Queue:
         return self._ask("host")
 
     def host_done(self) -> bool:
-        """Say that the host function has run, or that the kernel has seen what it spins for.
+        """Report that the host function has run, or that a spinning kernel has seen its value.
 
         False when its turn has not come.
         """
         return bool(self._ask("hostdone"))
 
     def has_room(self, references: int = 0) -> bool:
-        """Ask whether one more operation fits in."""
+        """Whether one more operation fits in."""
         return bool(self._ask("room", references))
 
     def soonest(self, ticket: int) -> int:

@@ -1,4 +1,4 @@
-"""Chunks: who has memory of a GPU, what counts as free, and whose chunk is taken next.
+"""Chunks: which process has memory of a GPU, which counts as free, and which is taken next.
 
 Every rule here is one of the published driver's; lab/emulator/model/residency.c names them.
 """
@@ -16,14 +16,14 @@ BATCH = 64
 
 
 def fill_up(play: Play, process: Process, leave: int = 0) -> None:
-    """Take all that nobody has, but so many blocks, as plain memory."""
+    """Take all free memory except some blocks, as plain memory."""
     gpu = play.gpu()
     process.plain(gpu["free_bytes"] + gpu["surplus"] * BLOCK - leave * BLOCK)
     assert play.gpu()["surplus"] == 0
 
 
 def move(play: Play, process: Process, *parts: Part, to: int) -> None:
-    """Prefetch, and wait until that is done."""
+    """Prefetch, and wait until it is done."""
     queue = Queue(process, 0) if process.queues else process.queue()
     before = len(queue.finished())
     queue.prefetch(*parts, to=to)
@@ -72,7 +72,7 @@ def test_chunks_are_taken_in_batches_that_count_as_used(play: Play) -> None:
     first.range(1).place(on_gpu(0))
     assert play.gpu()["free_bytes"] == USABLE - BATCH * BLOCK
     assert play.gpu()["surplus"] == BATCH - 1
-    # The rest is for whoever comes next, of any process.
+    # The rest is for the next request, of any process.
     second.range(BATCH - 1).place(on_gpu(0))
     assert play.gpu()["free_bytes"] == USABLE - BATCH * BLOCK
     assert play.gpu()["surplus"] == 0
@@ -108,7 +108,7 @@ def test_who_needs_a_chunk_takes_those_of_blocks_that_have_left(play: Play) -> N
     memory = new.range(60).place(HOST)
     move(play, new, memory, to=on_gpu(0))
     assert memory.where() == "0" * 60
-    # At once and without a copy, although the blocks that are here are older.
+    # At once and without a copy, although the blocks here are older.
     assert here.where() == "0" * 100
     gpu = play.gpu()
     assert (gpu["out_bytes"], gpu["evictions"], gpu["reclaims"]) == (out, 0, 60)
@@ -123,7 +123,7 @@ def test_of_those_that_have_left_the_first_to_go_is_the_first_to_be_taken(play: 
     fill_up(play, plain)
     new.range(4).place(on_gpu(0))
     plain.free_plain(10 * BLOCK)
-    # Two of the first have a chunk still: these two come back without a new one.
+    # Two blocks of the first still have a chunk: these two come back without a new one.
     chunks = play.gpu()["chunks"]
     first.place(on_gpu(0), 1, 2)
     assert play.gpu()["chunks"] == chunks

@@ -1,4 +1,4 @@
-"""The compute engine: who is on it, for how long, and what changing costs."""
+"""The compute engine: which context is on it, for how long, and the cost of a change."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ def test_a_kernel_alone_takes_its_time(play: Play) -> None:
 
 
 def test_the_model_knows_no_least_duration(play: Play) -> None:
-    # The floor of the profile is for those who work out what a kernel costs.
+    # The floor of the profile is for callers that compute the cost of a kernel.
     queue = play.process().queue()
     queue.kernel(1)
     queue.kernel(0)
@@ -106,7 +106,7 @@ def test_a_context_alone_is_on_the_engine_without_switching(play: Play) -> None:
     play.advance(S)
     first.kernel(10 * MS)
     play.advance(S)
-    # It changes only when another one comes, not by the clock.
+    # It changes only when another context comes, not by the clock.
     assert play.gpu()["switches"] == 2
     assert second.finished() == [S + LAUNCH + SWITCH + 10 * MS]
     assert first.finished()[1] == 2 * S + LAUNCH + SWITCH + 10 * MS
@@ -148,7 +148,7 @@ def test_priority_holds_within_a_context_only(play: Play) -> None:
 
 
 def test_nobody_starves_in_the_round(play: Play) -> None:
-    # One that is always ready and one that comes back after every kernel, around a third.
+    # A queue that is always ready and one that comes back after every kernel, around a third.
     greedy, patient, quick = (play.process().queue() for _ in range(3))
     greedy.kernel(S)
     patient.kernel(20 * MS)

@@ -1,7 +1,7 @@
 """Page faults: they hold the compute engine, and one thread serves them all.
 
-lab/emulator/model/compute.c says which of this is the published driver's. The figures are those
-that were measured on T4s.
+lab/emulator/model/compute.c says which of this is the published driver's. The figures were measured
+on T4s.
 """
 
 from collections.abc import Callable
@@ -145,7 +145,7 @@ def test_one_program_that_fits_is_as_fast_as_on_plain_memory(play: Play) -> None
     program = play.process()
     program.context()
     (iterations,) = run_iterations(play, [program], 20)
-    # 25.83 a second; 5 at a time are submitted here, which is what the rest is for.
+    # 25.83 a second. The margin is for submitting 5 at a time.
     done = program.account()["compute_ns"]
     assert iterations * ns(3 * ARRAY, MEMORY) <= done + ns(4 * ARRAY, POPULATE)
     assert ns(3 * ARRAY, MEMORY) / S == pytest.approx(1 / 25.83, rel=1e-3)

@@ -1,4 +1,4 @@
-"""Host pages of managed memory: who is charged, who has too many, and what happens without any."""
+"""Host pages of managed memory: which process is charged, limits, and a host without free pages."""
 
 import errno
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def is_doomed(process: Process) -> bool:
 
 
 def prefetch(play: Play, queue: Queue, *parts: Part, to: int) -> int:
-    """Prefetch, and return what the call said."""
+    """Prefetch, and return the result of the call."""
     ticket = queue.prefetch(*parts, to=to)
     play.advance(10 * S)
     returned, error = queue.issued(ticket)
@@ -116,7 +116,7 @@ def test_a_prefetch_to_a_host_without_memory_fails(begin: Callable[..., Play]) -
     assert prefetch(play, queue, memory, to=HOST) == -errno.ENOSPC
     assert memory.where() == "h" * 60 + "0" * 40
     assert len(queue.finished()) == 1
-    # What has pages can go out again and again.
+    # A block that has pages can go out again and again.
     assert prefetch(play, queue, memory, to=on_gpu(0)) == 0
     assert prefetch(play, queue, (memory, 0, 60), to=HOST) == 0
 
@@ -147,7 +147,7 @@ def test_a_fault_that_cannot_evict_is_the_end_of_all_that_fault(begin: Callable[
     play.advance(100 * MS)
     gpu = play.gpu()
     assert (gpu["cancelled"], gpu["xids"], gpu["last_xid"]) == (1, 1, XID_PAGE_FAULT)
-    # All streams of both contexts are dead, and what was in them ends at once.
+    # All streams of both contexts are dead, and their operations end at once.
     assert first.report()["failed"] == second.report()["failed"] == [1, 1]
     assert all(not any(process.report()["pending"]) for process in (first, second))
     assert computing.report()["failed"] == [0]

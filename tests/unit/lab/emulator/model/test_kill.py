@@ -1,6 +1,6 @@
 """A process killed at any instruction of a change leaves a node that works.
 
-native/tests/kill_at_every_instruction does it and checks it. It fails, and says why, where ptrace
+native/tests/kill_at_every_instruction does this and checks it. It fails, and says why, where ptrace
 is not permitted.
 """
 
@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-# A short change is broken off after every instruction, a long one after each that leaves a trace
+# A short change is interrupted after every instruction, a long one after each that leaves a trace
 # and after others here and there.
 CHANGES = {
     "join": 1,

@@ -1,4 +1,4 @@
-"""Prefetches: what the calling thread does, what the GPU does, and when the call returns.
+"""Prefetches: the work of the calling thread and of the GPU, and when the call returns.
 
 Every rule here is one of the published driver's; lab/emulator/model/migrate.c names them. The
 costs are those of the T4's profile.
@@ -25,7 +25,7 @@ def ns(blocks: float, rate: float = BUS) -> float:
 
 
 def returned(play: Play, queue: Queue, ticket: int, limit: int = 10 * S) -> int:
-    """Let time pass until the call returns; return when that was, from its beginning."""
+    """Let time pass until the call returns; return how long that took."""
     before, low, high = play.now, play.now, play.now + limit
     step = 1 * US if limit < MS else 50 * US
     while not queue.issued(ticket)[0]:
@@ -106,7 +106,7 @@ def test_one_block_to_the_cpu_costs_each_step_in_full(play: Play) -> None:
     queue, memory = process.queue(), process.range(1).place(on_gpu(0))
     queue.prefetch(memory, to=HOST)
     assert took(play, queue) == pytest.approx(SERVICE + PAGE + ns(1) + MAP, abs=2)
-    # The second time its pages are there already.
+    # The second time, its pages are there already.
     queue.prefetch(memory, to=on_gpu(0))
     took(play, queue)
     queue.prefetch(memory, to=HOST)
@@ -180,7 +180,7 @@ def test_onto_a_full_gpu_it_evicts(play: Play) -> None:
 
 
 def test_who_gets_a_chunk_waits_until_it_has_been_copied_out(begin: Callable[..., Play]) -> None:
-    # Out is ten times as slow as in: the filler cannot be faster than what leaves.
+    # Out is ten times as slow as in: a fill cannot be faster than the memory that leaves.
     play = begin(d2h_bandwidth=12 * GB // 10)
     old, new, plain = play.process(), play.process(), play.process()
     before = old.range(100).place(on_gpu(0))
@@ -238,7 +238,7 @@ def test_prefetches_of_two_programs_share_the_bus(play: Play) -> None:
 
 
 def test_moving_out_and_filling_go_on_together(play: Play) -> None:
-    # What a change of turn is: one moves out, the other fills the chunks that come free.
+    # A change of turn: one program moves out, the other fills the chunks that come free.
     old, new, plain = play.process(), play.process(), play.process()
     before = old.range(1000).place(on_gpu(0))
     gpu = play.gpu()

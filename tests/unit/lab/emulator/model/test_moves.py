@@ -1,4 +1,4 @@
-"""What is counted as moved: managed memory that changes its place, and the time that goes on."""
+"""The count of moves: managed memory that changes its place, and the time of that."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def ns(blocks: int, rate: float) -> float:
 
 
 def moved(play: Play) -> tuple[object, ...]:
-    """Return the blocks that came, the blocks that went, and the time."""
+    """Return the blocks that came, the blocks that left, and the time."""
     gpu = play.gpu()
     return gpu["moved_in_bytes"] // BLOCK, gpu["moved_out_bytes"] // BLOCK, gpu["moving_ns"]
 

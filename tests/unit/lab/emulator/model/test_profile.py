@@ -1,4 +1,4 @@
-"""node.conf as the model reads it: what it cannot work with is refused by name."""
+"""node.conf as the model reads it: impossible values are refused by name."""
 
 from collections.abc import Callable
 from pathlib import Path

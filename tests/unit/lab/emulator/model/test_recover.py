@@ -1,4 +1,4 @@
-"""What is derived, when it is wrong: noticed, named and worked out again."""
+"""Derived values that are wrong: noticed, named and computed again."""
 
 from collections.abc import Callable
 

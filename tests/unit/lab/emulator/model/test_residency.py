@@ -1,4 +1,4 @@
-"""Who holds how much of a GPU, and what ranges there are. Who has to leave: test_chunks.py."""
+"""How much of a GPU each process holds, and its ranges. What has to leave: test_chunks.py."""
 
 import errno
 from collections.abc import Callable

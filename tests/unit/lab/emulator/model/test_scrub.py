@@ -1,4 +1,4 @@
-"""Memory that was given back: free at once, zero after a while, and who waits for that.
+"""Memory that was given back: free at once, zero after a while, and which requests wait for that.
 
 The rules are the published driver's; lab/emulator/model/scrub.c names them.
 """

@@ -1,4 +1,4 @@
-"""Kernels that spin until memory changes: on the engine until their process says that they end."""
+"""Kernels that spin until memory changes: on the engine until their process ends them."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ def test_a_spinning_kernel_shares_the_engine_with_other_contexts(play: Play) -> 
     spinner.spin()
     other.kernel(100 * MS)
     play.advance(S)
-    # Half of the engine, and every change of context costs what it always costs.
+    # Half of the engine, and every change of context has its usual cost.
     (finished,) = other.finished()
     assert abs(finished - 200 * MS * 1.107) < 5 * MS
     assert play.gpu()["switches"] >= 98

@@ -1,7 +1,7 @@
-"""Any script: how often somebody looks changes nothing, and nothing is lost or gained.
+"""Any script: the number of looks changes nothing, and nothing is lost or gained.
 
-The first test uses rates with which a computer calculates exactly, so that results must be the same
-to the nanosecond. The second lets the rates of a T4 be as crooked as they are.
+The first test uses rates that are exact in floating point, so that results must be the same to the
+nanosecond. The second uses the rates of a T4 as they are.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ SMALL = {"usable_bytes": 40 * MIB, "context_bytes": 0}
 
 @dataclass
 class Program:
-    """A process that runs, with its queues and its memory."""
+    """A running process, with its queues and its memory."""
 
     process: Process
     queues: list[Queue] = field(default_factory=list)
@@ -71,8 +71,8 @@ class Copy:
         (queue.copy_in if self.into else queue.copy_out)(self.size)
 
 
-# Managed memory is used on the first GPU only: GPUs are worked out one after the other, and what
-# one does to the memory of another, without a wait between them, has no order in time.
+# Managed memory is used on the first GPU only: GPUs are computed one after the other, so the effect
+# of one on the memory of another, without a wait between them, has no order in time.
 @dataclass(frozen=True)
 class Touch:
     queue: int
@@ -97,7 +97,7 @@ class Prefetch:
 
 @dataclass(frozen=True)
 class Wait:
-    """For what the other queue has been given so far, so that no circle can come about."""
+    """A wait for the operations that the other queue has so far, so that no cycle can form."""
 
     queue: int
     other: int
@@ -137,7 +137,7 @@ class Free:
 
 @dataclass(frozen=True)
 class Death:
-    """And another one comes in its place."""
+    """The end of a process. Another one takes its place."""
 
     def do(self, program: Program) -> None:
         program.process.kill()
@@ -156,7 +156,7 @@ Script: TypeAlias = Sequence[tuple[int, Action]]
 
 
 def up_to(most: int) -> st.SearchStrategy[int]:
-    """Return amounts of that size. Hypothesis prefers small numbers, and nothing would overlap."""
+    """Return amounts up to a size. Hypothesis prefers small numbers, and nothing would overlap."""
     return st.integers(0, 100).map(lambda hundredths: most * hundredths // 100)
 
 
@@ -177,7 +177,7 @@ rare: st.SearchStrategy[Action] = st.one_of(
     st.builds(Free),
     st.builds(Death),
 )
-# As often as they stand here.
+# Each kind is as frequent as it is in this list.
 kinds: list[st.SearchStrategy[Any]] = [pauses] * 3 + [kernels] * 3 + [copies, paging, rare]
 actions: st.SearchStrategy[Action] = st.sampled_from([*kinds, waits, waits]).flatmap(lambda k: k)
 scripts = st.lists(st.tuples(st.integers(0, PROCESSES - 1), actions), min_size=20, max_size=60)
@@ -186,7 +186,7 @@ looks = st.lists(up_to(100_003), min_size=20, max_size=60)
 
 @dataclass
 class Outcome:
-    """All that can be seen of a script in the end."""
+    """All that can be seen of a script at its end."""
 
     spans: list[list[tuple[int, int]]]
     report: Any
@@ -205,7 +205,7 @@ def advance(play: Play, end: int, instants: Sequence[int]) -> None:
 
 
 def perform(play: Play, script: Script, looks: Sequence[int]) -> Outcome:
-    """Do what the script says, and look at other times besides."""
+    """Run the script, and look at other times besides."""
     instants = list(accumulate(looks))
     programs = [Program(play.process()) for _ in range(PROCESSES)]
     for number, action in script:
@@ -221,7 +221,7 @@ def perform(play: Play, script: Script, looks: Sequence[int]) -> Outcome:
 
 
 def check(play: Play, outcome: Outcome, switch_ns: int) -> None:
-    """What holds whatever the script was."""
+    """Check the rules that hold for any script."""
     assert play.difference() is None
     report = outcome.report
     assert report["waits_across"] == 0

@@ -1,6 +1,6 @@
 """Work on managed memory: first touch, resident, by faults, reading in place.
 
-Prefetches are in test_migrate.py, what faults do to others in test_faults.py.
+Prefetches are in test_migrate.py, the effect of faults on others in test_faults.py.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Queues: how much fits in, what their rings hold, and how soon a ticket can be reached."""
+"""Queues: their capacity, the contents of their rings, and how soon a ticket can be reached."""
 
 from collections.abc import Callable
 
@@ -53,7 +53,7 @@ def test_the_ring_of_operations_goes_round(play: Play) -> None:
     ends = queue.finished()
     assert len(ends) == total
     assert ends == sorted(ends)
-    # It never ran dry, so it took what all took together.
+    # It never ran dry, so it took as long as all its operations.
     assert ends[-1] == LAUNCH + total * US
 
 

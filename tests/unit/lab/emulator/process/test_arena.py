@@ -13,7 +13,7 @@ EMULATOR = ROOT / "lab" / "emulator"
 CHUNK = 2 << 20
 CHUNKS = 16
 
-# A number up to 99 releases that allocation of those alive; anything larger is a size.
+# A number up to 99 releases that allocation of the living ones; a larger one is a size.
 SCRIPTS = st.lists(
     st.one_of(st.integers(0, 99), st.integers(100, 3000), st.integers(100_000, 5 * CHUNK)),
     max_size=60,

@@ -1,4 +1,4 @@
-"""Where arrays begin: whatever the order in which that is told, the next one is found."""
+"""Where arrays begin: in whatever order they are noted, the next one is found."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,7 @@ EMULATOR = ROOT / "lab" / "emulator"
 LIMIT = 100_000
 MOST = 4096
 
-# Close together, so that many are told twice; some lie at the limit or beyond.
+# Close together, so that many are noted twice; some lie at the limit or beyond.
 ADDRESSES = st.lists(st.one_of(st.integers(0, 40), st.integers(0, LIMIT + 2)), max_size=60)
 
 
