@@ -1,5 +1,7 @@
 """A snapshot without the private data of other users: their names, programs and processes."""
 
+from collections.abc import Mapping
+
 from nvshare.telemetry.snapshot import (
     ClientStatus,
     DeviceStatus,
@@ -14,14 +16,19 @@ HIDDEN = "(hidden)"
 def hide_others(status: NodeStatus, uid: int) -> NodeStatus:
     """Return what a user may see where others' data is hidden: numbers, but not names."""
     own = {client.group for client in status.clients if client.uid == uid}
+    # Hidden groups have numbers: two of them on one GPU are two series to Prometheus.
+    others = [group.key for group in status.groups if group.key not in own]
+    keys = {key: f"{HIDDEN} {number}" for number, key in enumerate(others, 1)}
     return status.model_copy(
         update={
             "clients": tuple(
-                client if client.uid == uid else _hidden_client(client) for client in status.clients
+                client if client.uid == uid else _hidden_client(client, keys)
+                for client in status.clients
             ),
             "devices": tuple(_without_names(gpu, uid) for gpu in status.devices),
             "groups": tuple(
-                group if group.key in own else _hidden_group(group) for group in status.groups
+                group if group.key in own else _hidden_group(group, keys[group.key])
+                for group in status.groups
             ),
         }
     )
@@ -35,11 +42,12 @@ def _without_names(gpu: DeviceStatus, uid: int) -> DeviceStatus:
     return gpu.model_copy(update={"outside": shown})
 
 
-def _hidden_client(client: ClientStatus) -> ClientStatus:
-    names = {"program": HIDDEN, "user": HIDDEN, "group": HIDDEN, "uid": -1, "pid": 0}
+def _hidden_client(client: ClientStatus, keys: Mapping[str, str]) -> ClientStatus:
+    group = keys.get(client.group, HIDDEN)
+    names = {"program": HIDDEN, "user": HIDDEN, "group": group, "uid": -1, "pid": 0}
     empty = dict.fromkeys(("pod", "container", "pod_name", "container_name"), "")
     return client.model_copy(update={**names, **empty})
 
 
-def _hidden_group(group: GroupStatus) -> GroupStatus:
-    return group.model_copy(update={"key": HIDDEN, "name": HIDDEN, "pids": ()})
+def _hidden_group(group: GroupStatus, key: str) -> GroupStatus:
+    return group.model_copy(update={"key": key, "name": HIDDEN, "pids": ()})

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ from prometheus_client.parser import text_string_to_metric_families as families
 from pydantic import BaseModel
 
 from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
-from nvshare.telemetry import exporter
 from nvshare.telemetry.exporter import SECTIONS, Exposition, expose
 from nvshare.telemetry.metrics import GPU, PROGRAM
 from nvshare.telemetry.snapshot import (
@@ -244,29 +244,32 @@ def write_all(exposition: Exposition, status: NodeStatus) -> bytes:
     return b"".join(exposition.texts(status, "text/plain"))
 
 
-def test_only_what_has_changed_is_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[str] = []
-    write = exporter._line
+def kept_lines(exposition: Exposition) -> list[str]:
+    return [
+        line
+        for section in exposition._sections
+        for metric in section._metrics
+        for column in metric.columns
+        for line in column._lines
+    ]
 
-    def note(*arguments: Any) -> str:
-        written.append(write(*arguments))
-        return written[-1]
 
-    monkeypatch.setattr(exporter, "_line", note)
+def test_only_what_has_changed_is_written_again() -> None:
     exposition = Exposition()
     write_all(exposition, node(client(), client(id=2)))
-    written.clear()
+    before = kept_lines(exposition)
     # Of the six parts of its time one has grown.
     changed = client(id=2, turns=8, attribution=TimeParts(waiting=1.5))
     text = write_all(exposition, node(client(), changed))
-    turns, parts = written
+    lines = kept_lines(exposition)
+    # Another object is another line.
+    turns, parts = (new for old, new in zip(before, lines, strict=True) if new is not old)
     assert turns.startswith("nvshare_program_turns_total{")
     assert turns.endswith('client="2"} 8.0\n')
     assert parts.startswith("nvshare_program_attributed_seconds_total{")
     assert parts.endswith('client="2",state="waiting"} 1.5\n')
-    written.clear()
     assert write_all(exposition, node(client(), changed)) == text
-    assert written == []
+    assert all(map(is_, kept_lines(exposition), lines))
 
 
 def test_what_was_kept_is_never_told_of_somebody_else() -> None:

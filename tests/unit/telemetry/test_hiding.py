@@ -38,5 +38,14 @@ def test_of_others_only_how_much_is_seen() -> None:
         assert HIDDEN in text
 
 
+def test_two_hidden_groups_on_one_gpu_are_two_series() -> None:
+    others = [group(key=f"run-{uid}-x", name="secret.py") for uid in (1001, 1002)]
+    seen = hide_others(node(FOREIGN, groups=tuple(others)), 1000)
+    assert len({one.key for one in seen.groups}) == 2
+    text = expose(seen, "")[0].decode()
+    lines = [line for line in text.splitlines() if line.startswith("nvshare_group_memory_used")]
+    assert len(set(lines)) == 2
+
+
 def test_nobody_in_particular_sees_nobody() -> None:
     assert {one.program for one in hide_others(STATUS, -1).clients} == {HIDDEN}

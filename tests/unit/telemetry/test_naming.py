@@ -1,6 +1,12 @@
 """What programs are called in a sentence."""
 
-from nvshare.telemetry.naming import distinct_names, name_of, short_name
+from nvshare.telemetry.naming import (
+    argument_for,
+    distinct_names,
+    name_of,
+    number_of,
+    short_name,
+)
 
 from .making import make_client
 
@@ -22,3 +28,9 @@ def test_only_a_name_that_another_has_is_followed_by_the_pid() -> None:
 def test_names_beyond_the_most_are_counted() -> None:
     clients = [make_client(number) for number in (1, 2, 3)]
     assert distinct_names(clients, clients, 2) == ["root/train1.py", "root/train2.py", "1 more"]
+
+
+def test_a_program_whose_pid_is_hidden_is_called_by_its_id() -> None:
+    hidden = make_client(3, pid=0)
+    assert (number_of(hidden), argument_for(hidden)) == ("id 3", "id:3")
+    assert (number_of(make_client()), argument_for(make_client())) == ("pid 4711", "4711")

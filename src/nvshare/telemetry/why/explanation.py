@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from nvshare.telemetry.naming import name_of
+from nvshare.telemetry.naming import name_of, number_of
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.telemetry.why.case import Case, case_of
 from nvshare.telemetry.why.ceiling import say_capped
@@ -70,7 +70,7 @@ def explain(status: NodeStatus, client: int) -> Explanation:
 
 def _spent(case: Case) -> str:
     client, parts = case.client, case.client.recent.attribution.model_dump()
-    who = f"{name_of(client)} (pid {client.pid}) on GPU {case.gpu.index}"
+    who = f"{name_of(client)} ({number_of(client)}) on GPU {case.gpu.index}"
     if not client.recent.seconds:
         return f"{who} has just come."
     shown = sorted(parts, key=lambda name: -parts[name])

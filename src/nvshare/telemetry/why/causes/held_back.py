@@ -1,5 +1,6 @@
 """Its own share of compute holds it back."""
 
+from nvshare.telemetry.naming import argument_for
 from nvshare.telemetry.why.case import Case
 from nvshare.telemetry.why.causes.scaled import is_scaled
 from nvshare.telemetry.why.finding import Finding
@@ -12,7 +13,7 @@ def find(case: Case) -> Finding | None:
     if not held_back or client.limits.compute_percent is None or is_scaled(case):
         return None
     more = "" if client.limits.burst else ", or `--burst` to let it have what nobody else wants"
-    helps = f"`nvshare limit {client.pid} --compute none` lifts its share{more}."
+    helps = f"`nvshare limit {argument_for(client)} --compute none` lifts its share{more}."
     if "compute_percent" in client.capped:
         helps = "Whoever runs the cluster can raise the ceiling (docs/kubernetes.md)."
     return Finding(

@@ -1,5 +1,6 @@
 """The program has nothing for the GPU to do."""
 
+from nvshare.telemetry.naming import argument_for
 from nvshare.telemetry.why.case import Case
 from nvshare.telemetry.why.causes.cpu_bound import HALF, is_active
 from nvshare.telemetry.why.finding import Finding
@@ -14,7 +15,8 @@ def find(case: Case) -> Finding | None:
     on_gpu = client.allocated - client.swapped_out
     helps = ""
     if on_gpu:
-        helps = f"`nvshare park {client.pid}` frees its {gib(on_gpu)} GiB of the GPU meanwhile."
+        command = f"`nvshare park {argument_for(client)}`"
+        helps = f"{command} frees its {gib(on_gpu)} GiB of the GPU meanwhile."
     return Finding(
         cause="idle",
         weight=HALF * idle,

@@ -1,5 +1,6 @@
 """Others compute on the GPU at the same time."""
 
+from nvshare.telemetry.naming import argument_for
 from nvshare.telemetry.why.case import Case, names_of, part_of
 from nvshare.telemetry.why.finding import Finding
 from nvshare.telemetry.words import percent
@@ -14,6 +15,7 @@ def find(case: Case) -> Finding | None:
     beyond = own + sum(part_of(one, "computing") for one in case.rivals) - 1
     if beyond < _LEAST_BEYOND or own <= 0:
         return None
+    command = f"`nvshare limit {argument_for(case.rivals[0])} --compute 50`"
     return Finding(
         cause="together",
         # Of concurrent work, each program gets its part.
@@ -21,7 +23,6 @@ def find(case: Case) -> Finding | None:
         says=f"It had work on the GPU {percent(own)} of the time, and "
         f"{names_of(case, case.rivals)} as well: for {percent(min(own, beyond))} of the time "
         "they shared it at the same time.",
-        helps=f"A share for the others (`nvshare limit {case.rivals[0].pid} --compute 50`) leaves "
-        "it more.",
+        helps=f"A share for the others ({command}) leaves it more.",
         numbers={"computing": own, "at_the_same_time": beyond, "rivals": len(case.rivals)},
     )

@@ -1,5 +1,6 @@
 """It waits behind the turns of others."""
 
+from nvshare.telemetry.naming import argument_for
 from nvshare.telemetry.why.case import Case, names_of, part_of
 from nvshare.telemetry.why.causes.scaled import is_scaled
 from nvshare.telemetry.why.finding import Finding
@@ -53,13 +54,16 @@ def _now(case: Case) -> str:
         return ""
     left = case.gpu.turn_ends_in
     more = "" if left is None else f" for {left:.0f} s more"
-    return f" {names_of(case, case.holders)} has the GPU{more}."
+    verb = "has" if len(case.holders) == 1 else "have"
+    return f" {names_of(case, case.holders)} {verb} the GPU{more}."
 
 
 def _helps(case: Case) -> str:
     words = []
     if case.client.limits.priority != "high" and case.rivals:
-        words.append(f"`nvshare limit {case.client.pid} --priority high` lets it go first")
+        words.append(
+            f"`nvshare limit {argument_for(case.client)} --priority high` lets it go first"
+        )
     if case.lacks > 0:
         words.append(f"with {gib(case.lacks)} GiB less, all would fit and run together")
     text = "; ".join(words)
