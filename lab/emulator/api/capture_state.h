@@ -13,7 +13,7 @@ struct sequence {
     pthread_t thread;
     struct CUstream_st *origin;
     CUgraph graph;
-    bool owns_graph;         /* false: the program gave it, and keeps it whatever happens */
+    bool owns_graph;         /* false: the program gave it, and keeps it in any case */
     bool ended, invalidated; /* marks may outlive the capture */
     unsigned marks;
     struct capture *streams;

@@ -33,7 +33,7 @@ static CUresult check_side(const struct copy_task *copy, const struct copy_side 
                        (allocation->guarded && reservation_covers(side->address, bytes));
         return covered ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     }
-    if (reservation_covers(side->address, bytes)) /* the GPU will see what is there */
+    if (reservation_covers(side->address, bytes)) /* the GPU will find the memory, or fail */
         return CUDA_SUCCESS;
     nature->device_only = false;
     nature->pageable = true;

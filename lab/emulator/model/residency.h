@@ -10,7 +10,7 @@ uint64_t gpu_free_bytes(const struct gpu *gpu);
 /* Chunks that a GPU could give to blocks without an eviction. */
 uint64_t gpu_idle_chunks(const struct gpu *gpu);
 
-/* Could a block come to the GPU, if need be after an eviction? */
+/* Could a block come to the GPU, perhaps after an eviction? */
 bool gpu_could_make_room(const struct gpu *gpu);
 
 /* How the copies of an eviction are paid for: they are queued (a prefetch, plain memory), or their

@@ -10,7 +10,7 @@
 
 struct reservation {
     uint64_t address, bytes;
-    uint64_t mapping, mapping_bytes; /* what the operating system gave, before alignment */
+    uint64_t mapping, mapping_bytes; /* as the operating system gave them, before alignment */
     struct arrays arrays; /* if there are several: the beginnings that kernels were given */
 };
 

@@ -31,7 +31,7 @@ class _Table(BaseModel):
 
 
 class Gpu(_Table):
-    """The processor: what a device query reports."""
+    """The processor, as a device query reports it."""
 
     # The native side keeps a name in 64 bytes, the last of which is a zero.
     name: str = Field(max_length=63, pattern=r"^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$")

@@ -68,7 +68,7 @@ class Board:
 
     @property
     def capacity(self) -> int:
-        """Bytes that allocations can fill, beside the contexts."""
+        """Bytes that allocations can fill, besides the contexts."""
         return self._usable - self._context * len(self.holdings)
 
     @property
@@ -88,7 +88,7 @@ class Board:
         del self.holdings[key]
 
     def resize(self, key: int, allocated: int) -> None:
-        """A program has allocated or freed. What is on the GPU is freed last, or has no pages."""
+        """A program has allocated or freed. Memory with host pages is freed first, resident last."""
         holding = self.holdings[key]
         holding.allocated = holding.wanted = allocated
         freed = max(0, holding.populated - allocated)

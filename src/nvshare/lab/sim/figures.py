@@ -45,7 +45,7 @@ class Figures:
         return self.makespan_s / self.ideal_s if self.ideal_s else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
+        """Return the output of `--json`."""
         return {
             "scenario": self.scenario,
             "on": self.on,

@@ -99,7 +99,7 @@ class Gate:
             case Trim():
                 self._feed(Event.TRIM, bytes=order.trim_bytes, can_move=True)
             case Revoke():
-                # What is displaced leaves over the same bus at the same time: here it just leaves.
+                # Displaced memory leaves over the same bus at the same time: here it just leaves.
                 self._feed(
                     Event.REVOKE,
                     turn=order.turn,

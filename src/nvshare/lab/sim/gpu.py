@@ -15,7 +15,7 @@ from nvshare.lab.sim.workload import MIB
 
 GIGA = 1e9
 BLOCK = 2 * MIB
-# The interposer sends memory out in chunks that take about so long
+# The interposer sends memory out in chunks that take about this time
 # (native/interposer/moves/lane.h).
 CHUNK_SECONDS = 0.005
 

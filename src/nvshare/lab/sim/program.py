@@ -296,7 +296,7 @@ class SimulatedProgram:
         return self._share.seconds(work.seconds, self._site.now)
 
     def limits_changed(self, order: SetLimits) -> None:
-        """The core has said what the program may use from now on."""
+        """The core has changed the limits of the program."""
         self._bill()
         self._share.change(order, self._site.now)
         self._share_changed()
