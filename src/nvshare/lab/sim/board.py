@@ -88,7 +88,7 @@ class Board:
         del self.holdings[key]
 
     def resize(self, key: int, allocated: int) -> None:
-        """A program has allocated or freed. Memory with host pages is freed first, resident last."""
+        """A program has allocated or freed. Memory on the host is freed first, resident last."""
         holding = self.holdings[key]
         holding.allocated = holding.wanted = allocated
         freed = max(0, holding.populated - allocated)
