@@ -1,5 +1,4 @@
-/* Fills as the program describes them, turned into tasks: memset, and the memset nodes of
- * graphs. */
+/* Fills as the program describes them, turned into tasks: memset, and memset nodes of graphs. */
 #ifndef NVSHARE_EMULATOR_FILL_H
 #define NVSHARE_EMULATOR_FILL_H
 

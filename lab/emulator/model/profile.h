@@ -34,8 +34,7 @@ struct gpu_profile {
     uint64_t host_unmap_ns; /* and unmapped */
     uint64_t service_ns;    /* a migrate call reaches it, whether it moves or not */
     uint64_t evict_ns;      /* a victim is picked and unmapped */
-    /* Memory with handles: whether it is supported, and the cost of its calls, each and per
-     * block. */
+    /* Memory with handles: whether it is supported, and its costs per call and per block. */
     uint64_t handles_supported;
     uint64_t handle_create_ns, handle_create_block_ns;
     uint64_t handle_map_ns;

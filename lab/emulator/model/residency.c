@@ -60,8 +60,7 @@ static void relocate(struct node *node, uint32_t slot, uint32_t index, uint8_t t
         chunk_list(node, slot, index, to - LOCATION_GPU);
 }
 
-/* Counts the bytes that came in over the bus of one GPU, and left over that of another or the
- * same. */
+/* Counts a block that came in over the bus of one GPU, or left over the bus of another. */
 static void count_move(struct node *node, uint32_t slot, uint8_t from, uint8_t to) {
     if (to >= LOCATION_GPU) {
         node->gpus[to - LOCATION_GPU].in_bytes += BLOCK_BYTES;
@@ -94,8 +93,7 @@ int block_send(struct node *node, uint32_t slot, uint32_t index, enum copies cop
     return 0;
 }
 
-/* Takes a chunk from the block that has it longest. `until` gets the end of the copies out of
- * it. */
+/* Takes the oldest unused chunk, else the oldest used one. `until`: the end of its copies out. */
 static int take_away(struct node *node, uint32_t gpu, enum copies copies, uint64_t *until) {
     struct listed victim;
     if (chunk_oldest(node, gpu, CHUNK_UNUSED, &victim)) {

@@ -29,8 +29,7 @@ static nvmlReturn_t attach(void) {
     return result == -EACCES ? NVML_ERROR_NO_PERMISSION : NVML_ERROR_DRIVER_NOT_LOADED;
 }
 
-/* None of the flags makes a difference: there is always a GPU, and attaching to it costs
- * nothing. */
+/* The flags make no difference: there is always a GPU, and attaching to it costs nothing. */
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
     (void)flags;
     pthread_rwlock_wrlock(&library.lock);

@@ -64,8 +64,7 @@ static bool is_doomed(const struct local_queue *local, uint64_t number) {
     return reach && !reach_is_there(reach, &where);
 }
 
-/* Makes work urgent that will go astray: perhaps no thread waits for it, but NVML must report
- * it. */
+/* Makes work urgent that will go astray: NVML must report it even if no thread waits for it. */
 static void have_the_doomed_looked_after(struct worker *worker) {
     bool any = false;
     driver_lock();

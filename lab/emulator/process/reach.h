@@ -29,8 +29,7 @@ void reach_add(struct reach **reach, uint64_t address, uint64_t bytes, uint32_t 
 void reach_add_unknown(struct reach **reach, uint64_t address, uint64_t bytes, uint32_t gpu,
                        enum reach_access access);
 
-/* Is there memory everywhere that the GPU may reach? If not, `where` gets the first address without
- * it. */
+/* Has the GPU access to memory at all places? If not, `where` gets the first address without it. */
 bool reach_is_there(const struct reach *reach, uint64_t *where);
 
 #endif

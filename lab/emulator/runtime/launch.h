@@ -4,8 +4,7 @@
 
 #include "registry.h"
 
-/* The kernel of a host stub. An address that is not registered is a handle already, as
- * documented. */
+/* The kernel of a host stub. As documented, an address that is not registered is a handle. */
 CUresult function_at(const struct driver *driver, const void *func, CUkernel *out);
 
 CUlaunchConfig launch_config(const cudaLaunchConfig_t *config);
